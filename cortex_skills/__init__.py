@@ -1,0 +1,1 @@
+"""Cortex Skills: semantic skills for AI agents on an RDF knowledge graph."""

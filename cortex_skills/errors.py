@@ -1,0 +1,90 @@
+"""The errors of the plugin: one tree, one stable code each.
+
+Rules kept here:
+- every error that leaves the plugin is a `CortexError`, with a code out of `CODES`;
+- it says what happened, to what, and what to do next (`hint`);
+- codes are promises to clients: none is renamed or reused.
+
+The lower floors (`cortex_graph`, `cortex_sandbox`) have error trees of their own with the same codes; the gate turns
+them into results with `from_floor`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CODES = frozenset(
+    {
+        "assertion_limit",
+        "config_invalid",
+        "graph_busy",
+        "graph_unavailable",
+        "invalid_arguments",
+        "manifest_invalid",
+        "namespace_violation",
+        "permission_denied",
+        "proof_failed",
+        "proof_not_found",
+        "proof_required",
+        "proof_timeout",
+        "query_limit",
+        "query_timeout",
+        "rate_limited",
+        "scan_rejected",
+        "signature_invalid",
+        "signature_required",
+        "skill_ambiguous",
+        "skill_error",
+        "skill_memory",
+        "skill_not_found",
+        "skill_timeout",
+        "store_locked",
+        "tool_not_allowed",
+        "tool_not_found",
+        "transpile_error",
+        "unauthorized",
+        "undeclared_predicate",
+        "write_limit",
+        "zk_disabled",
+    }
+)
+
+
+class CortexError(Exception):
+    """An error with a stable code, a message for a person, a hint, and details for a program.
+
+    Args:
+        code: one of `CODES`.
+        message: what happened, and to what.
+        hint: what to do next; empty when there is nothing to say.
+        details: JSON-ready facts for a program.
+
+    Raises:
+        ValueError: when `code` is not one of `CODES`.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, hint: str = "", details: dict[str, Any] | None = None
+    ) -> None:
+        if code not in CODES:
+            raise ValueError(f"unknown error code: {code!r}")
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.details = details or {}
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as it goes over a wire: `{code, message, hint, details}`."""
+        return {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}
+
+
+def from_floor(error: Exception) -> CortexError | None:
+    """An error of `cortex_graph` or `cortex_sandbox` as one of ours; None when it carries no code of ours."""
+    if isinstance(error, CortexError):
+        return error
+    code = getattr(error, "code", None)
+    if code not in CODES:
+        return None
+    details = getattr(error, "details", None)
+    return CortexError(code, str(error), hint=getattr(error, "hint", "") or "", details=details)

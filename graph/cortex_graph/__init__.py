@@ -1,0 +1,1 @@
+"""An RDF graph, shared out by namespace."""
