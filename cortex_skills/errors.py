@@ -61,11 +61,10 @@ class CortexError(Exception):
 
     Raises:
         ValueError: when `code` is not one of `CODES`.
+
     """
 
-    def __init__(
-        self, code: str, message: str, *, hint: str = "", details: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, code: str, message: str, *, hint: str = "", details: dict[str, Any] | None = None) -> None:
         if code not in CODES:
             raise ValueError(f"unknown error code: {code!r}")
         super().__init__(message)

@@ -1,1 +1,53 @@
-"""Runs untrusted JavaScript."""
+"""Runs untrusted JavaScript and TypeScript: QuickJS and esbuild as WebAssembly, with limits that hold.
+
+with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
+    box.load_module(transpile("export default { twice: (n: number) => 2 * echo(n) }"))
+    box.call("twice", 21)  # 42
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import Frame, SandboxError, SandboxMemoryError, SandboxTimeout, TranspileError
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from .bundler import Module, bundle, transpile
+    from .host import LogLine, Promised, remaining_s
+    from .sandbox import Exports, Sandbox
+
+__all__ = [
+    "Exports",
+    "Frame",
+    "Limits",
+    "LogLine",
+    "Module",
+    "Promised",
+    "Sandbox",
+    "SandboxError",
+    "SandboxMemoryError",
+    "SandboxTimeout",
+    "TranspileError",
+    "bundle",
+    "remaining_s",
+    "transpile",
+]
+
+# The engine is large: it is imported when something of it is first used.
+_LAZY = {
+    "Exports": "sandbox",
+    "LogLine": "host",
+    "Module": "bundler",
+    "Promised": "host",
+    "Sandbox": "sandbox",
+    "bundle": "bundler",
+    "remaining_s": "host",
+    "transpile": "bundler",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{_LAZY[name]}", __name__), name)

@@ -1,1 +1,240 @@
-export {};
+// The guest's side of the border. Runs once, when the image is baked; what it makes is in every sandbox.
+//
+// Rules kept here:
+// - only strings cross the border: JSON, or '!' and the JSON of an error;
+// - everything that is needed later is captured now, so that a skill that tampers with prototypes or globals harms
+//   nobody but itself; everything that is exposed is frozen;
+// - a function that the host calls never throws on purpose: it answers with a failure.
+//
+// The value of this script is the array of functions that the host calls, in the order of `Entry` in image.py.
+
+declare const __host: (text: string) => string;
+
+(() => {
+  'use strict';
+
+  type Failure = string;
+  type HostFunction = (...args: unknown[]) => unknown;
+
+  const global = globalThis as Record<string, any>;
+  const hostCall = __host;
+  const { parse, stringify } = JSON;
+  const { apply, ownKeys, deleteProperty } = Reflect;
+  const { freeze, defineProperty, getPrototypeOf } = Object;
+  const NativePromise = Promise;
+  const NativeError = Error;
+  const NativeTypeError = TypeError;
+  const then = Promise.prototype.then;
+  const slice = String.prototype.slice;
+  const trunc = Math.trunc;
+  const ObjectPrototype = Object.prototype;
+  const FunctionPrototype = Function.prototype;
+  const text = String;
+
+  const MAX_MESSAGE = 4096;
+  const MAX_STACK_TEXT = 16384;
+  const MAX_LOG_TEXT = 8192;
+
+  for (const name of ['__host', 'eval', 'Atomics', 'SharedArrayBuffer', 'WeakRef', 'FinalizationRegistry', 'performance',
+    'queueMicrotask', 'navigator', 'gc', 'print', 'scriptArgs', 'atob', 'btoa', 'DOMException', 'escape', 'unescape']) {
+    deleteProperty(global, name);
+  }
+
+  const clip = (value: string, length: number): string => apply(slice, value, [0, length]) as string;
+
+  // Reading a thrown value may run its author's code; whatever that does, an answer comes back.
+  const read = (read: () => unknown, otherwise: string, length: number): string => {
+    try {
+      const value = read();
+      return value === undefined || value === null ? otherwise : clip(text(value), length);
+    } catch {
+      return otherwise;
+    }
+  };
+
+  const describe = (thrown: any): string => {
+    const isObject = (typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function';
+    const isError = isObject && read(() => thrown instanceof NativeError, 'false', 5) === 'true';
+    if (isError) {
+      return stringify({
+        name: read(() => thrown.name, 'Error', 100),
+        message: read(() => thrown.message, '', MAX_MESSAGE),
+        stack: read(() => thrown.stack, '', MAX_STACK_TEXT),
+      });
+    }
+    const shown = isObject ? read(() => stringify(thrown), 'an object', MAX_MESSAGE) : read(() => text(thrown), typeof thrown, MAX_MESSAGE);
+    return stringify({ name: 'Thrown', message: shown, stack: '' });
+  };
+
+  const failure = (thrown: unknown): Failure => '!' + describe(thrown);
+
+  const encode = (value: unknown): string => {
+    try {
+      return stringify(value) ?? 'null';
+    } catch (error) {
+      return failure(error);
+    }
+  };
+
+  // --- results, now or later
+
+  let serial = 0;
+  let outcome: string | undefined;
+
+  const settle = (value: any): string | undefined => {
+    try {
+      const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+      if (!isObject || typeof value.then !== 'function') return encode(value);
+      const mine = ++serial;
+      outcome = undefined;
+      const promise = new NativePromise((resolve) => resolve(value));
+      apply(then, promise, [
+        (result: unknown) => { if (mine === serial) outcome = encode(result); },
+        (thrown: unknown) => { if (mine === serial) outcome = failure(thrown); },
+      ]);
+      return undefined;
+    } catch (error) {
+      return failure(error);
+    }
+  };
+
+  const takeOutcome = (): string | undefined => {
+    const answer = outcome;
+    outcome = undefined;
+    serial++;
+    return answer;
+  };
+
+  // --- the module whose default export is called
+
+  let target: any;
+
+  const adopt = (namespace: Promise<any>): undefined => {
+    const mine = ++serial;
+    outcome = undefined;
+    apply(then, namespace, [
+      (module: any) => { if (mine === serial) { target = module.default; outcome = 'null'; } },
+      (thrown: unknown) => { if (mine === serial) outcome = failure(thrown); },
+    ]);
+    return undefined;
+  };
+
+  const inspect = (): string => {
+    try {
+      const isObject = (typeof target === 'object' && target !== null) || typeof target === 'function';
+      const functions: string[] = [];
+      const values: Record<string, unknown> = { __proto__: null } as any;
+      for (let at = target, depth = 0; isObject && at && depth < 4; at = getPrototypeOf(at), depth++) {
+        if (at === ObjectPrototype || at === FunctionPrototype) break;
+        const keys = ownKeys(at);
+        for (let i = 0; i < keys.length && i < 256; i++) {
+          const key = keys[i];
+          if (typeof key !== 'string' || key === 'constructor' || key === '__proto__') continue;
+          const value = target[key];
+          if (typeof value === 'function') functions[functions.length] = key;
+          else if (typeof value !== 'object') values[key] = value;
+        }
+      }
+      return stringify({ type: target === null ? 'null' : typeof target, functions, values });
+    } catch (error) {
+      return failure(error);
+    }
+  };
+
+  const call = (request: string): string | undefined => {
+    try {
+      const pair = parse(request);
+      const hook = target?.[pair[0]];
+      if (typeof hook !== 'function') throw new NativeTypeError(`the default export has no function "${pair[0]}"`);
+      return settle(apply(hook, target, pair[1]));
+    } catch (error) {
+      return failure(error);
+    }
+  };
+
+  // --- what the host offers
+
+  const invoke = (path: string, args: unknown[]): unknown => {
+    const answer = hostCall(path + '\n' + stringify(args));
+    if (answer[0] !== '!') return parse(answer);
+    const told = parse(apply(slice, answer, [1]) as string);
+    const error = new NativeError(told.message);
+    defineProperty(error, 'name', { value: told.name, configurable: true, writable: true });
+    if (told.code) defineProperty(error, 'code', { value: told.code, enumerable: true });
+    throw error;
+  };
+
+  const offer = (path: string, name: string, promised: boolean): HostFunction => {
+    const offered: HostFunction = promised
+      ? (...args) => new NativePromise((resolve) => resolve(invoke(path, args)))
+      : (...args) => invoke(path, args);
+    defineProperty(offered, 'name', { value: name });
+    return freeze(offered);
+  };
+
+  const expose = (name: string, value: unknown): void => {
+    defineProperty(global, name, { value, writable: false, configurable: false, enumerable: false });
+  };
+
+  const install = (request: string): string => {
+    try {
+      const groups: Record<string, Record<string, HostFunction>> = { __proto__: null } as any;
+      const list = parse(request) as [string, string, string, boolean][];
+      for (let i = 0; i < list.length; i++) {
+        const path = list[i]![0], group = list[i]![1], name = list[i]![2], promised = list[i]![3];
+        const offered = offer(path, name, promised);
+        if (group === '') expose(name, offered);
+        else (groups[group] ??= { __proto__: null } as any)[name] = offered;
+      }
+      const names = ownKeys(groups) as string[];
+      for (let i = 0; i < names.length; i++) expose(names[i]!, freeze(groups[names[i]!]));
+      return 'null';
+    } catch (error) {
+      return failure(error);
+    }
+  };
+
+  // --- what a guest may expect to be there
+
+  const show = (value: unknown): string => {
+    if (typeof value === 'string') return value;
+    if (value instanceof NativeError) return read(() => `${value.name}: ${value.message}\n${value.stack}`, 'an error', MAX_LOG_TEXT);
+    if (typeof value === 'object') return read(() => stringify(value), 'an object', MAX_LOG_TEXT);
+    return read(() => text(value), typeof value, MAX_LOG_TEXT);
+  };
+
+  const logAt = (level: string): HostFunction => freeze((...args: unknown[]) => {
+    let line = '';
+    for (let i = 0; i < args.length && line.length < MAX_LOG_TEXT; i++) line += (i ? ' ' : '') + show(args[i]);
+    hostCall(`:log\n${level}\n${clip(line, MAX_LOG_TEXT)}`);
+  });
+  const info = logAt('info');
+  const logger = freeze({ debug: logAt('debug'), log: info, info, warn: logAt('warning'), error: logAt('error') });
+  expose('logger', logger);
+  expose('console', logger);
+
+  // xoshiro128**: seeded when first used, since a seed in the image would be the same for everybody.
+  let seeded: number[] | undefined;
+  const next = (state: number[]): number => {
+    const a = state[1]! * 5;
+    const result = ((a << 7) | (a >>> 25)) * 9;
+    const t = state[1]! << 9;
+    state[2]! ^= state[0]!;
+    state[3]! ^= state[1]!;
+    state[1]! ^= state[2]!;
+    state[0]! ^= state[3]!;
+    state[2]! ^= t;
+    state[3] = (state[3]! << 11) | (state[3]! >>> 21);
+    return result >>> 0;
+  };
+  defineProperty(Math, 'random', {
+    value: (): number => {
+      seeded ??= parse(hostCall(':seed\n')) as number[];
+      return (trunc(next(seeded) / 64) * 134217728 + trunc(next(seeded) / 32)) / 9007199254740992;
+    },
+    writable: true,
+    configurable: true,
+  });
+
+  return [call, settle, takeOutcome, adopt, inspect, install, describe];
+})();

@@ -1,0 +1,187 @@
+"""TypeScript → one JavaScript module, by esbuild in WebAssembly.
+
+Rules kept here:
+- esbuild sees the files that it is handed and nothing else: they are written into a private folder that is its whole
+  world, read-only; what lies elsewhere, in `node_modules`, or behind a link "could not be resolved";
+- no settings come from the files (`tsconfig.json`, `package.json` are not part of what it sees);
+- time and memory are limited as for any guest;
+- an error names the file, line and column that its author wrote.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import tempfile
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import wasmtime
+
+from .clock import ticks_for
+from .code_cache import load_module
+from .engine import Engine, deep_engine, deep_threads
+from .errors import Frame, SandboxTimeout, TranspileError
+from .guests import read_guest
+
+SOURCE_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
+SUFFIXES = SOURCE_SUFFIXES | {".json"}
+_MEMORY_BYTES = 1 << 30
+_MAP_MARK = "//# sourceMappingURL=data:application/json;base64,"
+_OPTIONS = (
+    "--bundle",
+    "--format=esm",
+    "--target=es2023",
+    "--charset=utf8",
+    "--sourcemap=inline",
+    "--sources-content=false",
+    "--tsconfig-raw={}",
+    "--color=false",
+    "--log-level=error",
+    "--log-limit=20",
+)
+_PLACE = re.compile(r"^ {4}(\S.*?):(\d+):(\d+):$", re.MULTILINE)
+
+
+class Module(str):
+    """JavaScript text that brings its source map along."""
+
+    source_map: str
+
+    __slots__ = ("source_map",)
+
+    def __new__(cls, code: str, source_map: str) -> Module:
+        """The text `code`, with its source map as JSON."""
+        module = super().__new__(cls, code)
+        module.source_map = source_map
+        return module
+
+
+def transpile(source: str, filename: str = "skill.ts", *, timeout_s: float = 10.0) -> Module:
+    """One TypeScript file as a JavaScript module; it may import nothing.
+
+    Args:
+        source: the text.
+        filename: its name; the suffix says the dialect (`.ts`, `.tsx`, `.js`, …).
+        timeout_s: wall-clock seconds, apart from compiling esbuild itself, which happens once a machine.
+
+    Raises:
+        TranspileError: a syntax error, or an import; `frames` says where.
+        SandboxTimeout: past the time limit.
+
+    """
+    return bundle({PurePosixPath(filename).name: source}, PurePosixPath(filename).name, timeout_s=timeout_s)
+
+
+def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: float = 10.0) -> Module:
+    """Several files as one JavaScript module.
+
+    Args:
+        files: text by relative POSIX path, as one folder holds them.
+        entry: the path of the file that is the module.
+        timeout_s: wall-clock seconds, apart from compiling esbuild itself, which happens once a machine.
+
+    Raises:
+        TranspileError: a syntax error, an import of what is not among the files; `frames` says where.
+        SandboxTimeout: past the time limit.
+        ValueError: a path that is none inside a folder, or not of a known kind.
+
+    """
+    for path in files:
+        _check_path(path)
+    if entry not in files:
+        raise ValueError(f"the entry {entry!r} is not among the files")
+    engine = deep_engine()
+    module = _esbuild(engine)
+    with tempfile.TemporaryDirectory(prefix="cortex-bundle-") as scratch:
+        world, out, errors = Path(scratch, "world"), Path(scratch, "out"), Path(scratch, "errors")
+        world.mkdir(mode=0o700)
+        for path, text in files.items():
+            target = world / path
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", errors="replace", newline="")
+        status = deep_threads.run(lambda: _run(engine, module, entry, world, out, errors, timeout_s))
+        if status:
+            raise _error_from(errors.read_text(encoding="utf-8", errors="replace"))
+        return _split(out.read_text(encoding="utf-8", errors="replace"))
+
+
+@cache
+def _esbuild(engine: Engine) -> wasmtime.Module:
+    wasm = read_guest("esbuild.wasm")
+    return load_module(engine.wasm, "esbuild", engine.settings, lambda: wasm, wasm)
+
+
+def _check_path(path: str) -> None:
+    parts = PurePosixPath(path).parts
+    plain = path == "/".join(parts) and not any(
+        part in ("..", "node_modules") or part.startswith(".") for part in parts
+    )
+    if not plain or path.startswith("/") or "\0" in path or "\\" in path:
+        raise ValueError(f"{path!r} is no path of a file inside a folder")
+    if PurePosixPath(path).suffix not in SUFFIXES or PurePosixPath(path).name == "package.json":
+        raise ValueError(f"{path!r} is not of a kind that can be bundled")
+
+
+def _run(
+    engine: Engine,
+    module: wasmtime.Module,
+    entry: str,
+    world: Path,
+    out: Path,
+    errors: Path,
+    timeout_s: float,
+) -> int:
+    """Run esbuild once; its exit status."""
+    wasi = wasmtime.WasiConfig()
+    wasi.argv = ("esbuild", f"./{entry}", *_OPTIONS)
+    wasi.env = {"PWD": "/", "GOGC": "400"}.items()
+    wasi.stdout_file, wasi.stderr_file = str(out), str(errors)
+    wasi.preopen_dir(str(world), "/", fs_mutable=False)
+    store = wasmtime.Store(engine.wasm)
+    store.set_limits(memory_size=_MEMORY_BYTES)
+    store.set_wasi(wasi)
+    linker = _wasi_linker(engine)
+    engine.clock.enter()
+    store.set_epoch_deadline(ticks_for(timeout_s))
+    started = time.monotonic()
+    try:
+        linker.instantiate(store, module).exports(store)["_start"](store)  # type: ignore[operator]
+    except wasmtime.ExitTrap as ended:
+        return int(ended.code)
+    except wasmtime.Trap as trap:
+        if trap.trap_code is wasmtime.TrapCode.INTERRUPT or time.monotonic() - started >= timeout_s:
+            raise SandboxTimeout("stopped: transpiling took longer than its time limit", "Timeout") from None
+        raise TranspileError("the source is too large or too deeply nested to transpile", "RangeError") from None
+    finally:
+        engine.clock.leave()
+        store.close()
+    return 0
+
+
+@cache
+def _wasi_linker(engine: Engine) -> wasmtime.Linker:
+    linker = wasmtime.Linker(engine.wasm)
+    linker.define_wasi()
+    return linker
+
+
+def _split(output: str) -> Module:
+    """The code and its source map, which esbuild writes as a last comment."""
+    code, mark, encoded = output.rpartition(_MAP_MARK)
+    if not mark:
+        return Module(output, "")
+    return Module(code, base64.b64decode(encoded.strip()).decode("utf-8", "replace"))
+
+
+def _error_from(text: str) -> TranspileError:
+    """Esbuild's report as one error: the first message, and a frame for each place."""
+    messages = text.split("[ERROR] ")[1:]
+    if not messages:
+        return TranspileError(text.strip()[:2000] or "esbuild failed without a word", "SyntaxError")
+    places = [place for message in messages if (place := _PLACE.search(message))]
+    frames = tuple(Frame("", place[1], int(place[2]), int(place[3]) + 1) for place in places)
+    said = "; ".join(message.partition("\n")[0] for message in messages)
+    return TranspileError(said[:2000], "SyntaxError", frames)

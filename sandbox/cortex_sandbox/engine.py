@@ -1,0 +1,90 @@
+"""The WebAssembly engines of this process, and the calls of wasmtime's C interface that the hot path makes.
+
+Rules kept here:
+- one engine a stack depth, shared by every sandbox, made when first needed;
+- `signals_based_traps` is off: a plugin does not own its process's signal handlers;
+- a guest never has more native stack than the thread it runs on can give (`INLINE_STACK_BYTES`, `threads.py`);
+- only this file and `instance.py` touch `wasmtime._ffi`: it mirrors the documented C API, the version is pinned.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Any
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from .clock import Ticker
+from .threads import DeepThreads
+
+# Guest stacks up to this size run on the caller's thread. The worst native use that was found at 256 KiB (JSON of
+# deep values; the parser never runs in such an instance) is 3.5 MB, threads have 8 MB by default.
+INLINE_STACK_BYTES = 256 << 10
+_INLINE_NATIVE = 4608 << 10
+_DEEP_NATIVE = 20 << 20
+_DEEP_THREAD = 32 << 20
+# Memory up to this size grows in place. Address space only: nothing is touched before it is used.
+_RESERVATION = 16 << 20
+
+deep_threads = DeepThreads(_DEEP_THREAD)
+
+
+class Engine:
+    """A wasmtime engine with the settings of this project."""
+
+    # What the compiled code depends on; part of the code cache's key.
+    settings = "epoch,no-signals,cow,reserve16m,guard0"
+
+    def __init__(self, native_stack: int) -> None:
+        config = wasmtime.Config()
+        config.epoch_interruption = True
+        config.signals_based_traps = False
+        config.memory_init_cow = True
+        config.memory_reservation = _RESERVATION
+        config.memory_reservation_for_growth = _RESERVATION
+        config.memory_guard_size = 0
+        # wasmtime insists that its fibers, unused here, have more stack than what they run.
+        ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
+        config.max_wasm_stack = native_stack
+        self.wasm = wasmtime.Engine(config)
+        self.clock = Ticker(self.wasm.increment_epoch)
+
+
+_making = threading.Lock()
+
+
+@cache
+def _engine(native_stack: int) -> Engine:
+    return Engine(native_stack)
+
+
+def engine_for(stack_bytes: int) -> tuple[Engine, bool]:
+    """The engine for guests with this much stack, and whether they run on the caller's thread."""
+    inline = stack_bytes <= INLINE_STACK_BYTES
+    with _making:
+        return _engine(_INLINE_NATIVE if inline else _DEEP_NATIVE), inline
+
+
+def deep_engine() -> Engine:
+    """The engine whose guests run on deep threads."""
+    with _making:
+        return _engine(_DEEP_NATIVE)
+
+
+def function_type(params: str, results: str = "") -> wasmtime.FuncType:
+    """A function type out of letters: `i` for i32, `I` for i64."""
+    kinds = {"i": wasmtime.ValType.i32, "I": wasmtime.ValType.i64}
+    return wasmtime.FuncType([kinds[c]() for c in params], [kinds[c]() for c in results])
+
+
+def raise_if_error(error: Any) -> None:
+    """Raise what the C interface returned as an error, if it did.
+
+    Raises:
+        wasmtime.WasmtimeError: when `error` is one.
+
+    """
+    if error:
+        raise wasmtime.WasmtimeError._from_ptr(error)

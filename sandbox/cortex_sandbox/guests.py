@@ -1,0 +1,29 @@
+"""Where the WebAssembly guests are that the build fetched.
+
+Rules kept here:
+- the guests come from this package's own folder and from nowhere else;
+- a guest that is absent is an error that says how to get it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("guests")
+
+
+def read_guest(name: str) -> bytes:
+    """The bytes of one guest: `quickjs.wasm`, `esbuild.wasm` or `bootstrap.js`.
+
+    Raises:
+        FileNotFoundError: when the build did not bring it.
+
+    """
+    path = FOLDER / name
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{name} is missing from {FOLDER}: install the package with pip (its build fetches the WebAssembly "
+            "guests), or run `python hatch_build.py` in a checkout"
+        ) from None

@@ -1,0 +1,102 @@
+"""What the QuickJS guest may ask of the world: a clock, random bytes, one host call, and refusals.
+
+Rules kept here:
+- WASI preview 1 knows forty functions; this guest imports six of them and gets a clock and random bytes: there is no
+  file system, and what it writes goes nowhere;
+- defined once an engine: the callback finds the guest it serves as its thread's current instance;
+- a callback never lets an exception through to the engine.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from typing import Any
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from .engine import Engine, function_type, raise_if_error
+from .instance import Instance, current
+
+# wasi_snapshot_preview1, `errno`
+_SUCCESS, _BADF, _NOSYS = 0, 8, 52
+_MAX_RANDOM = 64 << 10
+
+Answer = Callable[[Instance, Any], int]
+
+
+def _refuse(errno: int) -> Answer:
+    return lambda _instance, _cells: errno
+
+
+def _clock_time_get(instance: Instance, cells: Any) -> int:
+    instance.write(cells[2].i32, instance.clock_ns().to_bytes(8, "little", signed=True))
+    return _SUCCESS
+
+
+def _random_get(instance: Instance, cells: Any) -> int:
+    length = cells[1].i32
+    if not 0 <= length <= _MAX_RANDOM:
+        return _NOSYS
+    instance.write(cells[0].i32, os.urandom(length))
+    return _SUCCESS
+
+
+def _host_call(instance: Instance, cells: Any) -> int:
+    return instance.on_host_call(cells[3].i32, cells[4].i32)
+
+
+# module, name, parameters, results, answer
+_IMPORTS: tuple[tuple[str, str, str, str, Answer], ...] = (
+    ("wasi_snapshot_preview1", "clock_time_get", "iIi", "i", _clock_time_get),
+    ("wasi_snapshot_preview1", "random_get", "ii", "i", _random_get),
+    ("wasi_snapshot_preview1", "fd_write", "iiii", "i", _refuse(_BADF)),
+    ("wasi_snapshot_preview1", "fd_close", "i", "i", _refuse(_BADF)),
+    ("wasi_snapshot_preview1", "fd_fdstat_get", "ii", "i", _refuse(_BADF)),
+    ("wasi_snapshot_preview1", "fd_seek", "iIii", "i", _refuse(_NOSYS)),
+    ("env", "host_get_timezone_offset", "ii", "i", _refuse(0)),  # every guest lives in UTC
+    ("env", "host_interrupt", "", "i", _refuse(0)),
+    ("env", "host_promise_rejection", "iii", "", _refuse(0)),
+    ("env", "host_module_normalize", "ii", "i", _refuse(0)),
+    ("env", "host_module_load", "ii", "i", _refuse(0)),
+    ("env", "host_call", "iiiii", "i", _host_call),
+)
+
+
+class Imports:
+    """A linker with everything that the guest imports, and what must live as long as it does."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.linker = wasmtime.Linker(engine.wasm)
+        self._kept = [self._define(*entry) for entry in _IMPORTS]
+
+    def _define(self, module: str, name: str, params: str, results: str, answer: Answer) -> object:
+        def enter(_env: Any, _caller: Any, cells: Any, _count: int) -> int:
+            result = 0
+            instance = current()
+            if instance is not None:
+                try:
+                    result = answer(instance, cells)
+                except BaseException as error:
+                    instance.stop_with(error)
+            if results:
+                cells[0].i32 = result
+            return 0
+
+        callback = ffi.wasmtime_func_unchecked_callback_t(enter)
+        kind = function_type(params, results)
+        error = ffi.wasmtime_linker_define_func_unchecked(
+            self.linker.ptr(),
+            ctypes.create_string_buffer(module.encode()),
+            len(module),
+            ctypes.create_string_buffer(name.encode()),
+            len(name),
+            kind.ptr(),
+            callback,
+            None,
+            ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        )
+        raise_if_error(error)
+        return callback

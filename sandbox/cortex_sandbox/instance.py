@@ -1,0 +1,202 @@
+"""One running WebAssembly guest: raw calls, memory, a deadline.
+
+Rules kept here:
+- every pointer and length that comes from the guest is checked against its memory before a byte is read or written;
+- a trap never passes as a result: it becomes a typed error, and the instance is dead from then on;
+- what must stop the host (an interrupt from the keyboard) while the guest is inside a host call is kept, stops the
+  guest at its next step, and is raised again outside;
+- one thread at a time (the owner holds a lock); while it runs, the instance is that thread's `current`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable, Mapping
+from ctypes import byref
+from typing import Any, TypeVar
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from .clock import ticks_for
+from .engine import Engine
+from .errors import SandboxError, SandboxMemoryError, SandboxTimeout
+
+T = TypeVar("T")
+
+# The same C functions once more, with the address as a plain number: the hot path reads and writes there.
+_memory_data = ffi.dll["wasmtime_memory_data"]
+_memory_data.restype = ctypes.c_size_t
+_memory_data.argtypes = ffi.dll.wasmtime_memory_data.argtypes
+_memory_size = ffi.dll["wasmtime_memory_data_size"]
+_memory_size.restype = ctypes.c_size_t
+_memory_size.argtypes = ffi.dll.wasmtime_memory_data_size.argtypes
+_call_unchecked = ffi.dll.wasmtime_func_call_unchecked
+
+_running = threading.local()
+# Further ahead than any host lives; wasmtime adds it to the present epoch.
+_NEVER = 1 << 40
+
+
+def current() -> Instance | None:
+    """The instance that runs on this thread, for a host function that it called."""
+    return getattr(_running, "instance", None)
+
+
+class _Functions(dict[str, "GuestFunction"]):
+    """The exported functions of an instance, looked up when first called: there are 450, a call needs a dozen."""
+
+    def __init__(self, instance: Instance, parameters: Mapping[str, int]) -> None:
+        self._instance = instance
+        self._parameters = parameters
+
+    def __missing__(self, name: str) -> GuestFunction:
+        function = self[name] = self._instance.function(name, self._parameters[name])
+        return function
+
+
+class GuestFunction:
+    """An exported function whose parameters and result are i32."""
+
+    __slots__ = ("_cells", "_context", "_count", "_func", "_instance", "_trap")
+
+    def __init__(self, instance: Instance, func: Any, parameters: int) -> None:
+        self._instance = instance
+        self._context = instance.context
+        self._func = func
+        self._count = max(parameters, 1)
+        self._cells = (ffi.wasmtime_val_raw_t * self._count)()
+        self._trap = ctypes.POINTER(ffi.wasm_trap_t)()
+
+    def __call__(self, *args: int) -> int:
+        """Call it with numbers of 32 bits; a trap is raised as a `SandboxError`."""
+        cells = self._cells
+        for index, value in enumerate(args):
+            cells[index].i32 = value
+        error = _call_unchecked(self._context, self._func, cells, self._count, byref(self._trap))
+        if error or self._trap:
+            self._fail(error)
+        return int(cells[0].i32)
+
+    def _fail(self, error: Any) -> None:
+        trap, self._trap = self._trap, ctypes.POINTER(ffi.wasm_trap_t)()
+        self._instance.alive = False
+        if error:
+            raise SandboxError(str(wasmtime.WasmtimeError._from_ptr(error)), "SandboxBroken")
+        raise error_of(wasmtime.Trap._from_ptr(trap))
+
+
+def error_of(trap: wasmtime.Trap) -> SandboxError:
+    """What a trap means for a user of the sandbox."""
+    kind = trap.trap_code
+    if kind is wasmtime.TrapCode.INTERRUPT:
+        return SandboxTimeout("stopped: the time limit was reached", "Timeout")
+    if kind is wasmtime.TrapCode.STACK_OVERFLOW:
+        return SandboxError("Maximum call stack size exceeded", "RangeError")
+    if kind is wasmtime.TrapCode.UNREACHABLE:  # what the guest's allocator ends in when nothing else is left
+        return SandboxMemoryError("out of memory", "InternalError")
+    return SandboxError(f"the guest stopped: {kind.name if kind else 'for an unknown reason'}", "SandboxBroken")
+
+
+class Instance:
+    """A guest in a store of its own.
+
+    Args:
+        engine: whose code runs it.
+        pre: the module with its imports linked.
+        memory_bytes: how far the linear memory may grow in all.
+        exports: the exported functions that will be called, with the number of their parameters.
+
+    """
+
+    def __init__(
+        self, engine: Engine, pre: wasmtime.InstancePre, memory_bytes: int, exports: Mapping[str, int]
+    ) -> None:
+        self._engine = engine
+        self._store = wasmtime.Store(engine.wasm)
+        self._store.set_limits(memory_size=memory_bytes, instances=1, memories=1, tables=1)
+        self._store.set_epoch_deadline(_NEVER)
+        self.context = self._store._context()
+        self._handle = pre.instantiate(self._store)._instance
+        self._memory = self._export("memory").memory
+        self._memory_ref = byref(self._memory)
+        self.functions = _Functions(self, exports)
+        self.on_host_call: Callable[[int, int], int] = lambda _argc, _argv: 0
+        self.clock_ns: Callable[[], int] = coarse_clock_ns
+        self.deadline = 0.0
+        self.alive = True
+        self._kept: BaseException | None = None
+
+    def function(self, name: str, parameters: int) -> GuestFunction:
+        """An exported function; `functions` keeps those that were asked for."""
+        return GuestFunction(self, self._export(name).func, parameters)
+
+    def _export(self, name: str) -> Any:
+        item = ffi.wasmtime_extern_t()
+        raw = ctypes.create_string_buffer(name.encode())
+        if not ffi.wasmtime_instance_export_get(self.context, byref(self._handle), raw, len(name), byref(item)):
+            raise SandboxError(f"the guest has no export {name}", "SandboxBroken")
+        return item.of
+
+    def run(self, work: Callable[[], T], deadline: float) -> T:
+        """What `work()` returns; guest code that runs in it is stopped at `deadline` (monotonic seconds)."""
+        outer = current()
+        self.deadline = deadline
+        self._engine.clock.enter()
+        self._store.set_epoch_deadline(ticks_for(deadline - time.monotonic()))
+        _running.instance = self
+        try:
+            return work()
+        finally:
+            _running.instance = outer
+            self._engine.clock.leave()
+            if self._kept is not None:
+                kept, self._kept = self._kept, None
+                raise kept
+
+    def stop_with(self, error: BaseException) -> None:
+        """Stop the guest at its next step, and raise `error` to whoever called it."""
+        self._kept = error
+        self._store.set_epoch_deadline(0)
+
+    @property
+    def memory_size(self) -> int:
+        """The size of the linear memory now, in bytes."""
+        return int(_memory_size(self.context, self._memory_ref))
+
+    def read(self, pointer: int, length: int) -> bytes:
+        """Bytes of the guest's memory.
+
+        Raises:
+            SandboxError: when they lie outside of it; nothing is read then.
+
+        """
+        return ctypes.string_at(self._address(pointer, length), length)
+
+    def write(self, pointer: int, data: bytes) -> None:
+        """Put bytes into the guest's memory.
+
+        Raises:
+            SandboxError: when they would lie outside of it; nothing is written then.
+
+        """
+        ctypes.memmove(self._address(pointer, len(data)), data, len(data))
+
+    def _address(self, pointer: int, length: int) -> int:
+        pointer &= 0xFFFFFFFF
+        if length < 0 or pointer + length > _memory_size(self.context, self._memory_ref):
+            raise SandboxError("the guest named memory that it does not have", "SandboxBroken")
+        return int(_memory_data(self.context, self._memory_ref)) + pointer
+
+    def close(self) -> None:
+        """Give the guest's memory back now, not when the collector comes by."""
+        self.alive = False
+        self.functions.clear()
+        self._store.close()
+
+
+def coarse_clock_ns() -> int:
+    """Wall-clock time in nanoseconds, no finer than a millisecond."""
+    return time.time_ns() // 1_000_000 * 1_000_000

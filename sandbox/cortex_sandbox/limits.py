@@ -1,0 +1,65 @@
+"""The limits that a sandbox holds its guest to.
+
+Rules kept here:
+- a limit that makes no sense is refused where it is written, not where it would be felt;
+- every limit has a default that suits a small skill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIN_MEMORY_BYTES = 1 << 20
+MAX_MEMORY_BYTES = 256 << 20
+MIN_STACK_BYTES = 16 << 10
+# The guest's linker gave it a stack of 1 MiB; what lies above half of it is left to frames of the engine itself.
+MAX_STACK_BYTES = 512 << 10
+MAX_TIMEOUT_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one sandbox may use.
+
+    Args:
+        memory_bytes: the guest's JavaScript heap, 1 MiB to 256 MiB.
+        stack_bytes: the guest's call stack, from 16 KiB. 256 KiB hold about 1,090 plain calls, 512 KiB 2,180.
+            Up to `INLINE_STACK_BYTES` guest code runs on the caller's own thread; above it on a thread of the
+            sandbox's with a larger stack, which costs a switch of threads each call. Values above 512 KiB are
+            taken as 512 KiB, which is what the guest's build can give.
+        timeout_s: wall-clock seconds for loading and for each call with everything that it sets off.
+        transfer_bytes: the largest JSON text that the guest may hand to the host at a time, results and arguments
+            of host functions alike; it bounds what the host must parse and keep.
+        log_bytes: how much console output is kept between two readings of it.
+
+    Raises:
+        ValueError: for a number out of its range.
+
+    """
+
+    memory_bytes: int = 8 << 20
+    stack_bytes: int = 256 << 10
+    timeout_s: float = 10.0
+    transfer_bytes: int = 1 << 20
+    log_bytes: int = 64 << 10
+
+    def __post_init__(self) -> None:
+        if not MIN_MEMORY_BYTES <= self.memory_bytes <= MAX_MEMORY_BYTES:
+            raise ValueError(f"memory_bytes must be {MIN_MEMORY_BYTES} to {MAX_MEMORY_BYTES}")
+        if self.stack_bytes < MIN_STACK_BYTES:
+            raise ValueError(f"stack_bytes must be at least {MIN_STACK_BYTES}")
+        check_timeout(self.timeout_s)
+        if self.transfer_bytes < 1024 or self.log_bytes < 0:
+            raise ValueError("transfer_bytes must be at least 1024, log_bytes at least 0")
+
+
+def check_timeout(timeout_s: float) -> float:
+    """The timeout itself, when it is a sensible number of seconds.
+
+    Raises:
+        ValueError: when it is not above 0 and at most an hour.
+
+    """
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        raise ValueError(f"a timeout must be above 0 and at most {MAX_TIMEOUT_S:.0f} seconds")
+    return timeout_s

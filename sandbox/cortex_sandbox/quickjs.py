@@ -1,0 +1,223 @@
+"""A QuickJS guest with its bootstrap: strings in and out, compiled code, pending jobs, host calls.
+
+Rules kept here:
+- only strings cross: JSON, or `!` and the JSON of an error (see `guest/bootstrap.ts`);
+- every handle that is made is freed on every path that leaves the guest alive;
+- what the guest says is data: a text that is too long, no JSON, or not of the form agreed on is an error of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from .engine import Engine, engine_for
+from .errors import SandboxError, SandboxMemoryError
+from .image import EXPORTS, SCRATCH_BYTES, compile_source, image_for
+from .instance import Instance
+
+# What the engine itself needs beside the guest's heap: fragmentation, and the text under way at the border.
+_OVERHEAD_BYTES = 4 << 20
+# The compiler sees hostile source too. Its parser needs the most native stack of all: 3 MB for this much.
+_COMPILER_STACK = 128 << 10
+_ARGV, _TEXT = 8, 64  # places in the scratch buffer; the first word takes the length of a string
+
+SCRIPT, MODULE = 0, 1
+
+
+class Guest:
+    """A live QuickJS context.
+
+    Args:
+        engine: what runs it.
+        memory_bytes: the limit of its JavaScript heap.
+        stack_bytes: the limit of its call stack.
+
+    """
+
+    def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
+        self._image = image = image_for(engine)
+        self.instance = Instance(engine, image.pre, image.memory_bytes + memory_bytes + _OVERHEAD_BYTES, EXPORTS)
+        self._call = self.instance.functions
+        self._scratch = image.scratch
+        self._call["qjs_set_memory_limit"](memory_bytes)
+        self._call["qjs_set_max_stack_size"](stack_bytes)
+
+    def add_compiler(self) -> None:
+        """Add what turns source text into code to the context; only a guest that runs nothing gets it."""
+        self._call["JS_AddIntrinsicEval"](self._call["qjs_get_context_ptr"]())
+
+    # --- strings
+
+    def new_string(self, text: str) -> int:
+        """A handle of a new string.
+
+        Raises:
+            SandboxMemoryError: when it does not fit.
+
+        """
+        raw = text.encode("utf-8", "surrogatepass")
+        if len(raw) <= SCRATCH_BYTES - _TEXT:
+            self.instance.write(self._scratch + _TEXT, raw)
+            handle = self._call["qjs_new_string"](self._scratch + _TEXT, len(raw))
+        else:
+            pointer = self._call["wasm_malloc"](len(raw))
+            if not pointer:
+                raise out_of_memory()
+            self.instance.write(pointer, raw)
+            handle = self._call["qjs_new_string"](pointer, len(raw))
+            self._call["wasm_free"](pointer)
+        if not handle or self._call["qjs_is_exception"](handle):
+            self._drop_exception(handle)
+            raise out_of_memory()
+        return handle
+
+    def read_string(self, handle: int, limit: int) -> str:
+        """The text of a string. Lone surrogates, for which UTF-8 has no form, come as U+FFFD.
+
+        Raises:
+            SandboxError: when it is longer than `limit` bytes of UTF-8.
+            SandboxMemoryError: when the guest has no memory left to hand it over.
+
+        """
+        pointer = self._call["qjs_get_string_len"](handle, self._scratch)
+        if not pointer:
+            self._drop_exception(0)
+            raise out_of_memory()
+        try:
+            length = int.from_bytes(self.instance.read(self._scratch, 4), "little")
+            if length > limit:
+                raise SandboxError(f"a text of {length} bytes crosses a border of {limit}", "RangeError")
+            return self.instance.read(pointer, length).decode("utf-8", "replace")
+        finally:
+            if self.instance.alive:
+                self._call["qjs_free_cstring"](pointer)
+
+    # --- calls
+
+    def enter(self, entry: str, argument: int | None = None, *, limit: int) -> str | None:
+        """Call a function of the bootstrap and give what it answers; `argument` is a handle, freed here.
+
+        Raises:
+            SandboxError: when the guest could not even describe what went wrong.
+
+        """
+        argc = 0
+        if argument is not None:
+            self.instance.write(self._scratch + _ARGV, argument.to_bytes(4, "little", signed=True))
+            argc = 1
+        handle = self._call["qjs_call"](self._image.entries[entry], self._image.undefined, argc, self._scratch + _ARGV)
+        if argument is not None:
+            self._call["qjs_free_value"](argument)
+        if self._call["qjs_is_exception"](handle):
+            self._call["qjs_free_value"](handle)
+            self._raise_exception(limit)
+        try:
+            if self._call["qjs_is_undefined"](handle):
+                return None
+            return self.read_string(handle, limit)
+        finally:
+            if self.instance.alive:
+                self._call["qjs_free_value"](handle)
+
+    def run_jobs(self) -> None:
+        """Run promise reactions until none is left; an endless chain of them ends at the deadline."""
+        pending, execute = self._call["qjs_is_job_pending"], self._call["qjs_execute_pending_job"]
+        while pending():
+            if execute() < 0:
+                self._drop_exception(0)
+
+    def run_code(self, code: bytes) -> int:
+        """Run compiled code; a handle of its value (a module's: a promise of its namespace).
+
+        Raises:
+            SandboxError: when it throws.
+            SandboxMemoryError: when it does not fit.
+
+        """
+        pointer = self._call["wasm_malloc"](len(code))
+        if not pointer:
+            raise out_of_memory()
+        self.instance.write(pointer, code)
+        handle = self._call["qjs_eval_bytecode"](pointer, len(code))
+        self._call["wasm_free"](pointer)
+        if not handle or self._call["qjs_is_exception"](handle):
+            if handle:
+                self._call["qjs_free_value"](handle)
+            self._raise_exception(1 << 16)
+        return handle
+
+    def compile(self, source: str, filename: str, kind: int) -> bytes:
+        """The bytecode of a source text; needs `add_compiler`.
+
+        Raises:
+            SandboxError: a SyntaxError, with its place.
+
+        """
+        code = compile_source(self.instance, source.encode("utf-8", "replace"), filename, flags=kind)
+        if not code:
+            self._raise_exception(1 << 16)
+        return code
+
+    # --- failures
+
+    def _raise_exception(self, limit: int) -> NoReturn:
+        """Raise the exception that the engine holds as an error that the host understands."""
+        thrown = self._call["qjs_get_exception"]()
+        self.instance.write(self._scratch + _ARGV, thrown.to_bytes(4, "little", signed=True))
+        handle = self._call["qjs_call"](
+            self._image.entries["describe"], self._image.undefined, 1, self._scratch + _ARGV
+        )
+        self._call["qjs_free_value"](thrown)
+        if self._call["qjs_is_exception"](handle):
+            self._drop_exception(handle)
+            raise out_of_memory()
+        try:
+            described = self.read_string(handle, limit)
+        finally:
+            if self.instance.alive:
+                self._call["qjs_free_value"](handle)
+        raise ThrownError(described)
+
+    def _drop_exception(self, handle: int) -> None:
+        if handle:
+            self._call["qjs_free_value"](handle)
+        self._call["qjs_free_value"](self._call["qjs_get_exception"]())
+
+
+class ThrownError(SandboxError):
+    """What the guest threw, as the bootstrap described it: JSON that `stacks.py` turns into a proper error."""
+
+    def __init__(self, described: str) -> None:
+        super().__init__("thrown", "Thrown")
+        self.described = described
+
+
+def out_of_memory() -> SandboxMemoryError:
+    """The guest's heap has no room left."""
+    return SandboxMemoryError("out of memory", "InternalError")
+
+
+def compiler(memory_bytes: int) -> Guest:
+    """A guest that compiles and runs nothing: made for one source text, then thrown away."""
+    engine, _inline = engine_for(_COMPILER_STACK)
+    guest = Guest(engine, memory_bytes, _COMPILER_STACK)
+    guest.add_compiler()
+    return guest
+
+
+def parse_json(text: str) -> Any:
+    """JSON of the guest's as plain values; keys named `__proto__` are refused.
+
+    Raises:
+        SandboxError: when it is nested too deeply, holds numbers out of range, or is no JSON.
+
+    """
+    if '"__proto__":' in text:
+        raise SandboxError('a key named "__proto__" may not cross the border', "TypeError")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise SandboxError("the value is nested too deeply", "RangeError") from None
+    except ValueError as error:
+        raise SandboxError(f"the value is no JSON: {error}", "TypeError") from None

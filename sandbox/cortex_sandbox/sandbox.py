@@ -1,0 +1,278 @@
+"""`Sandbox`: untrusted JavaScript in a QuickJS of its own, with a host that offers what it chooses and nothing else.
+
+    with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
+        box.load_module("export default { twice: (n) => 2 * echo(n) }", filename="skill.js")
+        box.call("twice", 21)  # 42
+
+Rules kept here:
+- JSON in, JSON out; promises are awaited; nothing of the guest's is ever walked from outside;
+- every entry has a deadline that covers what it sets off: calls, promise reactions, getters, host functions;
+- a sandbox that was stopped is dead and says so; the next one is sound;
+- one call at a time: threads wait for each other, a host function that calls its own sandbox is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from .compiler import compiled
+from .engine import deep_threads, engine_for
+from .errors import SandboxError, SandboxTimeout
+from .host import HostFunction, HostSide, LogLine
+from .limits import MAX_STACK_BYTES, Limits, check_timeout
+from .quickjs import MODULE, SCRIPT, Guest, ThrownError, parse_json
+from .sourcemap import SourceMap
+from .stacks import error_from
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """What the default export of a module is.
+
+    Attributes:
+        type: its JavaScript type: `object`, `function`, `number`, `undefined`, `null`, …
+        functions: the names of its functions, inherited ones too.
+        values: its properties that are strings, numbers or booleans.
+
+    """
+
+    type: str = "undefined"
+    functions: frozenset[str] = frozenset()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Sandbox:
+    """One guest with its limits and what its host offers it. Safe to use from several threads.
+
+    Args:
+        limits: what it may use.
+        host: functions by the name under which the guest finds them: `echo`, or `group.name`. They take and return
+            what JSON can say; `Promised(function)` returns a promise to the guest. They run on the thread that the
+            guest runs on and should keep to `remaining_s()`.
+        clock: seconds since the epoch for the guest's `Date`; by default the wall clock in whole milliseconds.
+        seed: makes `Math.random` repeat itself; by default every sandbox draws fresh randomness.
+
+    Raises:
+        ValueError: for a host function whose name JavaScript cannot say.
+        FileNotFoundError: when the WebAssembly guests were not built in.
+
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        host: Mapping[str, HostFunction] | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.exports = Exports()
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+        self._maps: dict[str, SourceMap] = {}
+        self._closed = ""
+        stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
+        engine, self._inline = engine_for(stack_bytes)
+        self._host = HostSide(host or {}, self.limits.log_bytes, lambda: _seed(seed))
+        self._guest = Guest(engine, self.limits.memory_bytes, stack_bytes)
+        self._guest.instance.on_host_call = self._on_host_call
+        if clock is not None:
+            self._guest.instance.clock_ns = lambda: int(clock() * 1000) * 1_000_000
+        if host:
+            self._enter(lambda guest: guest.enter("install", guest.new_string(self._host.installation), limit=4096))
+
+    # --- loading and calling
+
+    def load_module(
+        self,
+        source: str,
+        filename: str = "skill.js",
+        *,
+        source_map: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Exports:
+        """Run an ES module and keep its default export for `call`.
+
+        Args:
+            source: JavaScript that imports nothing; what `transpile` and `bundle` return brings its source map along.
+            filename: as it stands in errors.
+            source_map: the source map as JSON, when `source` is a plain string.
+            timeout_s: a limit other than the sandbox's own.
+
+        Raises:
+            SandboxError: it does not compile, throws, or its top-level `await` never ends.
+            SandboxTimeout, SandboxMemoryError: past a limit.
+
+        """
+        found = source_map or getattr(source, "source_map", None)
+        if found:
+            self._maps[filename] = SourceMap(found)
+
+        def load(guest: Guest) -> str | None:
+            code = self._compiled(guest, str(source), filename, MODULE)
+            guest.enter("adopt", guest.run_code(code), limit=self.limits.transfer_bytes)
+            self._await(guest, None)
+            return guest.enter("inspect", limit=self.limits.transfer_bytes)
+
+        told = self._decoded(self._enter(load, timeout_s))
+        self.exports = Exports(told["type"], frozenset(told["functions"]), told["values"])
+        return self.exports
+
+    def call(self, name: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+        """Call a function of the default export; what it returns, or what its promise comes to.
+
+        Args:
+            name: the function.
+            arguments: what JSON can say.
+            timeout_s: a limit other than the sandbox's own.
+
+        Raises:
+            SandboxError: it throws, rejects, never settles, or returns what JSON cannot say.
+            SandboxTimeout, SandboxMemoryError: past a limit.
+            ValueError, TypeError: an argument is no JSON.
+
+        """
+        request = json.dumps([name, arguments], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+        def enter(guest: Guest) -> str | None:
+            return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
+
+        return self._decoded(self._enter(enter, timeout_s))
+
+    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+        """`call`, without blocking the event loop."""
+        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s)
+
+    def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
+        """The value of a script, or what its promise comes to.
+
+        Raises:
+            SandboxError, SandboxTimeout, SandboxMemoryError: as `call`.
+
+        """
+
+        def run(guest: Guest) -> str | None:
+            value = guest.run_code(self._compiled(guest, source, filename, SCRIPT))
+            return self._await(guest, guest.enter("settle", value, limit=self.limits.transfer_bytes))
+
+        return self._decoded(self._enter(run, timeout_s))
+
+    def take_logs(self) -> list[LogLine]:
+        """What the guest logged since the last call of this, in order."""
+        with self._lock:
+            return self._host.take_lines()
+
+    # --- life
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be called: not closed, not stopped."""
+        return not self._closed
+
+    @property
+    def memory_bytes(self) -> int:
+        """The size of the guest's memory now, everything included; 0 when it is gone."""
+        return self._guest.instance.memory_size if self.alive else 0
+
+    def close(self) -> None:
+        """Give the memory back. Closing twice is fine; a call under way ends first."""
+        with self._lock:
+            self._discard("it was closed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- inside
+
+    def _enter(self, work: Callable[[Guest], T], timeout_s: float | None = None) -> T:
+        timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
+        if self._thread == threading.get_ident():
+            raise SandboxError("a host function cannot call the sandbox that called it", "SandboxBusy")
+        deadline = time.monotonic() + timeout
+        if not self._lock.acquire(timeout=timeout):
+            raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
+        try:
+            if self._closed:
+                raise SandboxError(f"the sandbox cannot be used any more: {self._closed}", "SandboxClosed")
+            if self._inline:
+                return self._run(work, deadline)
+            return deep_threads.run(lambda: self._run(work, deadline))
+        finally:
+            self._lock.release()
+
+    def _run(self, work: Callable[[Guest], T], deadline: float) -> T:
+        self._thread = threading.get_ident()
+        try:
+            return self._guest.instance.run(lambda: work(self._guest), deadline)
+        except ThrownError as thrown:
+            raise error_from(thrown.described, self._maps) from None
+        finally:
+            self._thread = None
+            if not self._guest.instance.alive:
+                self._discard("it was stopped at a limit")
+
+    def _await(self, guest: Guest, text: str | None) -> str:
+        """The text itself, or the outcome of the promise that it stands for, with all pending jobs done."""
+        guest.run_jobs()
+        if text is None:
+            text = guest.enter("takeOutcome", limit=self.limits.transfer_bytes)
+        if text is None:
+            raise SandboxError("the promise never settles: nothing that could settle it is left to run", "NeverSettled")
+        if text.startswith("!"):
+            raise error_from(text[1:], self._maps)
+        return text
+
+    def _compiled(self, guest: Guest, source: str, filename: str, kind: int) -> bytes:
+        return compiled(
+            source,
+            filename,
+            kind,
+            memory_bytes=self.limits.memory_bytes,
+            deadline=guest.instance.deadline,
+        )
+
+    def _decoded(self, text: str | None) -> Any:
+        if text is None or text.startswith("!"):
+            raise error_from((text or "!{}")[1:], self._maps)
+        return parse_json(text)
+
+    def _on_host_call(self, argc: int, argv: int) -> int:
+        """The guest's one door to the host: a string in (a path, a line break, an argument), a string out."""
+        guest = self._guest
+        if argc != 1:
+            return guest.new_string('!{"name":"HostError","message":"not a host call"}')
+        handle = int.from_bytes(guest.instance.read(argv, 4), "little")
+        try:
+            path, _, argument = guest.read_string(handle, self.limits.transfer_bytes).partition("\n")
+        except SandboxError as error:
+            if not guest.instance.alive:
+                raise
+            return guest.new_string("!" + json.dumps({"name": error.name, "message": error.message}))
+        return guest.new_string(self._host.answer(path, argument))
+
+    def _discard(self, reason: str) -> None:
+        if not self._closed:
+            self._closed = reason
+            self._guest.instance.close()
+
+
+def _seed(seed: int | None) -> list[int]:
+    raw = os.urandom(16) if seed is None else seed.to_bytes(16, "little", signed=True)
+    words = [int.from_bytes(raw[at : at + 4], "little", signed=True) for at in range(0, 16, 4)]
+    return words if any(words) else [1, 2, 3, 4]

@@ -1,0 +1,102 @@
+"""Source maps: from a place in generated JavaScript to the place that somebody wrote.
+
+Rules kept here:
+- pure: text in, places out; made when an error is shown, so a skill that works pays nothing for its map;
+- lines and columns are 1-based, as editors show them and as QuickJS counts; columns count code points;
+- a map that is broken answers "unknown", never an error: it only serves messages.
+
+The format is Source Map revision 3 (ECMA-426).
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from functools import cached_property
+
+_BASE64 = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
+
+# (generated column, source index, line, column), all 0-based
+_Segment = tuple[int, int, int, int]
+
+
+class SourceMap:
+    """A map that decodes itself when it is first asked.
+
+    Args:
+        text: the map as JSON.
+
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def original(self, line: int, column: int) -> tuple[str, int, int] | None:
+        """The file, line and column that a generated place came from; None when the map does not say."""
+        lines = self._lines
+        if not 1 <= line <= len(lines):
+            return None
+        segments = lines[line - 1]
+        at = bisect_right(segments, column - 1, key=lambda segment: segment[0]) - 1
+        if at < 0:
+            return None
+        _, source, original_line, original_column = segments[at]
+        if not 0 <= source < len(self._sources):
+            return None
+        return self._sources[source], original_line + 1, original_column + 1
+
+    @cached_property
+    def _map(self) -> dict[str, object]:
+        try:
+            found = json.loads(self._text)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def _sources(self) -> list[str]:
+        sources = self._map.get("sources")
+        return [str(source) for source in sources] if isinstance(sources, list) else []
+
+    @cached_property
+    def _lines(self) -> list[list[_Segment]]:
+        mappings = self._map.get("mappings")
+        try:
+            return _decode(mappings) if isinstance(mappings, str) else []
+        except (KeyError, IndexError):
+            return []
+
+
+def _decode(mappings: str) -> list[list[_Segment]]:
+    lines: list[list[_Segment]] = []
+    source = line = column = 0
+    for text in mappings.split(";"):
+        generated = 0
+        segments: list[_Segment] = []
+        for field in text.split(","):
+            numbers = _vlq(field)
+            if not numbers:
+                continue
+            generated += numbers[0]
+            if len(numbers) >= 4:
+                source += numbers[1]
+                line += numbers[2]
+                column += numbers[3]
+                segments.append((generated, source, line, column))
+        lines.append(segments)
+    return lines
+
+
+def _vlq(field: str) -> list[int]:
+    """The signed numbers of one segment: base64 digits of five bits, lowest first, the sign in the lowest bit."""
+    numbers: list[int] = []
+    value = shift = 0
+    for digit in field:
+        bits = _BASE64[digit]
+        value |= (bits & 31) << shift
+        if bits & 32:
+            shift += 5
+            continue
+        numbers.append(-(value >> 1) if value & 1 else value >> 1)
+        value = shift = 0
+    return numbers

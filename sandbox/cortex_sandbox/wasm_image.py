@@ -1,0 +1,147 @@
+"""Bakes the memory of a running WebAssembly instance into a module that starts from there.
+
+Rules kept here:
+- a pure function over bytes: no engine, no file;
+- only the data section, the memory's initial size and constants added at the end of the exports change; code and
+  imports stay byte for byte;
+- a module that this cannot be right for (a start function, passive data, more than one memory) is refused.
+
+The binary format is that of the WebAssembly Core Specification 2.0, §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+PAGE = 65536
+_IMPORT, _MEMORY, _GLOBAL, _EXPORT, _START, _DATA, _DATA_COUNT = 2, 5, 6, 7, 8, 11, 12
+_KIND_GLOBAL = 3
+# Runs of zeros shorter than this stay inside a segment: a segment's own header costs about as much.
+_GAP = 32
+_MAX_SEGMENTS = 100_000
+
+
+def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
+    """The module, with `memory` as its initial memory and `constants` as exported i32 globals.
+
+    Args:
+        module: a core module with one memory and its globals of its own, and active data segments only.
+        memory: the whole linear memory of an instance of it, a multiple of 64 KiB.
+        constants: numbers below 2**31 to be read from an instance: where things lie in the memory.
+
+    Raises:
+        ValueError: when the module is not of that kind.
+
+    """
+    if module[:8] != b"\0asm\x01\0\0\0" or len(memory) % PAGE:
+        raise ValueError("not a core WebAssembly module, or not a whole number of pages")
+    segments = list(_segments(memory))
+    if len(segments) > _MAX_SEGMENTS:
+        raise ValueError("the memory image is too scattered")
+    out = bytearray(module[:8])
+    own_globals = 0
+    for section, content in _sections(module):
+        if section == _START:
+            raise ValueError("a module with a start function cannot be baked")
+        if section == _MEMORY:
+            content = _memory_section(content, len(memory) // PAGE)
+        elif section == _GLOBAL:
+            own_globals, rest = _read_uleb(content, 0)
+            added = b"".join(b"\x7f\0\x41" + _sleb(value) + b"\x0b" for value in constants.values())
+            content = _uleb(own_globals + len(constants)) + content[rest:] + added
+        elif section == _EXPORT:
+            count, rest = _read_uleb(content, 0)
+            added = b"".join(
+                _uleb(len(name.encode())) + name.encode() + bytes([_KIND_GLOBAL]) + _uleb(own_globals + index)
+                for index, name in enumerate(constants)
+            )
+            content = _uleb(count + len(constants)) + content[rest:] + added
+        elif section == _DATA_COUNT:
+            content = _uleb(len(segments))
+        elif section == _DATA:
+            _require_active(content)
+            content = _uleb(len(segments)) + b"".join(_segment(offset, data) for offset, data in segments)
+        out += bytes([section]) + _uleb(len(content)) + content
+    return bytes(out)
+
+
+def _sections(module: bytes) -> Iterator[tuple[int, bytes]]:
+    position = 8
+    while position < len(module):
+        section = module[position]
+        size, start = _read_uleb(module, position + 1)
+        yield section, module[start : start + size]
+        position = start + size
+
+
+def _memory_section(content: bytes, pages: int) -> bytes:
+    count, position = _read_uleb(content, 0)
+    flags = content[position]
+    if count != 1 or flags not in (0, 1):
+        raise ValueError("only a module with one plain 32-bit memory can be baked")
+    _, rest = _read_uleb(content, position + 1)
+    return b"\x01" + bytes([flags]) + _uleb(pages) + content[rest:]
+
+
+def _require_active(content: bytes) -> None:
+    """Every segment must be `i32.const offset` into memory 0: a passive one would be copied again while running."""
+    count, position = _read_uleb(content, 0)
+    for _ in range(count):
+        if content[position] != 0 or content[position + 1] != 0x41:
+            raise ValueError("only active data segments at constant offsets can be baked")
+        _, position = _read_uleb(content, position + 2)  # a signed LEB128 is as long as an unsigned one
+        if content[position] != 0x0B:
+            raise ValueError("only constant offsets can be baked")
+        size, position = _read_uleb(content, position + 1)
+        position += size
+
+
+def _segments(memory: bytes) -> Iterator[tuple[int, bytes]]:
+    """The runs of the memory that are not zero, as (offset, bytes)."""
+    zeros = bytes(_GAP)
+    position, end = 0, len(memory)
+    while position < end:
+        chunk = memory[position : position + PAGE]
+        stripped = chunk.lstrip(b"\0")
+        position += len(chunk) - len(stripped)
+        if not stripped:
+            continue
+        stop = memory.find(zeros, position)
+        stop = end if stop < 0 else stop
+        yield position, memory[position:stop]
+        position = stop
+
+
+def _segment(offset: int, data: bytes) -> bytes:
+    return b"\0\x41" + _sleb(offset) + b"\x0b" + _uleb(len(data)) + data
+
+
+def _uleb(value: int) -> bytes:
+    out = bytearray()
+    while True:
+        value, low = value >> 7, value & 0x7F
+        if not value:
+            out.append(low)
+            return bytes(out)
+        out.append(low | 0x80)
+
+
+def _sleb(value: int) -> bytes:
+    """A non-negative number below 2**31 as a signed LEB128."""
+    out = bytearray()
+    while value > 0x3F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _read_uleb(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
