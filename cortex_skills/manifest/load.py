@@ -1,0 +1,86 @@
+"""A skill's folder → `Manifest`: the only place of this package that touches the disk.
+
+Rules kept here:
+- SKILL.md (at most 1 MiB) and its companion (at most 64 KiB) are regular files inside the folder: no symbolic
+  link, no pipe or device, no path;
+- they are UTF-8;
+- a file that cannot be read is a `ManifestError` like any other problem.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from cortex_skills.manifest.model import Manifest
+from cortex_skills.manifest.parse import (
+    FILE_NAME,
+    MAX_FRONTMATTER_BYTES,
+    Frontmatter,
+    build,
+    read_companion,
+    read_frontmatter,
+    unreadable,
+)
+from cortex_skills.schemas import schema
+
+MAX_FILE_BYTES = 1 << 20
+
+# Not every system has these; where they are missing, the checks around `os.open` have to do.
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Read the SKILL.md of a skill's folder, and its companion file if it names one.
+
+    Raises:
+        ManifestError: with everything that is wrong; also when there is no SKILL.md.
+
+    """
+    name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+    try:
+        front = read_frontmatter(_read(folder / FILE_NAME, MAX_FILE_BYTES))
+    except _UnreadableError as error:
+        front = Frontmatter(unreadable(str(error), "a skill is a folder with a SKILL.md in it"))
+    companion = front.companion_name
+    if companion is None or not _is_plain_name(companion):
+        return build(front, None, name)
+    try:
+        block = read_companion(_read(folder / companion, MAX_FRONTMATTER_BYTES), companion)
+    except _UnreadableError as error:
+        hint = "metadata.semantic names a file inside the skill's own folder"
+        block = unreadable(str(error), hint, file=companion, path=("semantic",))
+    return build(front, block, name)
+
+
+class _UnreadableError(Exception):
+    """A file that is not there, or not what it has to be; the message says which."""
+
+
+def _read(path: Path, limit: int) -> str:
+    """The text of a regular file of at most `limit` bytes."""
+    try:
+        if path.is_symlink():
+            raise _UnreadableError("is a symbolic link")
+        with os.fdopen(os.open(path, _OPEN_FLAGS), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _UnreadableError("is not a regular file")
+            content = file.read(limit + 1)
+    except FileNotFoundError:
+        raise _UnreadableError("is not there") from None
+    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
+        raise _UnreadableError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(content) > limit:
+        raise _UnreadableError(f"has more than {limit >> 10} KiB")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _UnreadableError(f"is not UTF-8: byte {error.start + 1}") from None
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether the schema accepts `name` as a companion file; a name that it refuses is never opened."""
+    rule = schema("skill")["properties"]["metadata"]["properties"]["semantic"]
+    return len(name) <= rule["maxLength"] and re.search(rule["pattern"], name, re.ASCII) is not None

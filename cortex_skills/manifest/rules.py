@@ -1,0 +1,102 @@
+"""The rules of a manifest that join several fields, which a JSON Schema cannot say.
+
+Rules kept here:
+- `name` is the folder's name;
+- `type: semantic` and a semantic block come together, and the block stands in one place only;
+- an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
+  need `graph: [write]`;
+- `"*"` stands alone in `allowedTools`;
+- a predicate is declared once under `assertions`, a slug once under `dependencies`;
+- no skill depends on itself;
+- a dependency's `version` is an npm range.
+
+The data may break the schema at the same time: a rule looks only at what has the right shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cortex_skills.manifest.versions import is_range
+from cortex_skills.schemas import Document, Path, Problem, shown
+
+
+def check_rules(document: Document, folder_name: str | None) -> Iterator[Problem]:
+    """What breaks the rules above.
+
+    Args:
+        document: the frontmatter, with the companion file's block put in at `semantic`.
+        folder_name: the name of the skill's folder; None where there is no folder.
+
+    """
+    data = document.data
+    if not isinstance(data, dict):
+        return
+    name = data.get("name")
+    if folder_name is not None and isinstance(name, str) and name != folder_name:
+        message = f"{shown(name)} is not the name of the folder, {shown(folder_name)}"
+        yield document.problem(("name",), message, "give both the same name")
+    if "type" in data and "semantic" not in data:
+        hint = "add a `semantic` block, or leave `type` out"
+        yield document.problem(("semantic",), "is missing, though `type` is given", hint)
+    if isinstance(semantic := data.get("semantic"), dict):
+        yield from _permission_rules(document, semantic)
+        yield from _tool_rules(document, semantic)
+        yield from _dependency_rules(document, semantic, name)
+
+
+def _permission_rules(document: Document, semantic: dict[str, Any]) -> Iterator[Problem]:
+    granted = _granted(semantic)
+    if semantic.get("queries") and "graph:read" not in granted:
+        yield _needs(document, ("semantic", "queries"), "graph", "read")
+    if semantic.get("assertions") and "graph:write" not in granted:
+        yield _needs(document, ("semantic", "assertions"), "graph", "write")
+    declared = set()
+    for path, assertion in _entries(semantic, "assertions"):
+        if assertion.get("requireProof") is True and "proofs:request" not in granted:
+            yield _needs(document, (*path, "requireProof"), "proofs", "request")
+        if isinstance(predicate := assertion.get("predicate"), str):
+            if predicate in declared:
+                message = f"{shown(predicate)} is declared twice"
+                yield document.problem((*path, "predicate"), message, "keep one of the two")
+            declared.add(predicate)
+
+
+def _tool_rules(document: Document, semantic: dict[str, Any]) -> Iterator[Problem]:
+    tools = semantic.get("allowedTools")
+    if isinstance(tools, list) and "*" in tools and len(tools) > 1:
+        path: Path = ("semantic", "allowedTools", tools.index("*"))
+        yield document.problem(path, "'*' allows any tool", 'write ["*"] alone, or name the tools')
+
+
+def _dependency_rules(document: Document, semantic: dict[str, Any], name: object) -> Iterator[Problem]:
+    slugs = set()
+    for path, dependency in _entries(semantic, "dependencies"):
+        if isinstance(slug := dependency.get("slug"), str):
+            if slug == name:
+                yield document.problem((*path, "slug"), "is the skill itself", "leave this dependency out")
+            if slug in slugs:
+                yield document.problem((*path, "slug"), f"{shown(slug)} stands twice", "keep one of the two")
+            slugs.add(slug)
+        if isinstance(version := dependency.get("version"), str) and not is_range(version):
+            message = f"{shown(version)} is not a version range"
+            yield document.problem((*path, "version"), message, 'write it as npm does: "^1.0.0", ">=1.2 <3"')
+
+
+def _needs(document: Document, path: Path, area: str, action: str) -> Problem:
+    message = f"needs the permission {area}:{action}"
+    return document.problem(path, message, f"add {action} to semantic.permissions.{area}")
+
+
+def _granted(semantic: dict[str, Any]) -> set[str]:
+    permissions = semantic.get("permissions")
+    areas = permissions.items() if isinstance(permissions, dict) else ()
+    return {f"{area}:{action}" for area, actions in areas if isinstance(actions, list) for action in actions}
+
+
+def _entries(semantic: dict[str, Any], key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    entries = semantic.get(key)
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if isinstance(entry, dict):
+            yield ("semantic", key, index), entry

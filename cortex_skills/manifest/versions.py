@@ -1,0 +1,42 @@
+"""Versions (semver 2.0) against ranges (npm's), over the `semantic_version` library.
+
+Rules kept here:
+- a range is at most 256 characters, so that none takes long to read or to match;
+- spaces are as free as npm has them (`>= 1.0.0  <2`), which the library is stricter about;
+- build metadata (`+…`) plays no part in a comparison (semver 2.0 §10).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_MAX_RANGE = 256
+
+_AFTER_OPERATOR = re.compile(r"(?<=[<>=~^]) +")
+_BUILD = re.compile(r"\+[0-9A-Za-z.-]+")
+
+
+def is_range(text: str) -> bool:
+    """Whether `text` is an npm version range."""
+    return _range(text) is not None
+
+
+def in_range(version: str, range_: str) -> bool:
+    """Whether the semver `version` is in the npm range `range_`; False when that is not a range."""
+    from semantic_version import Version
+
+    spec = _range(range_)
+    return spec is not None and bool(spec.match(Version(version).truncate("prerelease")))
+
+
+def _range(text: str) -> Any:
+    from semantic_version import NpmSpec
+
+    if len(text) > _MAX_RANGE or not text.isascii() or not text.isprintable() or not text.strip():
+        return None
+    spaced = _AFTER_OPERATOR.sub("", " ".join(_BUILD.sub("", text).split()))
+    try:
+        return NpmSpec(spaced)
+    except (ValueError, AttributeError, AssertionError):  # what the library raises for text that is no range
+        return None

@@ -1,0 +1,202 @@
+r"""YAML from a stranger, read into plain data: the only way YAML gets into the plugin.
+
+Rules kept here:
+- the result holds dicts with text keys, lists, text, finite numbers, booleans and None only: no tags;
+- no anchors and no aliases (a "billion laughs" needs them), no merge keys, one document;
+- a key stands once in its mapping, at any depth;
+- at most `MAX_DEPTH` levels; the size is for the caller to bound;
+- a plain word that YAML 1.1 and YAML 1.2 read differently (`no`, `010`, `1:30`, `2024-01-01`, `1e3`) is never
+  guessed: it has to be quoted, or written as `true`, `false` or a decimal number;
+- nothing is raised: every problem is kept with its path and line, and the rest of the text is still read.
+
+PyYAML takes 30 ms to import: import this module where it is used.
+
+>>> document = read("graph: [read]\ngraph: []", file="SKILL.md")
+>>> document.data
+{'graph': ['read']}
+>>> [str(problem) for problem in document.problems]
+['SKILL.md:2:graph: stands twice in its mapping (keep one of the two)']
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.resolver import Resolver
+
+from cortex_skills.schemas.document import Document, Mark, Path, Problem
+
+MAX_DEPTH = 16
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
+_NUMBER_OF_YAML_1_2 = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?|0o[0-7]+")
+_TEXT_TAG = "tag:yaml.org,2002:str"
+
+_MAX_EXACT = 2**53  # beyond it a JSON reader may round
+_MAX_EXACT_LENGTH = len(str(-_MAX_EXACT))
+
+
+def read(text: str, *, file: str = "", first_line: int = 1, at: Path = ()) -> Document:
+    """Read one YAML document; never raises.
+
+    Args:
+        text: the YAML text.
+        file: the file's name, for messages.
+        first_line: the line of that file on which `text` begins.
+        at: the path at which the document stands inside a larger one.
+
+    """
+    reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line)
+    data = None
+    try:
+        text.encode("utf-8")  # libyaml would raise on a lone surrogate
+        data = reader.document(at)
+    except UnicodeEncodeError:
+        reader.fail(at, first_line, "holds text that is not valid Unicode")
+    except _TooDeepError as error:
+        reader.fail(at, error.line, f"is nested more than {MAX_DEPTH} levels deep")
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + first_line if error.problem_mark else first_line
+        reader.fail(at, line, f"is not valid YAML: {error.problem or error.context}")
+    except yaml.YAMLError as error:
+        reader.fail(at, first_line, f"is not valid YAML: {getattr(error, 'reason', 'unreadable')}")
+    return Document(data, reader.marks, reader.texts, tuple(reader.problems))
+
+
+class _TooDeepError(Exception):
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+
+
+class _Reader:
+    """Builds data out of YAML events, noting where each part stands and what is wrong with it."""
+
+    def __init__(self, events: Iterator[yaml.Event], file: str, first_line: int) -> None:
+        self.events = events
+        self.file = file
+        self.first_line = first_line
+        self.resolver = Resolver()
+        self.marks: dict[Path, Mark] = {}
+        self.texts: dict[Path, str] = {}
+        self.problems: list[Problem] = []
+
+    def fail(self, path: Path, line: int, message: str, hint: str = "") -> None:
+        """Note a problem; the value at its path is None."""
+        self.problems.append(Problem(path, message, hint, Mark(self.file, line)))
+
+    def document(self, path: Path) -> Any:
+        self.marks[path] = Mark(self.file, self.first_line)
+        next(self.events)  # the stream starts
+        if isinstance(next(self.events), yaml.StreamEndEvent):
+            return None
+        data = self.value(next(self.events), path, 0)
+        next(self.events)  # the document ends
+        if not isinstance(event := next(self.events), yaml.StreamEndEvent):
+            self.fail(path, self.line(event), "holds more than one YAML document")
+        return data
+
+    def value(self, event: yaml.Event, path: Path, depth: int) -> Any:
+        line = self.line(event)
+        if isinstance(event, yaml.AliasEvent):
+            self.fail(path, line, "aliases (*) are not allowed", "write the value out")
+            return None
+        if depth >= MAX_DEPTH:
+            raise _TooDeepError(line)
+        if event.anchor:  # type: ignore[attr-defined]  # of every event that starts a value
+            self.fail(path, line, "anchors (&) are not allowed", "write the value out wherever it is meant")
+        if event.tag:  # type: ignore[attr-defined]
+            self.fail(path, line, "tags (!) are not allowed", "write a plain value; quote what is text")
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self.sequence(path, depth)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(path, depth)
+        assert isinstance(event, yaml.ScalarEvent)  # noqa: S101 - the grammar of YAML leaves nothing else
+        return self.scalar(event, path)
+
+    def sequence(self, path: Path, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            inner = (*path, len(items))
+            self.marks[inner] = Mark(self.file, self.line(event))
+            items.append(self.value(event, inner, depth + 1))
+        return items
+
+    def mapping(self, path: Path, depth: int) -> dict[str, Any]:
+        pairs: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            line = self.line(event)
+            key = self.key(event, path, depth)
+            if key is None:
+                self.value(next(self.events), path, depth + 1)
+                continue
+            inner = (*path, key)
+            if key in pairs:
+                self.value(next(self.events), inner, depth + 1)
+                self.fail(inner, line, "stands twice in its mapping", "keep one of the two")
+                continue
+            self.marks[inner] = Mark(self.file, line)
+            pairs[key] = self.value(next(self.events), inner, depth + 1)
+        return pairs
+
+    def key(self, event: yaml.Event, path: Path, depth: int) -> str | None:
+        """The key that `event` begins, or None when it cannot be one."""
+        if not isinstance(event, yaml.ScalarEvent):
+            self.value(event, path, depth + 1)
+            self.fail(path, self.line(event), "has a list or a mapping as a key", "write a plain word as the key")
+            return None
+        inner = (*path, event.value)
+        if event.implicit[0] and event.value == "<<":
+            self.fail(inner, self.line(event), "merge keys are not allowed", "write the keys out")
+            return None
+        known = len(self.problems)
+        key = self.value(event, inner, depth + 1)
+        if isinstance(key, str):
+            return key
+        if len(self.problems) == known:
+            self.fail(inner, self.line(event), "is a key that is not text", "put the key in quotes")
+        return None
+
+    def scalar(self, event: yaml.ScalarEvent, path: Path) -> Any:
+        text = event.value
+        if not event.implicit[0]:
+            return text  # quoted, or a block
+        if text in _NULLS:
+            return None
+        if text in _BOOLEANS:
+            self.texts[path] = text
+            return _BOOLEANS[text]
+        if _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text):
+            self.texts[path] = text
+            return self.number(text, path, self.line(event))
+        tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+        if tag == _TEXT_TAG and not _NUMBER_OF_YAML_1_2.fullmatch(text):
+            return text
+        self.fail(
+            path,
+            self.line(event),
+            "is a word that YAML readers understand differently: as text, a boolean, a number or a date",
+            "put it in quotes if it is text; else write true, false or a decimal number",
+        )
+        return None
+
+    def number(self, text: str, path: Path, line: int) -> int | float | None:
+        if _FLOAT.fullmatch(text):
+            number: int | float = float(text)
+        else:
+            number = int(text) if len(text) <= _MAX_EXACT_LENGTH else math.inf
+        if math.isfinite(number) and (isinstance(number, float) or abs(number) <= _MAX_EXACT):
+            return number
+        self.fail(path, line, "is a number too large to be kept exactly", "put it in quotes if it is text")
+        return None
+
+    def line(self, event: yaml.Event) -> int:
+        mark = event.start_mark
+        return self.first_line + (mark.line if mark else 0)
