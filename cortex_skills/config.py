@@ -144,7 +144,7 @@ class Config:
             sources.insert(0, _file(Path(path)))
         config = cls.__new__(cls)
         config._fill(sources, env, tuple(_unknown_variables(env)))
-        if not any("store" in (source.data or {}) for source in sources):
+        if not any((source.data or {}).get("store") for source in sources):
             object.__setattr__(config, "store", _user_store())
         return config
 
@@ -314,8 +314,9 @@ def _expand_token(document: Document, env: Mapping[str, str]) -> list[Problem]:
     token = server.get("authToken") if isinstance(server, dict) else None
     if not isinstance(token, str):
         return []
-    server["authToken"] = _VARIABLE.sub(lambda match: env.get(match[1], ""), token)
     missing = [name for name in _VARIABLE.findall(token) if not env.get(name)]
+    if not missing:
+        server["authToken"] = _VARIABLE.sub(lambda match: env[match[1]], token)
     hint = "set the variable, or leave authToken out"
     return [
         document.problem(_TOKEN_PATH, f"the environment variable {shown(name)} is not set", hint) for name in missing

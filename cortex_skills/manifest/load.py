@@ -64,10 +64,14 @@ def _read(path: Path, limit: int) -> str:
     try:
         if path.is_symlink():
             raise _UnreadableError("is a symbolic link")
-        with os.fdopen(os.open(path, _OPEN_FLAGS), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        descriptor = os.open(path, _OPEN_FLAGS)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _UnreadableError("is not a regular file")
-            content = file.read(limit + 1)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read(limit + 1)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         raise _UnreadableError("is not there") from None
     except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL

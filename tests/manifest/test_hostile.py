@@ -1,0 +1,164 @@
+"""Whatever comes in, only `ManifestError` comes out."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex_skills.manifest import Manifest, ManifestError, parse_manifest
+
+LAUGHS = "\n".join(["a0: &a0 [lol, lol]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)])
+
+
+def messages(text, companion=None):
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, companion=companion)
+    return [(problem.field, problem.message) for problem in caught.value.errors]
+
+
+def front(text):
+    return f"---\n{text}\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "does not begin with frontmatter"),
+        ("# A skill", "does not begin with frontmatter"),
+        ("\n---\nname: a\n---\n", "does not begin with frontmatter"),
+        ("---\nname: a\n", "has frontmatter without an end"),
+        ("---", "has frontmatter without an end"),
+        ("---\nname: a\n--- x\n", "has frontmatter without an end"),
+        ("---\r\rname: a\r---\r", "has frontmatter without an end"),
+        ("\x7fELF\0\0", "holds a NUL character, as a binary file does"),
+        ("---\nname: a\ndescription: b\n---\n\0", "holds a NUL character, as a binary file does"),
+        ("---\nname: \ud800\n---\n", "holds text that is not valid Unicode"),
+        ("---\nname: a\ndescription: b\n---\n\udcff", "holds text that is not valid Unicode"),
+        (front("x: " + "a" * 65536), "has more than 64 KiB of frontmatter"),
+        (front("x: " + "ä" * 40000), "has more than 64 KiB of frontmatter"),
+        ("---\n" + "x: a\n" * 500_000, "has more than 64 KiB of frontmatter"),
+        (front("["), "is not valid YAML: did not find expected node content"),
+        (front("a: b: c"), "is not valid YAML: mapping values are not allowed in this context"),
+        (front("a: \x1b"), "is not valid YAML: control characters are not allowed"),
+        (front('a: "\\ud800"'), "is not valid YAML: found invalid Unicode character escape code"),
+        (front("[" * 60000), "is nested more than 16 levels deep"),
+        (front("{a: " * 15000), "is nested more than 16 levels deep"),
+        (front("- " * 30000), "is nested more than 16 levels deep"),
+        (front("? " * 30000), "is nested more than 16 levels deep"),
+    ],
+)
+def test_a_file_that_is_none_says_why(text, message):
+    assert messages(text) == [("document", message)]
+
+
+@pytest.mark.parametrize("text", ["", "null", "- a", "text", "12", "a: 1\n...\n--- b\n"])
+def test_frontmatter_that_is_no_mapping_is_refused(text):
+    assert ("document" in dict(messages(front(text)))) is True
+
+
+def test_frontmatter_of_exactly_64_kib_is_read():
+    text = "name: a\ndescription: b\n# "
+    text += "x" * (65536 - len(text) - 1) + "\n"
+    assert parse_manifest(f"---\n{text}---\nbody").body == "body"
+    assert messages(f"---\nx{text}---\nbody")[0][1] == "has more than 64 KiB of frontmatter"
+
+
+def test_a_billion_laughs_are_refused_at_the_first_anchor():
+    found = messages(front(LAUGHS))
+    assert ("a0", "anchors (&) are not allowed") in found
+    assert ("a1[8]", "aliases (*) are not allowed") in found
+
+
+def test_an_alias_that_holds_itself_is_refused():
+    assert ("metadata.a", "aliases (*) are not allowed") in messages(front("metadata: &x {a: *x}"))
+
+
+@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system [ls]", "!!str a", "!x a", "! a", "!!binary aGk="])
+def test_tags_are_refused(tag):
+    assert ("license", "tags (!) are not allowed") in messages(front(f"name: a\ndescription: b\nlicense: {tag}"))
+
+
+def test_a_key_stands_once_at_any_depth(semantic):
+    block = "version: 1\npermissions: {graph: [read]}\nqueries: [{predicate: p, predicate: q}]"
+    assert messages(semantic(block)) == [("semantic.queries[0].predicate", "stands twice in its mapping")]
+    assert messages(front("name: a\nname: a\ndescription: b")) == [("name", "stands twice in its mapping")]
+
+
+def test_merge_keys_are_refused():
+    assert ("metadata['<<']", "merge keys are not allowed") in messages(front("metadata: {<<: {a: b}}"))
+
+
+@pytest.mark.parametrize("key", ["1", "1.5", "null", "true"])
+def test_keys_are_text(key):
+    (found,) = (message for field, message in messages(front(f"metadata: {{{key}: b}}")) if field.startswith("meta"))
+    assert found == "is a key that is not text"
+
+
+@pytest.mark.parametrize("key", ["[a, b]", "{a: b}"])
+def test_a_key_is_no_list_and_no_mapping(key):
+    assert ("metadata", "has a list or a mapping as a key") in messages(front(f"metadata: {{? {key} : b}}"))
+
+
+def test_a_message_holds_nothing_that_draws_on_a_terminal():
+    text = front('name: "\\e[2J\\u202e"\ndescription: b\n"\\e[31m\\n": 1')
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, "\x1b[2J")
+    assert "\x1b" not in str(caught.value)
+    assert "\u202e" not in str(caught.value)
+
+
+def test_ten_thousand_problems_make_a_short_message():
+    text = front("\n".join(f"key{n}: 1" for n in range(4500)))
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text)
+    assert len(str(caught.value).splitlines()) < 110
+
+
+def test_a_giant_value_makes_a_short_message():
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(front(f"name: {'A' * 60000}\n{'k' * 1000}: 1"))
+    assert len(str(caught.value)) < 2000
+
+
+def test_a_companion_is_as_hostile_as_the_file():
+    text = front("name: a\ndescription: b\nmetadata: {semantic: s.yaml}")
+    assert messages(text, "\0") == [("semantic", "holds a NUL character, as a binary file does")]
+    assert messages(text, "a: " + "x" * 65536) == [("semantic", "has more than 64 KiB")]
+    assert messages(text, "[" * 60000) == [("semantic", "is nested more than 16 levels deep")]
+    assert messages(text, "- a") == [("semantic", "must be a mapping, not a list")]
+    assert messages(text, "") == [("semantic", "has no value")]
+
+
+KEYS = ["name", "description", "type", "semantic", "version", "permissions", "graph", "assertions", "queries"]
+KEYS += ["predicate", "scope", "requireProof", "allowedTools", "dependencies", "slug", "metadata", "zzz"]
+WORDS = ["a", "semantic", "read", "*", "p", "1.0.0", "^1", "no", "1:30", "s.yaml", "", "<<", "&a b", "*a", "!x", "~"]
+scalars = st.one_of(st.sampled_from(WORDS), st.integers().map(str), st.floats().map(str), st.booleans().map(str))
+trees = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4).map(lambda items: f"[{', '.join(items)}]"),
+        st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=6).map(
+            lambda pairs: "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        ),
+    ),
+    max_leaves=30,
+)
+files = st.one_of(
+    st.text(),
+    st.text().map(front),
+    st.binary().map(lambda data: front(data.decode("latin-1"))),
+    trees.map(front),
+    st.tuples(st.sampled_from(KEYS), trees).map(lambda pair: front(f"name: a\ndescription: b\n{pair[0]}: {pair[1]}")),
+    trees.map(lambda tree: front(f"name: a\ndescription: b\ntype: semantic\nsemantic: {tree}")),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(files, st.one_of(st.none(), st.text()), st.one_of(st.none(), st.text(), trees))
+def test_nothing_but_a_manifest_or_a_manifest_error_comes_out(text, folder_name, companion):
+    try:
+        outcome = parse_manifest(text, folder_name, companion)
+    except ManifestError as error:
+        outcome = error.errors
+    if not isinstance(outcome, Manifest):
+        assert outcome
+        assert all(problem.field and problem.message for problem in outcome)

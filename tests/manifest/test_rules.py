@@ -1,0 +1,232 @@
+"""Every rule has its own message, naming the field."""
+
+import pytest
+
+from cortex_skills.manifest import ManifestError, parse_manifest
+
+
+def problems(text, folder_name=None, companion=None):
+    """The problems by field, each as `message (hint)`."""
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, folder_name, companion)
+    assert caught.value.code == "manifest_invalid"
+    return {problem.field: f"{problem.message} ({problem.hint})" for problem in caught.value.errors}
+
+
+def only(text, *arguments):
+    """The one problem of a text: its field and what is said."""
+    ((field, said),) = problems(text, *arguments).items()
+    return field, said
+
+
+def plain(line):
+    return f"---\nname: a\ndescription: b\n{line}\n---\n"
+
+
+def test_all_problems_are_reported_at_once_each_with_its_line():
+    text = "---\nname: A\ntype: semantc\nsemantic:\n  version: x\n  maxQueries: 0\nextra: 1\n---\n"
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, "a")
+    found = {(problem.field, problem.line) for problem in caught.value.errors}
+    assert found == {
+        ("description", 2),
+        ("name", 2),
+        ("type", 3),
+        ("semantic.version", 5),
+        ("semantic.maxQueries", 6),
+        ("extra", 7),
+    }
+    assert all(field in str(caught.value) for field, _ in found)
+    assert caught.value.details["errors"] == [problem.to_json() for problem in caught.value.errors]
+
+
+@pytest.mark.parametrize("name", ["A", "-a", "a-", "a--b", "a_b", "a b", "ä", "a" * 65, '""', "../a", '"a\\n"'])
+def test_a_name_outside_the_rule_is_refused(name):
+    assert "name" in problems(f"---\nname: {name}\ndescription: b\n---\n")
+
+
+def test_a_name_of_64_characters_is_a_name():
+    assert parse_manifest(f"---\nname: {'a' * 64}\ndescription: b\n---\n").name == "a" * 64
+
+
+def test_the_name_is_the_name_of_the_folder():
+    field, said = only(plain(""), "b")
+    assert field == "name"
+    assert said == "'a' is not the name of the folder, 'b' (give both the same name)"
+
+
+@pytest.mark.parametrize("description", ['""', '"  "', '"' + "a" * 1025 + '"', '"a\\0b"', '"\\e[31m"'])
+def test_a_description_outside_the_rule_is_refused(description):
+    assert only(f"---\nname: a\ndescription: {description}\n---\n")[0] == "description"
+
+
+def test_a_description_of_1024_characters_is_a_description():
+    description = "ä" * 1024
+    assert parse_manifest(f"---\nname: a\ndescription: {description}\n---\n").description == description
+
+
+def test_an_unknown_key_gets_a_suggestion():
+    assert only(plain("licence: MIT")) == ("licence", "unknown key (did you mean license?)")
+
+
+def test_a_key_like_no_other_gets_the_list():
+    assert "known: name, description" in only(plain("zzz: 1"))[1]
+
+
+def test_type_needs_a_semantic_block_and_the_other_way_round():
+    assert only(plain("type: semantic"))[0] == "semantic"
+    assert only(plain("semantic: {version: 1}"))[0] == "type"
+
+
+def test_unknown_permissions_and_scopes_get_a_suggestion(semantic):
+    found = problems(
+        semantic(
+            """
+            version: 1
+            permissions: {graph: [read, raed], grahp: [read]}
+            queries: [{predicate: p, scope: Global}]
+            """
+        )
+    )
+    assert found == {
+        "semantic.permissions.graph[1]": "'raed' is not one of read, write (did you mean read?)",
+        "semantic.permissions.grahp": "unknown key (did you mean graph?)",
+        "semantic.queries[0].scope": "'Global' is not one of agent, namespace, global (did you mean global?)",
+    }
+
+
+def test_queries_need_the_permission_to_read(semantic):
+    field, said = only(semantic("version: 1\nqueries: [{predicate: p}]"))
+    assert (field, said) == (
+        "semantic.queries",
+        "needs the permission graph:read (add read to semantic.permissions.graph)",
+    )
+
+
+def test_assertions_need_the_permission_to_write(semantic):
+    field, said = only(semantic("version: 1\nassertions: [{predicate: p}]\npermissions: {graph: [read]}"))
+    assert field == "semantic.assertions"
+    assert "graph:write" in said
+
+
+def test_a_required_proof_needs_the_permission_to_request_one(semantic):
+    block = """
+        version: 1
+        permissions: {graph: [write], proofs: [verify]}
+        assertions: [{predicate: p}, {predicate: q, requireProof: true}]
+        """
+    field, said = only(semantic(block))
+    assert field == "semantic.assertions[1].requireProof"
+    assert "proofs:request" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("version: 0", "semantic.version"),
+        ("version: true", "semantic.version"),
+        ('version: "1"', "semantic.version"),
+        ("version: 1.5", "semantic.version"),
+        ("version:", "semantic.version"),
+        ("maxQueries: 0", "semantic.maxQueries"),
+        ("maxQueries: -1", "semantic.maxQueries"),
+        ("permissions: [read]", "semantic.permissions"),
+        ("permissions: {graph: read}", "semantic.permissions.graph"),
+        ("allowedTools: skill_assert", "semantic.allowedTools"),
+        ("allowedTools: ['*', x]", "semantic.allowedTools[0]"),
+        ("allowedTools: ['a b']", "semantic.allowedTools[0]"),
+        ("permissions: {graph: [write]}\nassertions: [p]", "semantic.assertions[0]"),
+        ("assertions: {}", "semantic.assertions"),
+        ("dependencies: [{slug: b}]", "semantic.dependencies[0].version"),
+        ("dependencies: [{slug: B, version: '1'}]", "semantic.dependencies[0].slug"),
+        ("dependencies: [{slug: a, version: '1'}]", "semantic.dependencies[0].slug"),
+        ("dependencies: [{slug: b, version: '1'}, {slug: b, version: '1'}]", "semantic.dependencies[1].slug"),
+        ("skillVersion: '1.0'", "semantic.skillVersion"),
+        ("skillVersion: 'v1.0.0'", "semantic.skillVersion"),
+        ("skillVersion: '1.0.0-01'", "semantic.skillVersion"),
+        ('skillVersion: "1.0.0\\n"', "semantic.skillVersion"),
+        ("skillVersion: '1.0.٠'", "semantic.skillVersion"),
+    ],
+)
+def test_a_wrong_value_names_its_field(semantic, line, field):
+    version = "" if line.startswith("version") else "version: 1\n"
+    assert only(semantic(version + line))[0] == field
+
+
+@pytest.mark.parametrize("predicate", ['""', '"a\\0"', '"a\\tb"', '"a\\x9f"', '"' + "p" * 257 + '"', "1", "[p]"])
+def test_a_predicate_that_is_no_name_is_refused(semantic, predicate):
+    block = f"version: 1\npermissions: {{graph: [read]}}\nqueries: [{{predicate: {predicate}}}]"
+    assert only(semantic(block))[0] == "semantic.queries[0].predicate"
+
+
+@pytest.mark.parametrize("predicate", ["a b", "<x>", "schema:name", "‏עברית", "../up", "a'b", "😀"])
+def test_a_predicate_may_be_any_printable_name(semantic, predicate):
+    quoted = predicate.replace("'", "''")
+    block = f"version: 1\npermissions: {{graph: [read]}}\nqueries: [{{predicate: '{quoted}'}}]"
+    assert parse_manifest(semantic(block)).semantic.queries[0].predicate == predicate
+
+
+def test_a_predicate_is_declared_once(semantic):
+    block = "version: 1\npermissions: {graph: [write]}\nassertions: [{predicate: p}, {predicate: p}]"
+    assert only(semantic(block))[0] == "semantic.assertions[1].predicate"
+
+
+@pytest.mark.parametrize(
+    "range_", ["^1 ||| 2", "latest", "1 - 2 - 3", "a - b", "~*", " ", "^1.0.0-x..y", "1" * 257, "١"]
+)
+def test_a_dependency_needs_an_npm_range(semantic, range_):
+    field, said = only(semantic(f"version: 1\ndependencies: [{{slug: b, version: '{range_}'}}]"))
+    assert field == "semantic.dependencies[0].version"
+    assert "npm" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [("1.0", "1.0"), ("2", "2"), ("true", "true"), (".5", ".5"), ("-0", "-0")]
+)
+def test_a_number_where_text_is_wanted_is_told_to_be_quoted(value, written):
+    said = only(plain(f"license: {value}"))[1]
+    assert said.startswith("must be text")
+    assert f'put it in quotes: "{written}"' in said
+
+
+@pytest.mark.parametrize(
+    "word", ["no", "Yes", "on", "OFF", "010", "0o17", "0x1f", "1:30", "2024-01-01", "1e3", "1_000", ".inf", ".nan", "="]
+)
+@pytest.mark.parametrize("field", ["license", "metadata.v", "semantic.skillVersion", "semantic.maxQueries"])
+def test_a_word_that_yaml_readers_understand_differently_is_never_guessed(semantic, word, field):
+    text = {
+        "license": plain(f"license: {word}"),
+        "metadata.v": plain(f"metadata: {{v: {word}}}"),
+        "semantic.skillVersion": semantic(f"version: 1\nskillVersion: {word}"),
+        "semantic.maxQueries": semantic(f"version: 1\nmaxQueries: {word}"),
+    }[field]
+    found, said = only(text)
+    assert found == field
+    assert "put it in quotes" in said
+
+
+def test_the_same_words_in_quotes_are_text():
+    assert parse_manifest(plain("license: 'no'")).license == "no"
+
+
+def test_a_companion_and_a_block_together_are_refused(semantic):
+    text = semantic("version: 1").replace("name: a", "name: a\nmetadata: {semantic: semantic.yaml}")
+    assert only(text, None, "version: 1")[0] == "semantic"
+
+
+def test_a_companion_that_is_named_has_to_be_given():
+    assert only(plain("metadata: {semantic: semantic.yaml}"))[0] == "semantic"
+
+
+def test_a_problem_in_a_companion_names_its_file_and_line():
+    text = plain("metadata: {semantic: semantic.yaml}")
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, companion="version: 1\nmaxQueries: 0\n")
+    (problem,) = caught.value.errors
+    assert (problem.field, problem.file, problem.line) == ("semantic.maxQueries", "semantic.yaml", 2)
+
+
+@pytest.mark.parametrize("name", ["../semantic.yaml", "/etc/passwd", "a/b.yaml", "semantic.txt", ".yaml", "a\\b.yaml"])
+def test_a_companion_is_a_plain_file_name(name):
+    found = problems(plain(f"metadata: {{semantic: '{name}'}}"), None, "version: 1")
+    assert "metadata.semantic" in found
