@@ -1,1 +1,43 @@
-"""An RDF graph, shared out by namespace."""
+"""An RDF graph, shared out by namespace: terms, stores, and the client of one namespace."""
+
+from cortex_graph.errors import (
+    GraphBusy,
+    GraphError,
+    GraphUnavailable,
+    InvalidArguments,
+    NamespaceViolation,
+    QueryTimeout,
+    StoreLocked,
+)
+from cortex_graph.io import FORMATS, export_rdf, import_rdf
+from cortex_graph.names import DEFAULT_BASE, WELL_KNOWN_VOCABULARIES, Names, check_namespace
+from cortex_graph.namespaced import NamespacedGraph, namespaces_of
+from cortex_graph.provenance import Provenance
+from cortex_graph.store import GraphStore, Page, Pattern, open_store
+from cortex_graph.terms import from_term, to_term
+
+__all__ = [
+    "DEFAULT_BASE",
+    "FORMATS",
+    "WELL_KNOWN_VOCABULARIES",
+    "GraphBusy",
+    "GraphError",
+    "GraphStore",
+    "GraphUnavailable",
+    "InvalidArguments",
+    "Names",
+    "NamespaceViolation",
+    "NamespacedGraph",
+    "Page",
+    "Pattern",
+    "Provenance",
+    "QueryTimeout",
+    "StoreLocked",
+    "check_namespace",
+    "export_rdf",
+    "from_term",
+    "import_rdf",
+    "namespaces_of",
+    "open_store",
+    "to_term",
+]

@@ -1,0 +1,217 @@
+"""Names on the wire and the IRIs that they are in the graph.
+
+Rules kept here:
+- a namespace `mayros` under a base `urn:cortex:` owns exactly the IRIs that begin with `urn:cortex:mayros:`;
+  the colon ends the namespace, so `may` owns nothing of `mayros`, and `Mayros` is a third one;
+- the name `mayros:agent:a1` is the IRI `urn:cortex:mayros:agent:a1`. Inside the namespace `agent:a1` means the same,
+  and `other:x` means `mayros:other:x`: no local name leads out;
+- names and IRIs are in bijection, for every Unicode name. Percent-encoded (UTF-8, upper-case hex) are `%` itself, what
+  RFC 3987 does not allow, spaces, invisible and direction marks, and `/ ? #`, so that nobody's URL library can walk
+  out of the namespace. Nothing is normalised. A lone surrogate is no Unicode text and is refused, as is the empty name;
+- a vocabulary that is allowed (`rdf` → `http://www.w3.org/1999/02/22-rdf-syntax-ns#`) makes `rdf:type` the standard
+  IRI and back; one that is not allowed makes nothing of it: `mayros:rdf:type`;
+- an absolute IRI stands for itself: a scheme followed by `//`, or `urn:`, `did:`, `mailto:` (`https://schema.org/name`),
+  and any other in angle brackets (`<tag:example.org,2024:x>`). A name that looks like one is written in full:
+  `mayros:https://…` is always a name;
+- `name` is the inverse of `node`: for every IRI `i`, `node(name(i)) == i`, whatever the namespace is called.
+
+    >>> names = Names("mayros")
+    >>> names.node("agent:a 1").value
+    'urn:cortex:mayros:agent:a%201'
+    >>> names.name("urn:cortex:mayros:agent:a%201")
+    'mayros:agent:a 1'
+    >>> names.node("https://schema.org/name").value
+    'https://schema.org/name'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, unquote
+
+from pyoxigraph import NamedNode
+
+from cortex_graph.errors import invalid
+
+DEFAULT_BASE = "urn:cortex:"
+
+WELL_KNOWN_VOCABULARIES: Mapping[str, str] = MappingProxyType(
+    {
+        "dcterms": "http://purl.org/dc/terms/",
+        "foaf": "http://xmlns.com/foaf/0.1/",
+        "owl": "http://www.w3.org/2002/07/owl#",
+        "prov": "http://www.w3.org/ns/prov#",
+        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+        "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+        "schema": "https://schema.org/",
+        "skos": "http://www.w3.org/2004/02/skos/core#",
+        "xsd": "http://www.w3.org/2001/XMLSchema#",
+    }
+)
+
+_NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|did|mailto):", re.IGNORECASE)
+_BRACKETED = re.compile(r"<[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
+
+# RFC 3987 `iunreserved / sub-delims / ":" / "@"`, less the spaces and the invisible or direction-changing characters.
+_KEPT = (
+    "A-Za-z0-9._~!$&'()*+,;=:@\\-"
+    "\u00a1-\u00ac\u00ae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufefe\uff00-\uffef"
+    + "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14))
+    + "\U000e1000-\U000efffd"
+)
+_ALL_KEPT = re.compile(f"[{_KEPT}]+")
+_NOT_KEPT = re.compile(f"[^{_KEPT}]+")
+
+
+def check_namespace(namespace: Any) -> str:
+    """The namespace itself, when it is well-formed (`^[a-zA-Z][a-zA-Z0-9_-]*$`).
+
+    Raises:
+        InvalidArguments: it is not.
+
+    """
+    if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
+        raise invalid(
+            "namespace",
+            f"is {namespace!r}, which is no namespace",
+            hint="a letter, then letters, digits, `_` or `-`",
+        )
+    return namespace
+
+
+class Names:
+    """The names of one namespace, and the graphs that belong to it.
+
+    Args:
+        namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
+        base: what every IRI of every namespace begins with; ends with `:`, `/` or `#`.
+        vocabularies: prefix → beginning of the IRIs, for the standard vocabularies that may be used here.
+
+    Raises:
+        InvalidArguments: the namespace, the base or a vocabulary is not well-formed.
+
+    """
+
+    def __init__(self, namespace: str, base: str = DEFAULT_BASE, vocabularies: Mapping[str, str] | None = None) -> None:
+        self.namespace = check_namespace(namespace)
+        self.base = _check_base(base)
+        self.vocabularies = {
+            prefix: start
+            for prefix, start in (vocabularies or {}).items()
+            if _check_vocabulary(prefix, start) and prefix != namespace  # the namespace's own prefix wins
+        }
+        self.prefix = f"{namespace}:"
+        self.graph = NamedNode(f"{base}{namespace}")
+        # A namespace holds no `/`, so neither of these can be the graph of one.
+        self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
+        self.index_graph = NamedNode(f"{base}{namespace}/index")
+        self._record = f"{base}{namespace}/triple/"
+        self._own = f"{base}{namespace}:"
+        self._base_length = len(base)
+        self._longest_first = sorted(self.vocabularies.items(), key=lambda item: -len(item[1]))
+
+    def node(self, name: Any, field: str = "name") -> NamedNode:
+        """The IRI that a name means in this namespace.
+
+        Args:
+            name: a local or full name, one of an allowed vocabulary, or an absolute IRI.
+            field: what to call it in an error.
+
+        Raises:
+            InvalidArguments: not a string, empty, not Unicode text, or an absolute IRI that is malformed.
+
+        """
+        if not isinstance(name, str):
+            raise invalid(field, f"must be a string, not {type(name).__name__}")
+        if name.startswith(self.prefix):
+            return self._made(self._own, name[len(self.prefix) :], field)
+        if ":" in name:
+            prefix, _, local = name.partition(":")
+            if prefix in self.vocabularies:
+                return self._made(self.vocabularies[prefix], local, field)
+            if _ABSOLUTE.match(name):
+                return absolute(name, field)
+            if name[0] == "<" and _BRACKETED.fullmatch(name):
+                return absolute(name[1:-1], field)
+        return self._made(self._own, name, field)
+
+    def name(self, iri: str) -> str:
+        """The name under which an IRI is read here; `node` turns it back into the same IRI."""
+        if iri.startswith(self._own):
+            local = iri[len(self._own) :]
+            if _ALL_KEPT.fullmatch(local):
+                return iri[self._base_length :]
+            if text := _decoded(local):
+                return self.prefix + text
+        for prefix, start in self._longest_first:
+            if iri.startswith(start) and (text := _decoded(iri[len(start) :])):
+                return f"{prefix}:{text}"
+        if _ABSOLUTE.match(iri) and not iri.startswith(self.prefix) and iri.partition(":")[0] not in self.vocabularies:
+            return iri
+        return f"<{iri}>"
+
+    def record(self, triple_hash: str) -> NamedNode:
+        """The IRI under which what is known about a triple is kept: `{base}NS/triple/HASH`."""
+        return NamedNode(self._record + triple_hash)
+
+    @staticmethod
+    def _made(start: str, local: str, field: str) -> NamedNode:
+        if not local:
+            raise invalid(field, "is an empty name", hint="give at least one character")
+        return NamedNode(start + _encoded(local, field))
+
+
+def absolute(iri: Any, field: str) -> NamedNode:
+    """An absolute IRI as it stands.
+
+    Raises:
+        InvalidArguments: RFC 3987 does not know it as one.
+
+    """
+    try:
+        return NamedNode(iri)
+    except (TypeError, ValueError) as error:
+        raise invalid(
+            field, f"is {iri!r}, which is not an absolute IRI: {error}", hint="percent-encode it, or use a name"
+        ) from None
+
+
+def _encoded(text: str, field: str) -> str:
+    if _ALL_KEPT.fullmatch(text):
+        return text
+    try:
+        return _NOT_KEPT.sub(lambda found: quote(found[0], safe=""), text)
+    except UnicodeEncodeError:
+        raise invalid(field, f"is {text!r}, which holds a lone surrogate", hint="names are Unicode text") from None
+
+
+def _decoded(local: str) -> str | None:
+    """The text that `local` encodes; None when it is not how that text is written (`%41`, `%zz`, a bare `?`)."""
+    try:
+        text = unquote(local, errors="strict")
+    except UnicodeDecodeError:
+        return None
+    return text if _encoded(text, "name") == local else None
+
+
+def _check_base(base: Any) -> str:
+    try:
+        if isinstance(base, str) and base.endswith((":", "/", "#")) and not base.endswith("://"):
+            return NamedNode(f"{base}a:b").value and base
+    except ValueError:
+        pass
+    raise invalid(
+        "base", f"is {base!r}, which cannot begin an IRI", hint="for instance `urn:cortex:` or `https://example.org/`"
+    )
+
+
+def _check_vocabulary(prefix: Any, start: Any) -> bool:
+    if not isinstance(prefix, str) or not _NAMESPACE.fullmatch(prefix):
+        raise invalid("vocabularies", f"holds the prefix {prefix!r}", hint="prefixes look like namespaces: `schema`")
+    absolute(f"{start}a", "vocabularies")
+    return True

@@ -1,0 +1,241 @@
+"""The graph of one namespace: the only graph that a skill, a tool or a token is ever handed.
+
+Rules kept here:
+- plain mappings in and out, as on the wire; a triple is `{id, subject, predicate, object}`;
+- every read, write and delete names the namespace's own graph to the store. That is the lock; names (`names.py`) only
+  decide how an IRI is spelt. An id, a cursor or a name of another namespace gets this namespace's answer;
+- a pattern with nothing bound means everything in the namespace, and nothing else;
+- what a read returns can be written back as it is, and changes nothing;
+- repeating a triple is no error: `created` is false, the id the same, and nothing is written;
+- `total` is exact up to 1,000. Beyond that it is 1,000 and `totalIsExact` is false, so that a page costs the same
+  in a graph of any size.
+
+    >>> from cortex_graph import open_store
+    >>> graph = NamespacedGraph(open_store("memory:"), "mayros")
+    >>> graph.create_triple({"subject": "a", "predicate": "p", "object": 1})["created"]
+    True
+    >>> [(t["subject"], t["predicate"], t["object"]) for t in graph.list_triples({"subject": "a"})["triples"]]
+    [('mayros:a', 'mayros:p', 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyoxigraph import Literal, Quad
+
+from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pattern, check_triple
+from cortex_graph.errors import invalid
+from cortex_graph.index import TripleIndex
+from cortex_graph.names import DEFAULT_BASE, Names
+from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
+from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.terms import Term, from_term, name_of, to_term
+
+MAX_TOTAL = 1000
+_LIST_LIMIT = 100
+_QUERY_LIMIT = 20
+
+
+class NamespacedGraph:
+    """The triples of one namespace.
+
+    Args:
+        store: where they are; several namespaces, threads and `NamespacedGraph`s may share one.
+        namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
+        base: what the IRIs of all namespaces begin with.
+        vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
+
+    Raises:
+        InvalidArguments: the namespace, the base or a vocabulary is not well-formed.
+
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        *,
+        base: str = DEFAULT_BASE,
+        vocabularies: Mapping[str, str] | None = None,
+    ) -> None:
+        self.store = store
+        self.names = Names(namespace, base, vocabularies)
+        self.index = TripleIndex(store, self.names)
+        self._described: set[tuple[str | None, str | None]] = set()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+        return self.names.namespace
+
+    def create_triple(self, triple: Mapping[str, Any], provenance: Provenance | None = None) -> dict[str, Any]:
+        """Write one triple.
+
+        Args:
+            triple: `{subject, predicate, object}`.
+            provenance: where it comes from; recorded with it, if it is new.
+
+        Returns:
+            `{id, subject, predicate, object, created}`.
+
+        Raises:
+            InvalidArguments: something in the triple is not what it must be.
+            GraphUnavailable: the store cannot write.
+
+        """
+        return self.create_triples([triple], provenance)[0]
+
+    def create_triples(
+        self, triples: Iterable[Mapping[str, Any]], provenance: Provenance | None = None
+    ) -> list[dict[str, Any]]:
+        """Write several triples, all or none. Arguments, answers and errors are those of `create_triple`."""
+        if isinstance(triples, str | bytes | Mapping) or not isinstance(triples, Iterable):
+            raise invalid("triples", f"must be a list, not {type(triples).__name__}")
+        quads = [self._quad(*check_triple(triple)) for triple in triples]
+        ids = [self.index.identify(quad) for quad in quads]
+        created = self._write(quads, ids, provenance)
+        return [
+            {**self._as_json(quad, triple_id), "created": new}
+            for quad, triple_id, new in zip(quads, ids, created, strict=True)
+        ]
+
+    def list_triples(self, pattern: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A page of the triples that have what the pattern binds.
+
+        Args:
+            pattern: `{subject?, predicate?, object?, limit?, cursor?}`; `limit` 1 to 1,000 [100].
+
+        Returns:
+            `{triples, total, totalIsExact, nextCursor}`; `nextCursor` is None on the last page.
+
+        Raises:
+            InvalidArguments: something in the pattern is not what it must be.
+
+        """
+        return self._page("triples", {} if pattern is None else pattern, _LIST_LIMIT)
+
+    def pattern_query(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
+        """The same as `list_triples`, with `matches` in place of `triples` and a limit of 20 unless told."""
+        return self._page("matches", pattern, _QUERY_LIMIT)
+
+    def get_triple(self, triple_id: str) -> dict[str, Any] | None:
+        """The triple that has this id; None when this namespace has none."""
+        quad = self.index.find(check_id(triple_id))
+        return None if quad is None else self._as_json(quad, triple_id)
+
+    def delete_triple(self, triple_id: str) -> bool:
+        """Delete a triple and its provenance; True if this namespace had it."""
+        quad = self.index.find(check_id(triple_id))
+        if quad is None:
+            return False
+        record = self.names.record(triple_id)
+        return self.store.remove(quad, [(self.names.provenance_graph, record), (self.names.index_graph, record)])
+
+    def count(self) -> int:
+        """How many triples the namespace has, exactly; takes longer the more there are."""
+        return self.store.count(Pattern(self.names.graph))
+
+    def provenance_of(self, triple_id: str) -> dict[str, str | None] | None:
+        """`{agent, skill, skillVersion, time}` of a triple's record; None when there is no record."""
+        graph = self.names.provenance_graph
+        record = list(self.store.quads(Pattern(graph, self.names.record(check_id(triple_id)))))
+        if not record:
+            return None
+        skill = skill_of(record, self.names)
+        description = [] if skill is None else list(self.store.quads(Pattern(graph, skill)))
+        return as_json(record, description, self.names)
+
+    def _quad(self, subject: Any, predicate: Any, object_: Any) -> Quad:
+        return Quad(
+            self.names.node(subject, "subject"),
+            self.names.node(predicate, "predicate"),
+            self._object(object_),
+            self.names.graph,
+        )
+
+    def _object(self, value: Any) -> Term:
+        term = to_term(value, self.names)
+        if isinstance(term, Literal) and isinstance(value, dict):
+            return self.store.as_stored(term)
+        return term
+
+    def _write(self, quads: list[Quad], ids: list[str], provenance: Provenance | None) -> list[bool]:
+        if provenance is not None:
+            return self._write_recorded(quads, ids, provenance)
+        if self.index.is_active():
+            entries = map(self.index.entry, ids, quads)
+            return self.store.insert(list(zip(quads, entries, strict=True)))
+        created = self.store.insert([(quad,) for quad in quads])
+        if self.index.has_begun():  # meanwhile, and may have missed these
+            self.store.insert([(entry,) for entry in map(self.index.entry, ids, quads)])
+        return created
+
+    def _write_recorded(self, quads: list[Quad], ids: list[str], provenance: Provenance) -> list[bool]:
+        skill = (provenance.skill, provenance.skill_version)
+        description = [] if skill in self._described else description_of(provenance, self.names)
+        created = self.store.insert(
+            [
+                [
+                    quad,
+                    *record_of(quad, self.names.record(triple_id), provenance, self.names),
+                    *description,
+                ]
+                for quad, triple_id in zip(quads, ids, strict=True)
+            ]
+        )
+        if description and any(created):
+            self._described.add(skill)
+        return created
+
+    def _page(self, key: str, given: Mapping[str, Any], default_limit: int) -> dict[str, Any]:
+        given = check_pattern(given)
+        limit = check_limit(given.get("limit"), default_limit)
+        cursor = check_cursor(given.get("cursor"))
+        subject, predicate, object_ = (given.get(part) for part in ("subject", "predicate", "object"))
+        pattern = Pattern(
+            self.names.graph,
+            None if subject is None else self.names.node(subject, "subject"),
+            None if predicate is None else self.names.node(predicate, "predicate"),
+            None if object_ is None else self._object(object_),
+        )
+        page = self.store.match(pattern, limit, cursor)
+        whole = cursor is None and page.cursor is None
+        total = len(page.quads) if whole else self.store.count(pattern, MAX_TOTAL + 1)
+        return {
+            key: self._rows(page.quads, pattern),
+            "total": min(total, MAX_TOTAL),
+            "totalIsExact": total <= MAX_TOTAL,
+            "nextCursor": page.cursor,
+        }
+
+    def _rows(self, quads: list[Quad], pattern: Pattern) -> list[dict[str, Any]]:
+        # What is bound is the same in every row, and is spelt once.
+        names, identify = self.names, self.index.identify
+        subject = pattern.subject and names.name(pattern.subject.value)
+        predicate = pattern.predicate and names.name(pattern.predicate.value)
+        return [
+            {
+                "id": identify(quad),
+                "subject": subject or name_of(quad.subject, names),
+                "predicate": predicate or names.name(quad.predicate.value),
+                "object": from_term(quad.object, names),
+            }
+            for quad in quads
+        ]
+
+    def _as_json(self, quad: Quad, triple_id: str) -> dict[str, Any]:
+        return {
+            "id": triple_id,
+            "subject": name_of(quad.subject, self.names),
+            "predicate": self.names.name(quad.predicate.value),
+            "object": from_term(quad.object, self.names),
+        }
+
+
+def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:
+    """The namespaces under a base that hold triples, sorted."""
+    graphs = (graph.value for graph in store.graph_names())
+    rests = (graph[len(base) :] for graph in graphs if graph.startswith(base))
+    return sorted(rest for rest in rests if rest and not {"/", ":", "#"} & set(rest))

@@ -1,0 +1,272 @@
+"""The embedded store: Oxigraph, in memory or in a folder (RocksDB).
+
+Rules kept here:
+- what is asked of one graph is asked of Oxigraph with that graph's name, so nothing else can come back;
+- "is it there, then write" happens under one lock, so that of two threads that create the same quad one has created it;
+- a page is found by its offset and checked by the mark of the quad before it. If others wrote in between, that quad is
+  looked for nearby, and if it is gone the pages start over: something may be answered twice, nothing is left out;
+- a folder belongs to one process; a second one gets `StoreLocked`. A folder with somebody else's files is left alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NoReturn, TypeVar, cast
+
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, RdfFormat, Store, Variable, serialize
+
+from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
+from cortex_graph.errors import GraphUnavailable, StoreLocked
+from cortex_graph.store import Page, Pattern
+
+_NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
+_LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
+_ROCKSDB_FILES = ("LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
+
+Operation = TypeVar("Operation", bound=Callable[..., Any])
+
+
+def _reported(operation: Operation) -> Operation:
+    """What Oxigraph raises when it cannot read or write, as an error of ours."""
+
+    @wraps(operation)
+    def reporting(self: OxigraphStore, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return operation(self, *args, **kwargs)
+        except (OSError, RuntimeError) as error:
+            raise self._unavailable(error) from error
+
+    return cast(Operation, reporting)
+
+
+class OxigraphStore:
+    """A store in this process.
+
+    Args:
+        folder: where it lives; None for one in memory. The folder is made if it is missing.
+
+    Raises:
+        StoreLocked: the folder is open already, here or in another process.
+        GraphUnavailable: the folder cannot be used.
+
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.maintenance = threading.Lock()
+        self._where = "the store in memory" if folder is None else f"the store in {folder}"
+        self._writing = threading.Lock()
+        self._store: Store = Store() if folder is None else _opened(folder)
+
+    @_reported
+    def contains(self, quad: Quad) -> bool:
+        """See `GraphStore`."""
+        return quad in self._store
+
+    @_reported
+    def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
+        """See `GraphStore`."""
+        store = self._store
+        with self._writing:
+            if len(groups) == 1:
+                (group,) = groups
+                if group[0] in store:
+                    return [False]
+                if len(group) == 1:
+                    store.add(group[0])
+                else:
+                    store.extend(group)
+                return [True]
+            new: dict[Quad, Sequence[Quad]] = {}
+            written = []
+            for group in groups:
+                written.append(group[0] not in new and group[0] not in store)
+                new.setdefault(group[0], group if written[-1] else ())
+            store.extend(quad for group in new.values() for quad in group)
+            return written
+
+    @_reported
+    def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
+        """See `GraphStore`."""
+        described = [f"DELETE WHERE {{ GRAPH {graph} {{ {subject} ?p ?o }} }}" for graph, subject in about]
+        with self._writing:
+            if quad not in self._store:
+                return False
+            if described:
+                self._store.update("; ".join([_data("DELETE", [quad]), *described]))
+            else:
+                self._store.remove(quad)
+            return True
+
+    @_reported
+    def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
+        """See `GraphStore`."""
+        with self._writing:
+            self._store.update(f"{_data('DELETE', remove)}; {_data('INSERT', insert)}")
+
+    @_reported
+    def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
+        """See `GraphStore`."""
+        offset = 0 if cursor is None else self._offset(pattern, read_cursor(pattern, cursor))
+        found = self._slice(pattern, offset, limit + 1)
+        if len(found) <= limit:
+            return Page(found, None)
+        del found[limit:]
+        return Page(found, write_cursor(pattern, Position(offset + limit, mark_of(found[-1]))))
+
+    def quads(self, pattern: Pattern) -> Iterator[Quad]:
+        """See `GraphStore`."""
+        try:
+            yield from self._iterate(pattern)
+        except (OSError, RuntimeError) as error:
+            raise self._unavailable(error) from error
+
+    @_reported
+    def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
+        """See `GraphStore`."""
+        limit = "" if ceiling is None else f"LIMIT {ceiling}"
+        (row,) = self._select(f"SELECT (COUNT(*) AS ?n) {{ SELECT * {_where(pattern)} {limit} }}")
+        return int(row["n"].value)
+
+    @_reported
+    def graph_names(self) -> list[NamedNode]:
+        """See `GraphStore`."""
+        return [
+            graph
+            for graph in self._store.named_graphs()
+            if isinstance(graph, NamedNode) and next(self._iterate(Pattern(graph)), None) is not None
+        ]
+
+    @_reported
+    def as_stored(self, literal: Literal) -> Literal:
+        """See `GraphStore`."""
+        (row,) = self._select("SELECT ?literal {}", substitutions={Variable("literal"): literal})
+        stored: Literal = row["literal"]
+        return stored
+
+    @_reported
+    def bulk_insert(self, quads: Iterable[Quad]) -> None:
+        """See `GraphStore`."""
+        self._store.bulk_extend(quads)
+
+    @_reported
+    def bulk_load(self, path: Path, graph: NamedNode) -> None:
+        """See `GraphStore`."""
+        self._store.bulk_load(path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
+
+    @_reported
+    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
+        """See `GraphStore`."""
+        if form.supports_datasets:
+            serialize(self._iterate(Pattern(graph)), output, form, prefixes=dict(prefixes))
+        else:
+            self._store.dump(output, form, from_graph=graph, prefixes=dict(prefixes))
+
+    @_reported
+    def flush(self) -> None:
+        """See `GraphStore`."""
+        self._store.flush()
+
+    def close(self) -> None:
+        """See `GraphStore`."""
+        self._store = _Closed(self._where)  # type: ignore[assignment]
+
+    def _iterate(self, pattern: Pattern) -> Iterator[Quad]:
+        return self._store.quads_for_pattern(pattern.subject, pattern.predicate, pattern.object_, pattern.graph)
+
+    def _select(self, query: str, **options: Any) -> QuerySolutions:
+        return cast(QuerySolutions, self._store.query(query, **options))
+
+    def _slice(self, pattern: Pattern, offset: int, length: int) -> list[Quad]:
+        if not offset:
+            return list(islice(self._iterate(pattern), length))
+        # Oxigraph skips ten times faster in a query, and answers it in the same order.
+        return [
+            Quad(
+                pattern.subject or row["s"],
+                pattern.predicate or row["p"],
+                pattern.object_ or row["o"],
+                pattern.graph,
+            )
+            for row in self._select(f"SELECT * {_where(pattern)} OFFSET {offset} LIMIT {length}")
+        ]
+
+    def _offset(self, pattern: Pattern, last: Position) -> int:
+        """Where the quads after the last one that was read begin."""
+        before = self._slice(pattern, last.offset - 1, 1)
+        if before and mark_of(before[0]) == last.mark:
+            return last.offset
+        start = max(0, last.offset - _NEARBY)
+        for place, quad in enumerate(self._slice(pattern, start, 2 * _NEARBY), start):
+            if mark_of(quad) == last.mark:
+                return place + 1
+        return 0
+
+    def _unavailable(self, error: Exception) -> GraphUnavailable:
+        return GraphUnavailable(f"{self._where} failed: {error}", hint="see whether the disk is full or read-only")
+
+
+class _Closed:
+    """Stands where a store was."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def _refuse(self) -> NoReturn:
+        raise GraphUnavailable(f"{self._where} is closed", hint="open it again")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    def __contains__(self, quad: object) -> bool:
+        self._refuse()
+
+
+def _opened(folder: Path) -> Store:
+    details = {"folder": str(folder)}
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        strangers = _strangers(folder)
+        if not strangers:
+            return Store(folder)
+    except (OSError, RuntimeError, ValueError) as error:
+        if any(sign in str(error) for sign in _LOCKED):
+            raise StoreLocked(
+                f"the store in {folder} is open already, in another process or in this one",
+                hint="stop the other process, or give this one another folder",
+                details=details,
+            ) from error
+        raise GraphUnavailable(
+            f"the folder {folder} cannot be used as a store: {error}",
+            hint="check that it is a folder that you may write to and that the disk is not full",
+            details=details,
+        ) from error
+    raise GraphUnavailable(
+        f"the folder {folder} is no store and holds other files: {', '.join(strangers)}",
+        hint="give an empty or a new folder",
+        details=details,
+    )
+
+
+def _strangers(folder: Path) -> list[str]:
+    """A few files that RocksDB did not put there, when there is no store in the folder."""
+    if (folder / "CURRENT").exists():
+        return []
+    foreign = (
+        entry.name
+        for entry in folder.iterdir()
+        if not entry.name.startswith(".") and not any(entry.match(file) for file in _ROCKSDB_FILES)
+    )
+    return list(islice(foreign, 3))
+
+
+def _where(pattern: Pattern) -> str:
+    subject, predicate, object_ = pattern.subject or "?s", pattern.predicate or "?p", pattern.object_ or "?o"
+    return f"{{ GRAPH {pattern.graph} {{ {subject} {predicate} {object_} }} }}"
+
+
+def _data(verb: str, quads: Iterable[Quad]) -> str:
+    return f"{verb} DATA {{ {' '.join(f'GRAPH {q.graph_name} {{ {q.triple} }}' for q in quads)} }}"

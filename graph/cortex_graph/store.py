@@ -1,0 +1,135 @@
+"""What a triple store must be able to do, and how one is opened.
+
+Rules kept here:
+- every operation names its graph: there is none that reaches over graphs, and none that answers the default graph;
+- the terms are pyoxigraph's; nothing here knows namespaces, names or JSON;
+- an operation that changes something is atomic, except the two bulk ones, and returns once the change is safe from a
+  crash of the process;
+- whatever goes wrong in a store leaves as a `GraphError`;
+- a store may be used from several threads. A stream of quads is read to its end in the thread that asked for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import IO, Protocol
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
+
+from cortex_graph.errors import GraphUnavailable
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The quads of one graph that have these terms; None matches any."""
+
+    graph: NamedNode
+    subject: NamedNode | None = None
+    predicate: NamedNode | None = None
+    object_: NamedNode | Literal | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some quads, and the cursor that leads to those after them; None when there are none."""
+
+    quads: list[Quad]
+    cursor: str | None
+
+
+class GraphStore(Protocol):
+    """A triple store."""
+
+    maintenance: Lock
+    """Held by what rewrites much of a graph, so that two such things do not run at once."""
+
+    def contains(self, quad: Quad) -> bool:
+        """Whether this quad is there."""
+
+    def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
+        """Write each group whose first quad is not there yet, all in one transaction; say which were written."""
+
+    def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
+        """Remove a quad and, in the same transaction, all quads with these (graph, subject); say if it was there."""
+
+    def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
+        """Remove some quads, then insert some, in one transaction."""
+
+    def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
+        """Up to `limit` quads of a pattern, in the store's own order, from where the cursor of the last page ended.
+
+        A quad that is there from the first page to the last is never left out; while others write, one may be
+        answered twice.
+
+        Raises:
+            InvalidArguments: the cursor is none, or one of another pattern.
+
+        """
+
+    def quads(self, pattern: Pattern) -> Iterator[Quad]:
+        """All quads of a pattern, as they were when the first was read."""
+
+    def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
+        """How many quads a pattern has; counts no further than `ceiling`."""
+
+    def graph_names(self) -> list[NamedNode]:
+        """The graphs that hold something."""
+
+    def as_stored(self, literal: Literal) -> Literal:
+        """The literal as this store gives it back: some keep the value of a number or a time, not its spelling."""
+
+    def bulk_insert(self, quads: Iterable[Quad]) -> None:
+        """Write many quads fast; after a failure some may have been written."""
+
+    def bulk_load(self, path: Path, graph: NamedNode) -> None:
+        """Write an N-Triples file to a graph, fast; after a failure some may have been written."""
+
+    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
+        """Write a graph out in a format, as a stream; with its name where the format has graphs."""
+
+    def flush(self) -> None:
+        """Put on the disk whatever is not there yet."""
+
+    def close(self) -> None:
+        """Let go of what the store holds; every later call raises `GraphUnavailable`."""
+
+
+def open_store(where: str | Path) -> GraphStore:
+    """Open a store.
+
+    Args:
+        where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
+            missing, for one on the disk.
+
+    Raises:
+        StoreLocked: another process has the folder open.
+        GraphUnavailable: the folder cannot be used, or there is no such kind of store.
+
+    """
+    from cortex_graph.oxigraph import OxigraphStore
+
+    if isinstance(where, Path):
+        return OxigraphStore(where)
+    if where == "memory:":
+        return OxigraphStore()
+    scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
+    if not scheme:
+        return OxigraphStore(Path(where))
+    if scheme == "file":
+        url = urlsplit(where)
+        if url.netloc not in ("", "localhost") or not url.path:
+            raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
+        return OxigraphStore(Path(url2pathname(url.path)))
+    if scheme in ("http", "https", "cortex"):
+        problem = "is a remote store, and those are not built in yet"
+    else:
+        problem = f"is of an unknown kind: {scheme}"
+    raise GraphUnavailable(f"{where} {problem}", hint="use `memory:` or the path of a folder", details={"store": where})

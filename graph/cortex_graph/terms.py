@@ -1,0 +1,155 @@
+"""Values on the wire and the RDF terms that they are in the graph.
+
+Rules kept here:
+- a string, an integer of any size up to 4,300 digits, a number and a boolean are `xsd:string`, `xsd:integer`,
+  `xsd:double` and `xsd:boolean`; `1`, `1.0`, `True` and `"1"` are four different terms;
+- `{"node": name}` is the IRI of a name (`names.py`); `{"value": text, "datatype": iri}` is any typed literal, and
+  `{"value": text, "language": tag}` a language-tagged string (with `"direction": "ltr" | "rtl"` if it has one);
+- what is read is JSON, and can be written back as it is and gives the same term. So a literal is read as a plain
+  value only when that value is written exactly like it; all else (`NaN`, `INF`, `"abc"^^xsd:integer`, decimals, dates)
+  is read as `{"value", "datatype"}`. Python's `nan` and `inf` may be written;
+- every Unicode string survives, NUL and control characters included; lone surrogates are refused;
+- language tags are case-insensitive (BCP 47) and kept in lower case.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+
+from cortex_graph.errors import GraphUnavailable, invalid
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names, absolute
+
+_XSD = WELL_KNOWN_VOCABULARIES["xsd"]
+_RDF = WELL_KNOWN_VOCABULARIES["rdf"]
+_STRING = f"{_XSD}string"
+_INTEGER = f"{_XSD}integer"
+_DOUBLE = f"{_XSD}double"
+_BOOLEAN = f"{_XSD}boolean"
+_INTEGER_TYPE = NamedNode(_INTEGER)
+_LANGUAGE_TYPES = frozenset({f"{_RDF}langString", f"{_RDF}dirLangString"})
+_64_BITS = range(-(2**63), 2**63)
+_FORMS = frozenset(
+    frozenset(form)
+    for form in (
+        {"node"},
+        {"value", "datatype"},
+        {"value", "language"},
+        {"value", "language", "direction"},
+    )
+)
+_FORMS_HINT = "give a string, a number, a boolean, {node}, {value, datatype} or {value, language}, with strings in them"
+
+Term = NamedNode | Literal
+
+
+def to_term(value: Any, names: Names, field: str = "object") -> Term:
+    """The RDF term of a value.
+
+    Args:
+        value: a string, number or boolean, or a mapping as in this file's rules.
+        names: what turns the names of nodes into IRIs.
+        field: what to call the value in an error.
+
+    Raises:
+        InvalidArguments: the value is none of these.
+
+    """
+    if isinstance(value, str):
+        return _literal(field, str(value))
+    if isinstance(value, bool | float):
+        return Literal(value)
+    if isinstance(value, int):
+        return Literal(int(value)) if value in _64_BITS else _long_integer(value, field)
+    if isinstance(value, dict):
+        return _from_mapping(value, names, field)
+    raise invalid(field, f"must not be of type {type(value).__name__}", hint=_FORMS_HINT)
+
+
+def from_term(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> Any:
+    """The value of a term, ready for JSON; `to_term` turns it back into the same term.
+
+    Raises:
+        GraphUnavailable: the term is a blank node or a triple, which has no name to be written back under.
+
+    """
+    if type(term) is Literal:
+        datatype = term.datatype.value
+        text = term.value
+        if datatype == _STRING:
+            return text
+        if datatype in _LANGUAGE_TYPES:
+            value = {"value": text, "language": term.language}
+            return value | {"direction": term.direction.value} if term.direction else value
+        plain = _plain(text, datatype)
+        return {"value": text, "datatype": datatype} if plain is None else plain
+    return {"node": name_of(term, names)}
+
+
+def name_of(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> str:
+    """The name of a node.
+
+    Raises:
+        GraphUnavailable: it is a blank node or a triple, which has none.
+
+    """
+    if type(term) is NamedNode:
+        return names.name(term.value)
+    raise GraphUnavailable(
+        f"the graph of {names.namespace} holds {term}, which has no name",
+        hint="export the graph and import it again: that gives every blank node a name",
+    )
+
+
+def _plain(text: str, datatype: str) -> int | float | bool | None:
+    """The value whose literal has exactly this text, if there is one and JSON can hold it."""
+    if datatype == _BOOLEAN:
+        return {"true": True, "false": False}.get(text)
+    try:
+        if datatype == _INTEGER:
+            integer = int(text)
+            return integer if str(integer) == text else None
+        if datatype == _DOUBLE and text not in ("NaN", "INF", "-INF"):
+            number = float(text)
+            return number if Literal(number).value == text else None
+    except ValueError:
+        pass
+    return None
+
+
+def _from_mapping(value: dict[Any, Any], names: Names, field: str) -> Term:
+    if frozenset(value) not in _FORMS or not all(isinstance(part, str) for part in value.values()):
+        raise invalid(field, f"is a mapping of an unknown form ({', '.join(map(str, value))})", hint=_FORMS_HINT)
+    if "node" in value:
+        return names.node(value["node"], f"{field}.node")
+    text = value["value"]
+    if "datatype" in value:
+        datatype = absolute(value["datatype"], f"{field}.datatype")
+        if datatype.value in _LANGUAGE_TYPES:
+            raise invalid(f"{field}.datatype", "is that of language-tagged strings", hint="give `language` instead")
+        return _literal(field, text, datatype=datatype)
+    direction = value.get("direction")
+    if direction not in (None, "ltr", "rtl"):
+        raise invalid(f"{field}.direction", f"is {direction!r}", hint="`ltr` or `rtl`")
+    return _literal(field, text, language=value["language"], direction=BaseDirection(direction) if direction else None)
+
+
+def _literal(field: str, text: str, **kind: Any) -> Literal:
+    try:
+        return Literal(text, **kind)
+    except ValueError as error:
+        if language := kind.get("language"):
+            raise invalid(
+                f"{field}.language", f"{language!r} makes no literal: {error}", hint="a BCP 47 tag such as `en`"
+            ) from None
+        raise invalid(field, "holds a lone surrogate", hint="strings are Unicode text") from None
+
+
+def _long_integer(value: int, field: str) -> Literal:
+    try:
+        return Literal(str(value), datatype=_INTEGER_TYPE)
+    except ValueError as error:
+        raise invalid(
+            field, f"is too long an integer: {error}", hint="give its digits: {value, datatype: xsd:integer's IRI}"
+        ) from None
