@@ -1,0 +1,136 @@
+"""The scan of a skill's folder.
+
+Rules kept here:
+- every source file is read, in the order of its path, and named by its path relative to the folder, with `/`;
+- hidden files and folders and `node_modules` are skipped: the bundler refuses to load from them;
+- a symbolic link is never followed and is a finding, also in place of the folder itself; so is a source file that is no
+  regular file, is too large, is not UTF-8 or cannot be read;
+- the number of entries and files and the size of a file and of all are bounded; beyond a bound there is a critical
+  finding, and nothing more is read;
+- never raises for what the folder holds.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from cortex_skills.scanner.findings import Finding, about_file
+from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT, scan_source
+from cortex_skills.scanner.tree import SOURCE_SUFFIXES
+
+FILES_LIMIT = 200
+ENTRIES_LIMIT = 5_000
+FOLDER_SIZE_LIMIT = 4 * 1024 * 1024
+DEPTH_LIMIT = 32
+
+_SKIPPED = frozenset({"node_modules"})
+_HINT_SMALLER = "Leave out what the skill does not need."
+
+
+def scan_folder(folder: Path) -> list[Finding]:
+    """What breaks a rule in the source files below `folder`; a folder that cannot be read is one critical finding."""
+    findings: list[Finding] = []
+    for finding in _scan(folder):
+        findings.append(finding)
+        if len(findings) > FINDINGS_LIMIT:
+            message = f"more than {FINDINGS_LIMIT} findings; the rest is not shown"
+            hint = "Correct these first, then scan again."
+            return [*findings[:FINDINGS_LIMIT], about_file("too-many-findings", ".", message, hint)]
+    return findings
+
+
+def _scan(folder: Path) -> Iterator[Finding]:
+    if folder.is_symlink():
+        yield about_file("symlink", ".", "the folder is a symbolic link", "Name the folder itself.")
+        return
+    sources: list[tuple[str, Path]] = []
+    for item in _walk(folder):
+        if isinstance(item, Finding):
+            yield item
+        else:
+            sources.append(item)
+    if len(sources) > FILES_LIMIT:
+        message = f"the folder has {len(sources):,} source files; at most {FILES_LIMIT} are scanned"
+        yield about_file("too-many-files", ".", message, _HINT_SMALLER)
+        return
+    size = 0
+    for name, path in sorted(sources):
+        data = _read(name, path)
+        if isinstance(data, Finding):
+            yield data
+            continue
+        size += len(data)
+        if size > FOLDER_SIZE_LIMIT:
+            message = f"the source files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
+            yield about_file("folder-too-large", name, message, _HINT_SMALLER)
+            return
+        yield from _scan_data(name, data)
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
+    """The source files below `folder` by their relative names, and findings about what is not one."""
+    pending: list[tuple[str, Path, int]] = [("", folder, 0)]
+    entries = 0
+    while pending:
+        prefix, place, depth = pending.pop()
+        try:
+            with os.scandir(place) as listing:
+                names = sorted(entry.name for entry in islice(listing, ENTRIES_LIMIT + 1))
+        except OSError as error:
+            hint = "Give a folder that can be read."
+            yield about_file("unreadable-file", prefix or ".", f"the folder cannot be read: {error.strerror}", hint)
+            continue
+        entries += len(names)
+        if entries > ENTRIES_LIMIT or depth > DEPTH_LIMIT:
+            message = f"the folder has more than {ENTRIES_LIMIT:,} entries or {DEPTH_LIMIT} levels"
+            yield about_file("too-many-files", prefix or ".", message, _HINT_SMALLER)
+            return
+        for entry in names:
+            if entry.startswith(".") or entry in _SKIPPED:
+                continue
+            name, path = f"{prefix}{entry}", place / entry
+            mode = _mode(path)
+            if stat.S_ISLNK(mode):
+                yield about_file("symlink", name, "a symbolic link", "Put the file itself into the folder.")
+            elif stat.S_ISDIR(mode):
+                pending.append((f"{name}/", path, depth + 1))
+            elif Path(entry).suffix.lower() in SOURCE_SUFFIXES:
+                yield name, path
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
+
+
+def _read(name: str, path: Path) -> bytes | Finding:
+    """The bytes of a regular file, or why it is not read."""
+    try:
+        # A link or a pipe put in the file's place after the walk is refused here, without waiting for a writer.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return about_file("unreadable-file", name, "not a regular file", "Put a plain file in its place.")
+            data = file.read(SOURCE_LIMIT + 1)
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror}"
+        return about_file("unreadable-file", name, message, "Make it readable, or remove it.")
+    if len(data) > SOURCE_LIMIT:
+        message = f"the file has more than {SOURCE_LIMIT:,} bytes"
+        return about_file("file-too-large", name, message, "Split the file, and leave out what is not needed.")
+    return data
+
+
+def _scan_data(name: str, data: bytes) -> list[Finding]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"the file is not UTF-8: byte {error.start:,} cannot be read"
+        return [about_file("not-utf8", name, message, "Save it as UTF-8.")]
+    return scan_source(text, name)

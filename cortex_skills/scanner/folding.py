@@ -1,0 +1,218 @@
+"""The known value of each kind of expression, and the pass that computes them.
+
+Rules kept here:
+- one pass over the nodes, children before parents, in the order of the text; a second and third only when a variable
+  was read above the place that gives it its value;
+- an operator, a call or a literal is known only when all that it depends on is known; choices (`||`, `?:`) are known
+  when one side is a global or a function, for it may be that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cortex_skills.scanner.facts import Facts, Gathering, Use
+from cortex_skills.scanner.pure_calls import call_global, call_method, concat
+from cortex_skills.scanner.scopes import CLASS_KINDS, FUNCTION_KINDS, Names
+from cortex_skills.scanner.text_literals import number_value, string_value
+from cortex_skills.scanner.values import LIST_LIMIT, Global, Kind, Value, is_notable, member
+
+if TYPE_CHECKING:
+    from cortex_skills.scanner.tree import Node, Tree
+
+TRANSPARENT_KINDS = frozenset(
+    {
+        "as_expression",
+        "await_expression",
+        "instantiation_expression",
+        "non_null_expression",
+        "parenthesized_expression",
+        "satisfies_expression",
+        "type_assertion",
+    }
+)
+_ROUNDS = 3
+_CHOICES = frozenset({"||", "??", "&&"})
+_PROTOTYPE_OF = frozenset({("Object", "getPrototypeOf"), ("Reflect", "getPrototypeOf")})
+_PATTERN_TARGETS = frozenset({"variable_declarator", "required_parameter", "optional_parameter"})
+
+
+def fold(tree: Tree, names: Names) -> Facts:
+    """The facts of `tree`."""
+    known = Gathering(tree, names)
+    for _ in range(_ROUNDS):
+        _run(known)
+        if all(binding.value is None for binding in known.read_unknown):
+            break
+    uses = [Use(path, tree.nodes[index]) for index, path in sorted(known.uses.items(), key=lambda use: use[0])]
+    return Facts(known.values, uses, frozenset(names.globals))
+
+
+def _run(known: Gathering) -> None:
+    known.read_unknown.clear()
+    for node in known.tree.postorder:
+        evaluate = _EVALUATORS.get(node.kind)
+        if evaluate is not None and not node.in_type:
+            value = evaluate(known, node)
+            if value is not None:
+                known.values[node.index] = value
+
+
+def _string(known: Gathering, node: Node) -> Value:
+    return string_value(known.tree.source(node)[1:-1])
+
+
+def _number(known: Gathering, node: Node) -> Value:
+    return number_value(known.tree.source(node))
+
+
+def _template(known: Gathering, node: Node) -> Value:
+    if node.parent is not None and node.parent.kind == "call_expression" and node.field == "arguments":
+        return None
+    text: Value = ""
+    for part in node.children:
+        if part.kind == "template_substitution":
+            piece = known.value(part.children[0]) if part.children else None
+        else:
+            piece = string_value(known.tree.source(part))
+        text = concat(text, piece) if isinstance(text, str) else None
+    return text
+
+
+def _array(known: Gathering, node: Node) -> Value:
+    if len(node.children) > LIST_LIMIT or any(part.kind == "spread_element" for part in node.children):
+        return None
+    return tuple(known.value(part) for part in node.children)
+
+
+def _transparent(known: Gathering, node: Node) -> Value:
+    return next((known.value(part) for part in node.children if not part.in_type), None)
+
+
+def _last(known: Gathering, node: Node) -> Value:
+    return known.value(node.children[-1]) if node.children else None
+
+
+def _choice(known: Gathering, node: Node, *fields: str) -> Value:
+    options = [known.value(node.child(field)) for field in fields]
+    return next((option for option in options if is_notable(option)), None)
+
+
+def _binary(known: Gathering, node: Node) -> Value:
+    operator = node.child("operator")
+    if operator is None:
+        return None
+    if operator.kind == "+":
+        return concat(known.value(node.child("left")), known.value(node.child("right")))
+    return _choice(known, node, "left", "right") if operator.kind in _CHOICES else None
+
+
+def _ternary(known: Gathering, node: Node) -> Value:
+    return _choice(known, node, "consequence", "alternative")
+
+
+def _member(known: Gathering, node: Node) -> Value:
+    target, name = node.child("object"), node.child("property") or node.child("index")
+    if target is None or name is None:
+        return None
+    given, key = known.value(target), known.property_name(name)
+    if key == "length" and isinstance(given, str | tuple):
+        return len(given)
+    return known.reach(node, member(given, key, of_this=target.kind == "this"))
+
+
+def _meta(known: Gathering, node: Node) -> Value:
+    text = "".join(known.tree.source(node).split())
+    return known.reach(node, Global(("import.meta",))) if text == "import.meta" else None
+
+
+def _call(known: Gathering, node: Node) -> Value:
+    function = node.child("function")
+    if function is None:
+        return None
+    callee, arguments = known.value(function), known.arguments(node)
+    if isinstance(callee, Global):
+        if callee.path == ("Reflect", "get") and len(arguments) > 1:
+            return known.reach(node, member(arguments[0], known.as_name(arguments[1])))
+        if callee.path in _PROTOTYPE_OF and arguments:
+            return member(arguments[0], "__proto__")
+        if callee.path[-1:] == ("bind",):
+            return Global(callee.path[:-1])
+        return call_global(callee.path, arguments)
+    target, name = function.child("object"), function.child("property") or function.child("index")
+    key = known.property_name(name) if name is not None else None
+    return call_method(known.value(target), key, arguments) if key is not None else None
+
+
+def _function(known: Gathering, node: Node) -> Value:
+    name = node.child("name")
+    if name is not None and name.kind in ("identifier", "type_identifier"):
+        known.write(name, Kind.FUNCTION)
+    parameter = node.child("parameter")
+    if parameter is not None:
+        known.write(parameter, None)
+    return Kind.FUNCTION
+
+
+def _declaration(known: Gathering, node: Node) -> Value:
+    target = node.child("name") or node.child("pattern")
+    if target is not None:
+        known.write(target, known.value(node.child("value")))
+    return None
+
+
+def _assignment(known: Gathering, node: Node) -> Value:
+    target, value = node.child("left"), known.value(node.child("right"))
+    if target is not None:
+        known.write(target, value)
+    return value
+
+
+def _unknown_write(known: Gathering, node: Node) -> Value:
+    target = node.child("left") or node.child("argument") or node.child("parameter")
+    if target is not None:
+        known.write(target, None)
+    return None
+
+
+def _choice_write(known: Gathering, node: Node) -> Value:
+    """`x += …` makes x unknown; `x ||= eval` may make it what stands on the right."""
+    target, value = node.child("left"), known.value(node.child("right"))
+    if target is not None:
+        known.write(target, value if is_notable(value) else None)
+    return value if is_notable(value) else None
+
+
+def _import_alias(known: Gathering, node: Node) -> Value:
+    if len(node.children) > 1:
+        known.write(node.children[0], known.value(node.children[-1]))
+    return None
+
+
+_EVALUATORS: dict[str, Callable[[Gathering, Node], Value]] = {
+    "array": _array,
+    "assignment_expression": _assignment,
+    "augmented_assignment_expression": _choice_write,
+    "binary_expression": _binary,
+    "call_expression": _call,
+    "catch_clause": _unknown_write,
+    "for_in_statement": _unknown_write,
+    "identifier": Gathering.name,
+    "import_alias": _import_alias,
+    "member_expression": _member,
+    "meta_property": _meta,
+    "nested_identifier": _member,
+    "number": _number,
+    "sequence_expression": _last,
+    "shorthand_property_identifier": Gathering.name,
+    "shorthand_property_identifier_pattern": Gathering.name,
+    "string": _string,
+    "subscript_expression": _member,
+    "template_string": _template,
+    "ternary_expression": _ternary,
+    "update_expression": _unknown_write,
+    **dict.fromkeys(TRANSPARENT_KINDS, _transparent),
+    **dict.fromkeys(FUNCTION_KINDS | CLASS_KINDS, _function),
+    **dict.fromkeys(_PATTERN_TARGETS, _declaration),
+}

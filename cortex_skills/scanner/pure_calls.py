@@ -1,0 +1,143 @@
+"""The pure built-in functions whose result is known when their arguments are constants.
+
+Rules kept here:
+- only functions without side effects, and only what hides a name in practice: joining, splitting, reversing, character
+  codes, base64, percent encoding;
+- a result that JavaScript might compute differently is unknown (None), never a guess;
+- no result is larger than the limits of `values`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from urllib.parse import unquote
+
+from cortex_skills.scanner.values import LIST_LIMIT, TEXT_LIMIT, Value
+
+
+def concat(left: Value, right: Value) -> Value:
+    """`left + right` for a text and a text or number."""
+    if not isinstance(left, str) and not isinstance(right, str):
+        return left + right if isinstance(left, int | float) and isinstance(right, int | float) else None
+    first, second = as_text(left), as_text(right)
+    return None if first is None or second is None else bounded(first + second)
+
+
+def as_text(value: Value) -> str | None:
+    """The text that JavaScript makes of a constant."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) else None
+
+
+def bounded(text: str) -> str | None:
+    """`text`, or None when it is longer than a constant may be."""
+    return text if len(text) <= TEXT_LIMIT else None
+
+
+def call_global(path: tuple[str | None, ...], arguments: Sequence[Value]) -> Value:
+    """The result of calling the global at `path`."""
+    function = _GLOBALS.get(path)
+    return function(arguments) if function is not None else None
+
+
+def call_method(target: Value, name: str, arguments: Sequence[Value]) -> Value:
+    """The result of calling the method `name` of a constant."""
+    if isinstance(target, str):
+        method = _TEXT_METHODS.get(name)
+        return method(target, arguments) if method is not None else None
+    if isinstance(target, tuple):
+        list_method = _LIST_METHODS.get(name)
+        return list_method(target, arguments) if list_method is not None else None
+    return None
+
+
+def _from_char_codes(arguments: Sequence[Value]) -> Value:
+    codes = [code for code in arguments if isinstance(code, int) and 0 <= code <= 0x10FFFF]
+    return bounded("".join(map(chr, codes))) if len(codes) == len(arguments) else None
+
+
+def _from_base64(arguments: Sequence[Value]) -> Value:
+    if not arguments or not isinstance(arguments[0], str):
+        return None
+    text = "".join(arguments[0].split()).rstrip("=")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode("latin-1")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _from_percent(arguments: Sequence[Value]) -> Value:
+    return unquote(arguments[0]) if arguments and isinstance(arguments[0], str) else None
+
+
+def _text(arguments: Sequence[Value]) -> Value:
+    return as_text(arguments[0]) if arguments else None
+
+
+def _split(text: str, arguments: Sequence[Value]) -> Value:
+    if len(arguments) != 1 or not isinstance(arguments[0], str):
+        return None
+    parts = text.split(arguments[0]) if arguments[0] else list(text)
+    return tuple(parts) if len(parts) <= LIST_LIMIT else None
+
+
+def _join(items: tuple[Value, ...], arguments: Sequence[Value]) -> Value:
+    separator = arguments[0] if arguments else ","
+    texts = [as_text(item) for item in items]
+    if not isinstance(separator, str) or None in texts:
+        return None
+    known = [text for text in texts if text is not None]
+    length = sum(map(len, known)) + len(separator) * len(known)
+    return separator.join(known) if length <= TEXT_LIMIT else None
+
+
+def _append_text(text: str, arguments: Sequence[Value]) -> Value:
+    result: Value = text
+    for argument in arguments:
+        result = concat(result, argument) if isinstance(result, str) else None
+    return result
+
+
+def _append_items(items: tuple[Value, ...], arguments: Sequence[Value]) -> Value:
+    for argument in arguments:
+        items = items + (argument if isinstance(argument, tuple) else (argument,))
+        if len(items) > LIST_LIMIT:
+            return None
+    return items
+
+
+def _slice(text: str, arguments: Sequence[Value]) -> Value:
+    bounds = [bound for bound in arguments if isinstance(bound, int)]
+    return text[slice(*bounds)] if len(bounds) == len(arguments) and len(bounds) == 2 else _tail(text, arguments)
+
+
+def _tail(text: str, arguments: Sequence[Value]) -> Value:
+    return text[arguments[0] :] if len(arguments) == 1 and isinstance(arguments[0], int) else None
+
+
+_GLOBALS: dict[tuple[str | None, ...], Callable[[Sequence[Value]], Value]] = {
+    ("String",): _text,
+    ("String", "fromCharCode"): _from_char_codes,
+    ("String", "fromCodePoint"): _from_char_codes,
+    ("atob",): _from_base64,
+    ("decodeURI",): _from_percent,
+    ("decodeURIComponent",): _from_percent,
+    ("unescape",): _from_percent,
+}
+_TEXT_METHODS: dict[str, Callable[[str, Sequence[Value]], Value]] = {
+    "concat": _append_text,
+    "slice": _slice,
+    "split": _split,
+    "toString": lambda text, _arguments: text,
+    "toLowerCase": lambda text, _arguments: text.lower(),
+    "trim": lambda text, _arguments: text.strip(),
+    "valueOf": lambda text, _arguments: text,
+}
+_LIST_METHODS: dict[str, Callable[[tuple[Value, ...], Sequence[Value]], Value]] = {
+    "concat": _append_items,
+    "join": _join,
+    "reverse": lambda items, _arguments: items[::-1],
+}

@@ -1,0 +1,244 @@
+"""The syntax tree of one source file, in plain Python nodes.
+
+Rules kept here:
+- tree-sitter is met in this file only, and imported when the first file is scanned;
+- every walk is a loop: no nesting in a source can exhaust Python's stack;
+- the parser's work is bounded by the length of the text: `parse` gives up on text that needs more (deep error
+  recovery is quadratic in tree-sitter), and the caller refuses such text instead of waiting for it;
+- a node keeps what rules ask for: named children, and tokens that have a field or tell a type from code. Comments are
+  nodes of the tree's list but children of nothing.
+
+TypeScript's grammar reads every file; `Tree.is_javascript` tells the rules where that grammar may see types that the
+JavaScript engine would run as code.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tree_sitter import Language
+
+JSX_SUFFIXES = frozenset({".tsx", ".jsx"})
+JAVASCRIPT_SUFFIXES = frozenset({".js", ".jsx", ".mjs", ".cjs"})
+TYPESCRIPT_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts"})
+SOURCE_SUFFIXES = JAVASCRIPT_SUFFIXES | TYPESCRIPT_SUFFIXES
+
+LINE_END = re.compile("[\n\r\u2028\u2029]")
+_LINE_ENDS_IN_UTF8 = re.compile(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
+
+# A tree whose root is one of these is a type: erased before the code runs.
+TYPE_KINDS = frozenset(
+    {
+        "abstract_method_signature",
+        "adding_type_annotation",
+        "ambient_declaration",
+        "array_type",
+        "asserts_annotation",
+        "conditional_type",
+        "constructor_type",
+        "existential_type",
+        "flow_maybe_type",
+        "function_signature",
+        "function_type",
+        "generic_type",
+        "implements_clause",
+        "index_signature",
+        "index_type_query",
+        "infer_type",
+        "interface_declaration",
+        "intersection_type",
+        "literal_type",
+        "lookup_type",
+        "method_signature",
+        "nested_type_identifier",
+        "object_type",
+        "omitting_type_annotation",
+        "opting_type_annotation",
+        "parenthesized_type",
+        "predefined_type",
+        "readonly_type",
+        "template_literal_type",
+        "this_type",
+        "tuple_type",
+        "type_alias_declaration",
+        "type_annotation",
+        "type_arguments",
+        "type_parameters",
+        "type_predicate_annotation",
+        "type_query",
+        "union_type",
+    }
+)
+_KEPT_TOKENS = frozenset({"as", "satisfies", "type", "typeof", "declare", "interface"})
+_COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# A callback of tree-sitter stands for about 100 steps of its parser; plain code needs one for every 35 bytes.
+_STEPS_AT_LEAST = 4_000
+_BYTES_A_STEP = 4
+_CHUNK = 1 << 16
+
+
+class ParseTooCostlyError(Exception):
+    """The text needs more work than its length allows: it is broken, or written to keep a parser busy."""
+
+
+class Node:
+    """A node of the syntax tree.
+
+    Attributes:
+        kind: tree-sitter's name of the node, such as `call_expression`.
+        field: the role in its parent (`function`, `left`, ...), or None.
+        start, end: the byte range in the UTF-8 text.
+        index: the position in `Tree.nodes`.
+        in_type: True inside a type, which is erased before the code runs.
+        broken: True for text that the grammar could not place.
+
+    """
+
+    __slots__ = ("broken", "children", "end", "field", "in_type", "index", "kind", "parent", "start")
+
+    def __init__(self, kind: str, field: str | None, start: int, end: int, parent: Node | None, index: int) -> None:
+        self.kind = kind
+        self.field = field
+        self.start = start
+        self.end = end
+        self.parent = parent
+        self.index = index
+        self.children: list[Node] = []
+        self.in_type: bool = kind in TYPE_KINDS or (parent is not None and parent.in_type)
+        self.broken = False
+
+    def child(self, name: str) -> Node | None:
+        """The first child whose field is `name`."""
+        for node in self.children:
+            if node.field == name:
+                return node
+        return None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A parsed file: its nodes in the order of the text, and its nodes with children before parents."""
+
+    text: str
+    data: bytes
+    filename: str
+    nodes: list[Node]
+    postorder: list[Node]
+    by_kind: dict[str, list[Node]] = field(repr=False)
+
+    @property
+    def is_javascript(self) -> bool:
+        """True when the file's name says that it holds JavaScript without types."""
+        return PurePosixPath(self.filename).suffix.lower() in JAVASCRIPT_SUFFIXES
+
+    def of_kind(self, *kinds: str) -> Iterator[Node]:
+        """Every node of these kinds."""
+        for kind in kinds:
+            yield from self.by_kind.get(kind, ())
+
+    def source(self, node: Node) -> str:
+        """The text of `node` as it was written."""
+        return self.between(node.start, node.end)
+
+    def between(self, start: int, end: int) -> str:
+        """The text between two byte offsets."""
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and the column, both from 1, of a byte offset; columns in code points."""
+        row = bisect_right(self._line_starts, offset) - 1
+        return row + 1, len(self.between(self._line_starts[row], offset)) + 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_ENDS_IN_UTF8.finditer(self.data))]
+
+
+def parse(text: str, filename: str) -> Tree:
+    """The tree of `text`, read by the grammar that the suffix of `filename` asks for.
+
+    Raises:
+        ParseTooCostlyError: when the parser would need more than time linear in the length of `text`.
+
+    """
+    from tree_sitter import Parser
+
+    # U+FFFD takes the three bytes of the surrogate that it stands for, so positions stay.
+    data = _LONE_SURROGATE.sub("�", text).encode()
+    language, names = _grammar(PurePosixPath(filename).suffix.lower() in JSX_SUFFIXES)
+    budget = _STEPS_AT_LEAST + len(data) // _BYTES_A_STEP
+    steps = 0
+
+    def read(offset: int, _point: object) -> bytes:
+        return data[offset : offset + _CHUNK]
+
+    def give_up(_offset: int, _failed: bool) -> bool:
+        nonlocal steps
+        steps += 1
+        return steps > budget
+
+    try:
+        parsed = Parser(language).parse(read, progress_callback=give_up)
+    except ValueError as error:
+        raise ParseTooCostlyError(filename) from error
+    return _copy(parsed.walk(), names, parsed.root_node.has_error, text, data, filename)
+
+
+def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: bytes, filename: str) -> Tree:
+    nodes: list[Node] = []
+    postorder: list[Node] = []
+    by_kind: dict[str, list[Node]] = {}
+    parent: Node | None = None
+    while True:
+        raw = cursor.node
+        kind_id = raw.kind_id
+        name = names[kind_id] if kind_id < len(names) else "ERROR"
+        role = cursor.field_name
+        node: Node | None = None
+        if name is not None or role is not None:
+            node = Node(name or raw.type, role, raw.start_byte, raw.end_byte, parent, len(nodes))
+            nodes.append(node)
+            by_kind.setdefault(node.kind, []).append(node)
+            if parent is not None and node.kind not in _COMMENTS:
+                parent.children.append(node)
+        if failed and (raw.is_error or raw.is_missing):
+            if node is None:
+                node = Node("ERROR", role, raw.start_byte, raw.end_byte, parent, len(nodes))
+                nodes.append(node)
+            node.broken = True
+            by_kind.setdefault("ERROR", []).append(node)
+        if cursor.goto_first_child():
+            parent = node
+            continue
+        if node is not None:
+            postorder.append(node)
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return Tree(text, data, filename, nodes, postorder, by_kind)
+            if parent is not None:
+                postorder.append(parent)
+                parent = parent.parent
+
+
+@lru_cache(maxsize=2)
+def _grammar(jsx: bool) -> tuple[Language, list[str | None]]:
+    """The language and, by kind id, the name of each node to keep (None: a token that is dropped)."""
+    import tree_sitter_typescript
+    from tree_sitter import Language
+
+    language = Language(tree_sitter_typescript.language_tsx() if jsx else tree_sitter_typescript.language_typescript())
+    names: list[str | None] = []
+    for kind_id in range(language.node_kind_count):
+        name = language.node_kind_for_id(kind_id)
+        kept = language.node_kind_is_named(kind_id) or name in _KEPT_TOKENS
+        names.append(name if kept else None)
+    return language, names
