@@ -1,1 +1,33 @@
-"""Cortex Skills: semantic skills for AI agents on an RDF knowledge graph."""
+"""Cortex Skills: semantic skills for AI agents on an RDF knowledge graph.
+
+from cortex_skills import Plugin, Config
+
+with Plugin.open(Config()) as plugin:
+    plugin.load("examples/verify-kyc")
+    result = plugin.call("skill_graph_query", {"predicate": "hasStatus", "scope": "namespace"})
+    print(result.text)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.config import Config
+    from cortex_skills.plugin import Plugin
+    from cortex_skills.results import Result
+
+__all__ = ["Config", "CortexError", "Plugin", "Result"]
+
+__version__ = "0.1.0"
+
+# What is large is imported when it is first used: the command has to start at once.
+_LAZY = {"Config": "config", "Plugin": "plugin", "Result": "results"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"cortex_skills.{_LAZY[name]}"), name)

@@ -19,6 +19,7 @@ CODES = frozenset(
         "config_invalid",
         "graph_busy",
         "graph_unavailable",
+        "internal_error",
         "invalid_arguments",
         "manifest_invalid",
         "namespace_violation",

@@ -42,7 +42,7 @@ class Exports:
     Attributes:
         type: its JavaScript type: `object`, `function`, `number`, `undefined`, `null`, …
         functions: the names of its functions, inherited ones too.
-        values: its properties that are strings, numbers or booleans.
+        values: its other properties: strings, numbers and booleans as they are, None for whatever else.
 
     """
 

@@ -132,7 +132,7 @@ declare const __host: (text: string) => string;
           if (typeof key !== 'string' || key === 'constructor' || key === '__proto__') continue;
           const value = target[key];
           if (typeof value === 'function') functions[functions.length] = key;
-          else if (typeof value !== 'object') values[key] = value;
+          else values[key] = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
         }
       }
       return stringify({ type: target === null ? 'null' : typeof target, functions, values });

@@ -1,0 +1,192 @@
+"""A skill's folder → a running skill: read, verify, scan, transpile, sandbox, activate.
+
+Rules kept here:
+- the folder is read once, into memory: what is scanned is what is bundled is what runs, whatever happens on the disk
+  meanwhile;
+- each step refuses with an error of its own, and nothing of a refused skill is left running;
+- a folder of skills is loaded in the order of their dependencies, all of them or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex_graph import NamespacedGraph
+from cortex_sandbox import Limits, SandboxError, TranspileError, bundle
+from cortex_skills.bridge import GraphBridge
+from cortex_skills.config import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.limits import Budgets
+from cortex_skills.manifest import Manifest, load_manifest, load_order
+from cortex_skills.runtime import Session, SkillRuntime
+from cortex_skills.scanner import Finding, read_sources, scan_sources
+from cortex_skills.skill import Skill
+
+MANIFEST = "SKILL.md"
+ENTRIES = ("skill.ts", "skill.js")
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Makes skills run in one host.
+
+    Attributes:
+        config: of the plugin.
+        graph: the namespaced graph of the host.
+        budgets: of the session.
+        session: where the skills run.
+
+    """
+
+    config: Config
+    graph: NamespacedGraph
+    budgets: Budgets
+    session: Session
+
+    def load(self, path: Path, active: Mapping[str, Skill]) -> list[Skill]:
+        """Load a skill's folder, or every skill of a folder of them.
+
+        Args:
+            path: a folder with a SKILL.md, or a folder of such folders.
+            active: the skills that are there already; dependencies may be among them.
+
+        Raises:
+            CortexError: with the code of the step that refused; nothing is left running then.
+
+        """
+        folders = skill_folders(path)
+        manifests = {folder: load_manifest(folder) for folder in folders}
+        for folder, manifest in manifests.items():
+            self._check(manifest, folder, active)
+        places = {manifest.name: folder for folder, manifest in manifests.items()}
+        order = load_order(manifests.values(), [skill.manifest for skill in active.values()])
+        loaded: list[Skill] = []
+        try:
+            loaded.extend(self._start(manifest, places[manifest.name]) for manifest in order)
+        except BaseException:
+            for skill in reversed(loaded):
+                if skill.runtime is not None:
+                    skill.runtime.close("unload")
+            raise
+        return loaded
+
+    def _check(self, manifest: Manifest, folder: Path, active: Mapping[str, Skill]) -> None:
+        if manifest.semantic is None:
+            raise CortexError(
+                "manifest_invalid",
+                f"{folder} holds a skill without a semantic block, which has nothing to run here",
+                hint="add type: semantic and a semantic block to its SKILL.md",
+            )
+        if manifest.name in active:
+            raise CortexError(
+                "invalid_arguments", f"the skill {manifest.name} is loaded already", hint="unload it first"
+            )
+
+    def _start(self, manifest: Manifest, folder: Path) -> Skill:
+        if manifest.semantic is None:
+            raise ValueError(f"{manifest.name} is no semantic skill")
+        if self.config.verification.require_signature:
+            raise CortexError(
+                "signature_required",
+                f"{manifest.name} cannot be verified: this version has no signatures of skills",
+                hint="set verification.requireSignature to false to load skills that nobody has signed",
+            )
+        sources, findings = read_sources(folder)
+        if self.config.verification.auto_scan:
+            findings = [*findings, *scan_sources(sources)]
+        refuse_critical(manifest.name, findings)
+        runtime = self._run(manifest, sources)
+        return Skill(manifest, manifest.semantic, folder, runtime)
+
+    def _run(self, manifest: Manifest, sources: Mapping[str, str]) -> SkillRuntime | None:
+        entry = next((name for name in ENTRIES if name in sources), None)
+        if entry is None:
+            return None
+        settings = self.config.skill_sandbox
+        if not settings.sandbox_enabled:
+            raise CortexError(
+                "config_invalid",
+                "skillSandbox.sandboxEnabled is false, and this version has no direct mode",
+                hint="leave the sandbox on",
+            )
+        bridge = GraphBridge(
+            manifest,
+            self.graph,
+            self.budgets,
+            self.session.agent,
+            strict_declarations=self.config.strict_declarations,
+        )
+        limits = Limits(
+            memory_bytes=settings.memory_limit_bytes,
+            stack_bytes=settings.max_stack_size_bytes,
+            timeout_s=settings.execution_timeout_ms / 1000,
+        )
+        return SkillRuntime(manifest.name, bundled(sources, entry), limits, bridge.functions(), self.session)
+
+
+def skill_folders(path: Path) -> list[Path]:
+    """The folders that hold a skill: the path itself, or those directly in it.
+
+    Raises:
+        CortexError: `manifest_invalid` when there is none.
+
+    """
+    if (path / MANIFEST).exists() or (path / MANIFEST).is_symlink():
+        return [path]
+    try:
+        inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+    except OSError as error:
+        raise CortexError(
+            "manifest_invalid", f"{path} cannot be read: {error.strerror}", hint="name a skill's folder"
+        ) from None
+    folders = [child for child in inside if (child / MANIFEST).is_file()]
+    if not folders:
+        raise CortexError(
+            "manifest_invalid",
+            f"{path} holds no {MANIFEST}, and neither does a folder in it",
+            hint="name a skill's folder, or a folder of them",
+        )
+    return folders
+
+
+def bundled(sources: Mapping[str, str], entry: str) -> str:
+    """The skill's code as one JavaScript module.
+
+    Raises:
+        CortexError: `transpile_error`, with file, line and column.
+
+    """
+    try:
+        return bundle(sources, entry)
+    except TranspileError as error:
+        place = f"{error.file}:{error.line}:{error.column}: " if error.frames else ""
+        raise CortexError(
+            "transpile_error",
+            f"{place}{error.message}",
+            hint="a skill imports only what lies in its own folder" if "resolve" in error.message else "",
+            details=error.details,
+        ) from error
+    except SandboxError as error:
+        raise CortexError(error.code, f"{entry} could not be bundled: {error.message}") from error
+
+
+def refuse_critical(skill: str, findings: Iterable[Finding]) -> None:
+    """Refuse a skill that the scanner has critical findings about.
+
+    Raises:
+        CortexError: `scan_rejected`, with the findings.
+
+    """
+    critical = [finding for finding in findings if finding.severity == "critical"]
+    if not critical:
+        return
+    first = critical[0]
+    more = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
+    raise CortexError(
+        "scan_rejected",
+        f"{skill} is refused: {first.file}:{first.line}:{first.column}: {first.message} [{first.rule}]{more}",
+        hint=first.hint,
+        details={"findings": [finding.to_json() for finding in critical]},
+    )

@@ -1,0 +1,141 @@
+"""Who may do what: the decisions of the gate, as pure functions over manifests.
+
+Rules kept here:
+- deny by default: what no manifest grants is refused, with an error that says what to do;
+- a tool must be allowed by *every* active skill, and its permissions granted to the acting one;
+- what may be written is declared: under `assertions`, unless the host relaxed it; and what is declared to need a proof
+  is not written without one, whoever asks and however;
+- an unknown name gets a "did you mean".
+
+Predicates are compared by the IRI that they mean, so `isVerified` and `mayros:isVerified` are one predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from cortex_skills.errors import CortexError
+from cortex_skills.schemas import did_you_mean
+
+if TYPE_CHECKING:
+    from cortex_graph.names import Names
+    from cortex_skills.manifest import Manifest, Semantic
+    from cortex_skills.skill import Skill
+    from cortex_skills.tools import Tool
+
+
+def find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
+    """The tool of that name.
+
+    Raises:
+        CortexError: `tool_not_found`.
+
+    """
+    if name in tools:
+        return tools[name]
+    hint = did_you_mean(name, tools) or f"known: {', '.join(sorted(tools))}"
+    raise CortexError("tool_not_found", f"there is no tool {name!r}", hint=hint)
+
+
+def acting_skill(name: str | None, skills: Mapping[str, Skill]) -> Skill:
+    """The skill that a call acts for: the one that is named, or the only one there is.
+
+    Raises:
+        CortexError: `skill_not_found`, or `skill_ambiguous` when several are active and none is named.
+
+    """
+    if name is not None:
+        if name in skills:
+            return skills[name]
+        hint = did_you_mean(name, skills) or f"active: {', '.join(sorted(skills)) or 'none'}"
+        raise CortexError("skill_not_found", f"no skill {name!r} is active", hint=hint)
+    if len(skills) == 1:
+        return next(iter(skills.values()))
+    if not skills:
+        raise CortexError("skill_not_found", "no skill is active", hint="load a skill first")
+    raise CortexError(
+        "skill_ambiguous",
+        f"{len(skills)} skills are active, and the call does not say which one acts",
+        hint=f"name one of {', '.join(sorted(skills))}",
+        details={"active": sorted(skills)},
+    )
+
+
+def check_tool_allowed(tool: str, manifests: Iterable[Manifest]) -> None:
+    """Every active skill must allow the tool.
+
+    Raises:
+        CortexError: `tool_not_allowed`, naming the skills that do not.
+
+    """
+    refusing = sorted(m.name for m in manifests if m.semantic is not None and not m.semantic.allows_tool(tool))
+    if refusing:
+        raise CortexError(
+            "tool_not_allowed",
+            f"{tool} is not among the allowedTools of {', '.join(refusing)}",
+            hint="add it to allowedTools, or unload the skill that does not allow it",
+            details={"tool": tool, "refusedBy": refusing},
+        )
+
+
+def check_permissions(needed: Collection[str], manifest: Manifest, action: str) -> None:
+    """The acting skill must have been granted every permission that an action needs.
+
+    Args:
+        needed: permissions such as `graph:read`.
+        manifest: of the acting skill.
+        action: what it is about, for the message.
+
+    Raises:
+        CortexError: `permission_denied`, naming what is missing.
+
+    """
+    missing = sorted(permission for permission in needed if not manifest.has_permission(permission))
+    if missing:
+        raise CortexError(
+            "permission_denied",
+            f"{action} needs {' and '.join(missing)}, which {manifest.name} was not granted",
+            hint="add it under semantic.permissions in the skill's SKILL.md",
+            details={"missing": missing, "skill": manifest.name},
+        )
+
+
+def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> None:
+    """A predicate must be declared to be written, and without a proof only when it is declared to need none.
+
+    Args:
+        predicate: a name as the caller wrote it.
+        skill: the acting skill's name, for the message.
+        semantic: what that skill declares.
+        names: of the namespace; predicates are compared as what they mean there.
+        strict: whether a predicate must be declared at all.
+
+    Raises:
+        CortexError: `undeclared_predicate`, or `proof_required`.
+
+    """
+    declared = {names.node(assertion.predicate): assertion for assertion in semantic.assertions}
+    assertion = declared.get(names.node(predicate, "predicate"))
+    if assertion is not None:
+        if assertion.require_proof:
+            raise needs_proof(predicate)
+        return
+    if strict:
+        listed = sorted(assertion.predicate for assertion in semantic.assertions)
+        raise CortexError(
+            "undeclared_predicate",
+            f"{skill} does not declare that it asserts {predicate}",
+            hint=did_you_mean(predicate, listed) or f"declared under assertions: {', '.join(listed) or 'nothing'}",
+            details={"predicate": predicate, "declared": listed},
+        )
+
+
+def needs_proof(predicate: str) -> CortexError:
+    """The refusal of a write that needs a proof: this version makes none."""
+    return CortexError(
+        "proof_required",
+        f"{predicate} may only be asserted with a proof, and this version cannot make one: nothing was written",
+        hint="assert a predicate that needs no proof, or wait for the version that proves",
+        details={"predicate": predicate},
+    )

@@ -1,0 +1,22 @@
+"""JSON Schemas of the arguments that several tools take.
+
+Rules kept here:
+- a schema is tight: what it lets through, the graph can say what is wrong with in words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}
+VALUE: dict[str, Any] = {
+    "anyOf": [
+        {"type": ["string", "number", "boolean"]},
+        {
+            "type": "object",
+            "properties": {"node": {"type": "string", "minLength": 1}},
+            "required": ["node"],
+            "additionalProperties": False,
+        },
+    ]
+}

@@ -1,0 +1,132 @@
+"""What a tool is, and what it is handed.
+
+Rules kept here:
+- a tool holds no policy: when it runs, the gate has let the call through;
+- it sees the graph as a `NamespacedGraph`, the skill as a `SkillRuntime`, and nothing else of the host;
+- what it says is an `Outcome`: its text without any enrichment, which the gate cleans and adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
+
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.skill import Skill
+
+# The seconds of a skill's time that an enrichment may cost.
+ENRICHMENT_S = 2.0
+_MAX_ERRORS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that the gate has let through.
+
+    Attributes:
+        skill: the acting skill.
+        arguments: validated against the tool's schema.
+        agent: on whose behalf.
+        graph: the namespace's graph.
+        strict_declarations: whether only declared predicates may be asserted.
+        enrich: whether the skill is asked what it has to say.
+
+    """
+
+    skill: Skill
+    arguments: dict[str, Any]
+    agent: str
+    graph: NamespacedGraph
+    strict_declarations: bool = True
+    enrich: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool answers, before the gate adds the cleaned enrichment.
+
+    Attributes:
+        text: for a model.
+        details: for a program; JSON-ready.
+        enrichment: what the skill said, raw; `...` when it was not asked or said nothing.
+        spent: False when the call changed nothing and its slot goes back.
+
+    """
+
+    text: str
+    details: dict[str, Any]
+    enrichment: Any = None
+    spent: bool = True
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name, description: for a model.
+        input_schema: JSON Schema of its arguments.
+        permissions: what the acting skill must have been granted.
+        budget: which budget a call takes a slot from.
+        rate_limited: whether a call counts in the rate window.
+        read_only: whether it changes nothing.
+        run: what it does.
+
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    permissions: tuple[str, ...]
+    budget: Literal["query", "assertion"]
+    run: Callable[[Call], Outcome]
+    rate_limited: bool = True
+    read_only: bool = True
+    _validators: dict[str, Draft202012Validator] = field(default_factory=dict, repr=False, compare=False)
+
+    def definition(self) -> dict[str, Any]:
+        """The tool as a client is told of it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "permissions": list(self.permissions),
+        }
+
+    def check_arguments(self, arguments: object) -> dict[str, Any]:
+        """The arguments, when they are what the schema says.
+
+        Raises:
+            CortexError: `invalid_arguments`, naming every field that is wrong.
+
+        """
+        if not isinstance(arguments, dict):
+            raise _invalid(self.name, [("arguments", f"must be an object, not {type(arguments).__name__}")])
+        validator = self._validators.get("it")
+        if validator is None:
+            from jsonschema_rs import Draft202012Validator
+
+            validator = self._validators["it"] = Draft202012Validator(self.input_schema)
+        try:
+            if validator.is_valid(arguments):
+                return arguments
+            errors = list(validator.iter_errors(arguments))[:_MAX_ERRORS]
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise _invalid(self.name, [("arguments", f"are no JSON: {error}")]) from None
+        raise _invalid(self.name, [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors])
+
+
+def _invalid(tool: str, problems: list[tuple[str, str]]) -> CortexError:
+    told = [{"field": where, "message": what[:300]} for where, what in problems]
+    return CortexError(
+        "invalid_arguments",
+        f"the arguments of {tool} are not right: " + "; ".join(f"{e['field']}: {e['message']}" for e in told[:5]),
+        hint=f"see the inputSchema of {tool}",
+        details={"errors": told},
+    )

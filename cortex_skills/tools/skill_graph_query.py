@@ -1,0 +1,143 @@
+"""`skill_graph_query`: triples of the namespace, with what the acting skill has to say about them.
+
+Rules kept here:
+- scope `agent` (the default) asks about the agent's own subject, whatever was passed; `namespace` and `global` about
+  the own namespace, and never more;
+- what is shown as a triple came from the graph: a skill may leave results out or reorder them, not add or alter one;
+- a skill that fails, or has nothing to say, never costs the triples: `details.enrichment` says what became of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cortex_skills.errors import CortexError
+from cortex_skills.tools.arguments import NAME, VALUE
+from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
+from cortex_skills.tools.triples import line_of
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "subject": {**NAME, "description": "Only triples about this name."},
+        "predicate": {**NAME, "description": "Only triples with this predicate."},
+        "object": {**VALUE, "description": 'Only triples with this value, or with this node: {"node": "name"}.'},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
+        "scope": {
+            "enum": ["agent", "namespace", "global"],
+            "default": "agent",
+            "description": "agent: about the calling agent. namespace, global: about anything in the namespace.",
+        },
+        "cursor": {"type": "string", "maxLength": 4096, "description": "nextCursor of the page before."},
+        "prove": {"enum": ["none", "pol"], "default": "none", "description": "Proofs to return with the triples."},
+    },
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a skill said of a query."""
+
+    matches: list[dict[str, Any]]
+    context: Any = None
+    report: dict[str, Any] = field(default_factory=lambda: {"status": "none"})
+
+
+def _run(call: Call) -> Outcome:
+    arguments = call.arguments
+    if arguments.get("prove", "none") != "none":
+        raise CortexError(
+            "proof_failed", "this version has no proofs of logic", hint="ask without prove, or with prove: none"
+        )
+    scope = arguments.get("scope", "agent")
+    pattern: dict[str, Any] = {
+        key: arguments[key] for key in ("subject", "predicate", "object", "limit", "cursor") if key in arguments
+    }
+    if scope == "agent":
+        pattern["subject"] = f"{call.graph.namespace}:agent:{call.agent}"
+    page = call.graph.pattern_query(pattern)
+    said = _ask(call, scope, page["matches"]) if call.enrich else _Said(page["matches"])
+    narrowed = len(said.matches) != len(page["matches"])
+    found = len(said.matches) if narrowed else page["total"]
+    lines = [line_of(triple) for triple in said.matches]
+    text = "\n".join([f"{found} triples found:", *lines]) if lines else "No matching triples."
+    details = {
+        "total": page["total"],
+        "totalIsExact": page["totalIsExact"],
+        "matches": said.matches,
+        "enrichment": said.report,
+        "proofs": [],
+        "proofRequests": [],
+        "nextCursor": page["nextCursor"],
+    }
+    return Outcome(text, details, said.context)
+
+
+def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
+    """What the skill's `onQuery` makes of the matches."""
+    runtime = call.skill.runtime
+    if runtime is None or "onQuery" not in runtime.hooks:
+        return _Said(matches)
+    predicate, names = call.arguments.get("predicate"), call.graph.names
+    context = {
+        "namespace": call.graph.namespace,
+        "agentId": call.agent,
+        "predicate": names.name(names.node(predicate, "predicate").value) if predicate else "",
+        "scope": scope,
+        "results": [{key: triple[key] for key in ("subject", "predicate", "object")} for triple in matches],
+    }
+    try:
+        answer = runtime.query(context, ENRICHMENT_S)
+    except CortexError as error:
+        return _Said(matches, report={"status": "failed", "code": error.code, "message": error.message[:500]})
+    if answer is None:
+        return _Said(matches)
+    if not isinstance(answer, dict):
+        return _Said(matches, report={"status": "failed", "code": "skill_error", "message": "onQuery gave no object"})
+    report: dict[str, Any] = {"status": "ok"}
+    if isinstance(answer.get("results"), list):
+        matches, ignored = _narrowed(matches, answer["results"])
+        if ignored:
+            report["ignoredResults"] = ignored
+    return _Said(matches, answer.get("additionalContext"), report)
+
+
+def _narrowed(matches: Sequence[dict[str, Any]], wanted: Sequence[Any]) -> tuple[list[dict[str, Any]], int]:
+    """The matches that a skill kept, in its order, each at most once; and how many it named that are none."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for triple in reversed(matches):
+        found.setdefault(_key(triple), []).append(triple)
+    kept: list[dict[str, Any]] = []
+    ignored = 0
+    for item in wanted:
+        same = found.get(_key(item)) if isinstance(item, dict) else None
+        if same:
+            kept.append(same.pop())
+        else:
+            ignored += 1
+    return kept, ignored
+
+
+def _key(triple: dict[str, Any]) -> str:
+    """What makes a triple that one; numbers as JavaScript has them, where 1.0 is written 1."""
+    value = triple.get("object")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps([triple.get("subject"), triple.get("predicate"), value], sort_keys=True)
+
+
+SKILL_GRAPH_QUERY = Tool(
+    name="skill_graph_query",
+    description=(
+        "Find triples in the knowledge graph of this namespace by subject, predicate or object. By default only those "
+        'about the calling agent; use scope "namespace" for all of it. The acting skill may add what it knows.'
+    ),
+    input_schema=_SCHEMA,
+    permissions=("graph:read",),
+    budget="query",
+    run=_run,
+)
