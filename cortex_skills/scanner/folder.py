@@ -1,4 +1,4 @@
-"""The scan of a skill's folder.
+"""The source files of a skill's folder: read once, so that what is scanned can be what is run.
 
 Rules kept here:
 - every source file is read, in the order of its path, and named by its path relative to the folder, with `/`;
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -33,42 +33,53 @@ _HINT_SMALLER = "Leave out what the skill does not need."
 
 def scan_folder(folder: Path) -> list[Finding]:
     """What breaks a rule in the source files below `folder`; a folder that cannot be read is one critical finding."""
+    sources, findings = read_sources(folder)
+    return _limited([*findings, *scan_sources(sources)])
+
+
+def read_sources(folder: Path) -> tuple[dict[str, str], list[Finding]]:
+    """The text of every source file below `folder` by its relative path, and findings about what could not be read."""
     findings: list[Finding] = []
-    for finding in _scan(folder):
-        findings.append(finding)
-        if len(findings) > FINDINGS_LIMIT:
-            message = f"more than {FINDINGS_LIMIT} findings; the rest is not shown"
-            hint = "Correct these first, then scan again."
-            return [*findings[:FINDINGS_LIMIT], about_file("too-many-findings", ".", message, hint)]
-    return findings
+    return dict(_read_all(folder, findings)), findings
 
 
-def _scan(folder: Path) -> Iterator[Finding]:
+def scan_sources(sources: Mapping[str, str]) -> list[Finding]:
+    """What breaks a rule in these texts, which are named by their relative paths."""
+    return _limited([finding for name in sorted(sources) for finding in scan_source(sources[name], name)])
+
+
+def _limited(findings: list[Finding]) -> list[Finding]:
+    if len(findings) <= FINDINGS_LIMIT:
+        return findings
+    message = f"more than {FINDINGS_LIMIT} findings; the rest is not shown"
+    hint = "Correct these first, then scan again."
+    return [*findings[:FINDINGS_LIMIT], about_file("too-many-findings", ".", message, hint)]
+
+
+def _read_all(folder: Path, findings: list[Finding]) -> Iterator[tuple[str, str]]:
+    """The sources in the order of their paths; what is wrong with the rest goes to `findings`."""
     if folder.is_symlink():
-        yield about_file("symlink", ".", "the folder is a symbolic link", "Name the folder itself.")
+        findings.append(about_file("symlink", ".", "the folder is a symbolic link", "Name the folder itself."))
         return
-    sources: list[tuple[str, Path]] = []
-    for item in _walk(folder):
-        if isinstance(item, Finding):
-            yield item
-        else:
-            sources.append(item)
-    if len(sources) > FILES_LIMIT:
-        message = f"the folder has {len(sources):,} source files; at most {FILES_LIMIT} are scanned"
-        yield about_file("too-many-files", ".", message, _HINT_SMALLER)
+    found = list(_walk(folder))
+    findings += [item for item in found if isinstance(item, Finding)]
+    places = sorted(item for item in found if not isinstance(item, Finding))
+    if len(places) > FILES_LIMIT:
+        message = f"the folder has {len(places):,} source files; at most {FILES_LIMIT} are scanned"
+        findings.append(about_file("too-many-files", ".", message, _HINT_SMALLER))
         return
     size = 0
-    for name, path in sorted(sources):
-        data = _read(name, path)
-        if isinstance(data, Finding):
-            yield data
+    for name, path in places:
+        text = _read(name, path)
+        if isinstance(text, Finding):
+            findings.append(text)
             continue
-        size += len(data)
+        size += len(text.encode())
         if size > FOLDER_SIZE_LIMIT:
             message = f"the source files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
-            yield about_file("folder-too-large", name, message, _HINT_SMALLER)
+            findings.append(about_file("folder-too-large", name, message, _HINT_SMALLER))
             return
-        yield from _scan_data(name, data)
+        yield name, text
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
@@ -109,8 +120,8 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def _read(name: str, path: Path) -> bytes | Finding:
-    """The bytes of a regular file, or why it is not read."""
+def _read(name: str, path: Path) -> str | Finding:
+    """The text of a regular file, or why it is not read."""
     try:
         # A link or a pipe put in the file's place after the walk is refused here, without waiting for a writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -124,13 +135,8 @@ def _read(name: str, path: Path) -> bytes | Finding:
     if len(data) > SOURCE_LIMIT:
         message = f"the file has more than {SOURCE_LIMIT:,} bytes"
         return about_file("file-too-large", name, message, "Split the file, and leave out what is not needed.")
-    return data
-
-
-def _scan_data(name: str, data: bytes) -> list[Finding]:
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8: byte {error.start:,} cannot be read"
-        return [about_file("not-utf8", name, message, "Save it as UTF-8.")]
-    return scan_source(text, name)
+        return about_file("not-utf8", name, message, "Save it as UTF-8.")
