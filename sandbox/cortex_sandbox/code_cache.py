@@ -5,6 +5,7 @@ Rules kept here:
   user, no link, not writable by anybody else; otherwise the cache is not used at all;
 - the key holds everything that decides what the code is: the guest's hash, the engine's version and settings, and
   the machine's processor;
+- processes that start together compile once: the others wait for the first;
 - a file appears whole or not at all (written beside, then renamed), so that a killed process leaves nothing broken;
 - without a usable cache everything works, only slower to start; the log says so once.
 """
@@ -17,11 +18,17 @@ import os
 import platform
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import wasmtime
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
 
@@ -67,11 +74,32 @@ def load_module(
     path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
     if path is not None and (module := _cached(engine, path)) is not None:
         return module
-    log.info("compiling %s for this machine (once)", label)
-    module = wasmtime.Module(engine, wasm())
-    if path is not None:
-        _store(path, bytes(module.serialize()))
+    with _alone(path):
+        if path is not None and (module := _cached(engine, path)) is not None:
+            return module  # another process has just compiled it
+        log.info("compiling %s for this machine (once)", label)
+        module = wasmtime.Module(engine, wasm())
+        if path is not None:
+            _store(path, bytes(module.serialize()))
     return module
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Compile in one process at a time: several that start together would only slow each other down."""
+    if path is None or fcntl is None:
+        yield
+        return
+    try:
+        handle = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield  # a cache that cannot be written to: everybody compiles
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:

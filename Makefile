@@ -1,0 +1,56 @@
+# Two commands do all the set-up on a fresh machine with Python 3.11+ and Node.js 20+:
+#   make demo    runs the main job on real data
+#   make test    passes the tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SOURCES := cortex_skills graph sandbox examples tests hatch_build.py
+
+.PHONY: help setup demo test lint bench fuzz wheel clean
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make setup   an environment in .venv, with the WebAssembly guests fetched and compiled
+setup: $(READY)
+
+$(READY): pyproject.toml hatch_build.py package-lock.json sandbox/guest/bootstrap.ts sandbox/guest/build.mjs
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo 'Compiling the sandbox for this machine (once, up to half a minute) …'
+	@$(BIN)/python -c 'from cortex_sandbox import Sandbox, transpile; Sandbox().load_module(transpile("export default {}"))'
+	@touch $@
+
+## make demo    the licences of the packages installed here, asked, enriched and asserted
+demo: setup
+	$(BIN)/python examples/supply-chain/run_demo.py
+
+## make test    linters, types and every test
+test: setup lint
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+## make lint    ruff, mypy and the one-way imports
+lint: setup
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+## make bench   the figures of docs/benchmarks.md, each beside its reference
+bench: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	npm ci --prefix tests/bench --silent
+	$(BIN)/python -m tests.bench
+
+## make fuzz    hostile scripts, made up for ten minutes
+fuzz: setup
+	$(BIN)/python -m tests.hostile.fuzz --seconds 600
+
+## make wheel   a wheel in dist/
+wheel: setup
+	$(BIN)/python -m build --wheel
+
+## make clean   everything that was made here, gone
+clean:
+	rm -rf $(VENV) dist build sandbox/cortex_sandbox/guests .mypy_cache .ruff_cache .pytest_cache .hypothesis
