@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
@@ -69,14 +70,15 @@ def import_rdf(
     with tempfile.TemporaryDirectory(prefix="cortex-import-") as folder:
         checked = Path(folder, "checked.nt")
         try:
-            statements = _Statements(graph.names, _as_file(source, folder), form, base_iri)
+            file = _as_file(source, folder)
+            statements = _Statements(graph.names, file, form, base_iri)
             serialize(statements, checked, RdfFormat.N_TRIPLES)
         except SyntaxError as error:
-            details = {"line": error.lineno, "column": error.offset}
+            line, column = _place(error, file, form)
             raise InvalidArguments(
-                f"{_shown(source)} is not valid {form.name}: {error.msg}",
+                f"{_shown(source)} is not valid {form.name}, line {line}, column {column}: {error.msg}",
                 hint="nothing was imported; mend the file and import it again",
-                details={"field": "source", **details},
+                details={"field": "source", "line": line, "column": column},
             ) from error
         except OSError as error:
             raise invalid("source", f"{_shown(source)} cannot be read and checked: {error}") from error
@@ -172,6 +174,17 @@ def _as_file(source: Path | str | IO[bytes], folder: str) -> Path:
     with path.open("wb") as file:
         shutil.copyfileobj(source, file)
     return path
+
+
+def _place(error: SyntaxError, file: Path, form: RdfFormat) -> tuple[int | None, int | None]:
+    """Line and column, from 1; Oxigraph does not tell where XML breaks, so expat is asked."""
+    if error.lineno is None and form == RdfFormat.RDF_XML:
+        try:
+            with file.open("rb") as opened:
+                ParserCreate().ParseFile(opened)
+        except ExpatError as found:
+            return found.lineno, found.offset + 1
+    return error.lineno, error.offset
 
 
 def _shown(file: Path | str | IO[bytes]) -> str:

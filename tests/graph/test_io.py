@@ -1,0 +1,178 @@
+"""Files come into one namespace and go out of it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex_graph import (
+    FORMATS,
+    WELL_KNOWN_VOCABULARIES,
+    GraphStore,
+    InvalidArguments,
+    NamespacedGraph,
+    export_rdf,
+    import_rdf,
+    open_store,
+)
+from tests.graph.strategies import unicode_text, values
+
+BROKEN = {
+    "turtle": b"<urn:a> <urn:p> 1 .\n<urn:a> <urn:p> oops oops .\n",
+    "n-triples": b"<urn:a> <urn:p> <urn:o> .\nbroken\n",
+    "n-quads": b"<urn:a> <urn:p> <urn:o> <urn:g> .\n<urn:a> <urn:p> .\n",
+    "trig": b"<urn:g> { <urn:a> <urn:p> 1 .\n <urn:a> , }",
+    "json-ld": b'[{"@id": "urn:a", "urn:p": "x"},\n}',
+    "rdf-xml": b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n<rdf:Description></rdf:RDF>',
+}
+
+
+def exported(graph: NamespacedGraph, form: str = "n-quads") -> bytes:
+    written = io.BytesIO()
+    export_rdf(graph, written, form)
+    return written.getvalue()
+
+
+def objects(graph: NamespacedGraph) -> list[Any]:
+    return [triple["object"] for triple in graph.list_triples({"limit": 1000})["triples"]]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_namespace_goes_out_and_comes_back_in_every_format(store: GraphStore, form: str) -> None:
+    graph = NamespacedGraph(store, "mayros", vocabularies={"rdf": WELL_KNOWN_VOCABULARIES["rdf"]})
+    rows: list[Any] = [1, 1.5, True, "a\n\"'é\u202e", {"node": "b c/d"}, {"value": "x", "language": "en"}, float("nan")]
+    for value in rows:
+        graph.create_triple({"subject": "a b%", "predicate": "rdf:value", "object": value})
+    copy = NamespacedGraph(open_store("memory:"), "mayros", vocabularies=graph.names.vocabularies)
+    assert import_rdf(copy, io.BytesIO(exported(graph, form)), form) == len(rows)
+    assert sorted(exported(copy).splitlines()) == sorted(exported(graph).splitlines())
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(list(FORMATS)), st.lists(st.tuples(unicode_text, values), max_size=5))
+def test_every_value_survives_every_format(form: str, rows: list[tuple[str, Any]]) -> None:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    for name, value in rows:
+        graph.create_triple({"subject": f"mayros:{name}", "predicate": "p", "object": value})
+    copy = NamespacedGraph(open_store("memory:"), "mayros")
+    import_rdf(copy, io.BytesIO(exported(graph, form)), form)
+    assert sorted(exported(copy).splitlines()) == sorted(exported(graph).splitlines())
+
+
+@pytest.mark.parametrize("form", BROKEN)
+def test_a_broken_file_imports_nothing_and_says_where_it_breaks(graph: NamespacedGraph, form: str) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        import_rdf(graph, io.BytesIO(BROKEN[form]), form)
+    assert caught.value.details["field"] == "source"
+    assert caught.value.details["line"] == 2
+    assert isinstance(caught.value.details["column"], int)
+    assert graph.count() == 0
+
+
+def test_a_long_file_that_breaks_at_its_end_imports_nothing(graph: NamespacedGraph, tmp_path: Path) -> None:
+    file = tmp_path / "long.nt"
+    file.write_text("".join(f'<urn:a> <urn:p> "{number}" .\n' for number in range(20_000)) + "oops\n")
+    with pytest.raises(InvalidArguments, match="20001"):
+        import_rdf(graph, file)
+    assert graph.count() == 0
+
+
+def test_everything_goes_into_the_one_graph_whatever_graphs_the_file_names(graph: NamespacedGraph) -> None:
+    file = b'<urn:a> <urn:p> "1" . <urn:cortex:may> { <urn:a> <urn:p> "2" } _:g { <urn:a> <urn:p> "3" }'
+    assert import_rdf(graph, io.BytesIO(file), "trig") == 3
+    assert sorted(objects(graph)) == ["1", "2", "3"]
+    assert [name.value for name in graph.store.graph_names()] == ["urn:cortex:mayros"]
+
+
+def test_foreign_iris_are_kept_and_can_be_written_back(graph: NamespacedGraph) -> None:
+    file = b"<https://a.example/s> <tag:b,2024:p> <urn:cortex:may:o> ."
+    import_rdf(graph, io.BytesIO(file), "turtle")
+    (triple,) = graph.list_triples()["triples"]
+    assert triple == {
+        "id": triple["id"],
+        "subject": "https://a.example/s",
+        "predicate": "<tag:b,2024:p>",
+        "object": {"node": "urn:cortex:may:o"},
+    }
+    again = graph.create_triple({key: triple[key] for key in ("subject", "predicate", "object")})
+    assert again == triple | {"created": False}
+
+
+def test_blank_nodes_become_names_the_same_ones_each_time(graph: NamespacedGraph) -> None:
+    file = b"<urn:a> <urn:p> _:x, [ <urn:q> _:x ] ."
+    for _ in range(2):
+        assert import_rdf(graph, io.BytesIO(file), "turtle") == 3
+    assert graph.count() == 3
+    (inner,) = graph.list_triples({"predicate": "urn:q"})["triples"]
+    assert inner["subject"].startswith("mayros:genid:")
+    assert graph.list_triples({"object": {"node": inner["subject"]}})["total"] == 1
+    assert graph.list_triples({"object": inner["object"]})["total"] == 2
+    assert graph.create_triple({key: inner[key] for key in ("subject", "predicate", "object")})["created"] is False
+    other = b"<urn:b> <urn:p> _:x ."
+    import_rdf(graph, io.BytesIO(other), "turtle")
+    assert graph.list_triples({"object": inner["object"]})["total"] == 2
+
+
+def test_a_triple_term_is_refused(graph: NamespacedGraph) -> None:
+    with pytest.raises(InvalidArguments, match="triple term"):
+        import_rdf(graph, io.BytesIO(b"<urn:a> <urn:p> <<( <urn:s> <urn:p> <urn:o> )>> ."), "turtle")
+    assert graph.count() == 0
+
+
+def test_an_import_adds_to_what_is_there(graph: NamespacedGraph) -> None:
+    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+    import_rdf(graph, io.BytesIO(exported(graph)), "n-quads")
+    import_rdf(graph, io.BytesIO(b""), "n-quads")
+    assert graph.count() == 1
+
+
+def test_a_format_is_told_from_the_extension(graph: NamespacedGraph, tmp_path: Path) -> None:
+    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+    for extension in ("ttl", "nt", "nq", "trig", "jsonld", "rdf"):
+        file = tmp_path / f"a.{extension}"
+        export_rdf(graph, file)
+        assert import_rdf(graph, str(file)) == 1
+    assert graph.count() == 1
+
+
+def test_turtle_uses_the_names_of_the_namespace(graph: NamespacedGraph) -> None:
+    graph.create_triple({"subject": "a", "predicate": "p", "object": {"node": "b"}})
+    assert b"mayros:a mayros:p mayros:b ." in exported(graph, "turtle")
+
+
+def test_relative_iris_need_a_base(graph: NamespacedGraph) -> None:
+    with pytest.raises(InvalidArguments):
+        import_rdf(graph, io.BytesIO(b"<a> <p> <b> ."), "turtle")
+    import_rdf(graph, io.BytesIO(b"<a> <p> <b> ."), "turtle", base_iri="https://a.example/")
+    assert objects(graph) == [{"node": "https://a.example/b"}]
+    with pytest.raises(InvalidArguments, match="base_iri"):
+        import_rdf(graph, io.BytesIO(b""), "turtle", base_iri="nowhere")
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x00\xff\xfe", b"\x89PNG\r\n", b'{"@context": "http://127.0.0.1:1/c", "@id": "urn:a"}']
+)
+@pytest.mark.parametrize("form", FORMATS)
+def test_garbage_is_refused_and_nothing_is_fetched(graph: NamespacedGraph, form: str, content: bytes) -> None:
+    with pytest.raises(InvalidArguments):
+        import_rdf(graph, io.BytesIO(content), form)
+    assert graph.count() == 0
+
+
+def test_a_file_that_is_missing_or_of_an_unknown_format_is_refused(graph: NamespacedGraph, tmp_path: Path) -> None:
+    for source, form in [
+        (tmp_path / "no.ttl", None),
+        (tmp_path, "turtle"),
+        ("a.docx", None),
+        ("a.ttl", "n3"),
+        (io.BytesIO(), None),
+    ]:
+        with pytest.raises(InvalidArguments):
+            import_rdf(graph, source, form)
+    with pytest.raises(InvalidArguments, match="cannot be written"):
+        export_rdf(graph, tmp_path / "no" / "a.ttl")

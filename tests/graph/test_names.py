@@ -1,0 +1,152 @@
+"""Names and IRIs are in bijection, and no name leads out of its namespace."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode
+
+from cortex_graph import WELL_KNOWN_VOCABULARIES, InvalidArguments, Names
+from tests.graph.strategies import BASES, NAMESPACES, iri_texts, names, tricky_text, unicode_text
+
+vocabularies = st.sampled_from(
+    [
+        {},
+        {"rdf": WELL_KNOWN_VOCABULARIES["rdf"]},
+        dict(WELL_KNOWN_VOCABULARIES),
+        {"tag": "tag:x,", "https": "https://x/"},
+        {"a": "https://example.org/", "b": "https://example.org/b"},
+    ]
+)
+any_names = st.builds(Names, st.sampled_from(NAMESPACES), st.sampled_from(BASES), vocabularies)
+
+
+@given(any_names, st.one_of(unicode_text, tricky_text))
+def test_a_full_name_comes_back_as_it_went_in(names: Names, local: str) -> None:
+    full = f"{names.prefix}{local}"
+    iri = names.node(full).value
+    assert iri.startswith(f"{names.base}{names.namespace}:")
+    assert names.name(iri) == full
+
+
+@given(any_names, st.one_of(unicode_text, tricky_text), st.one_of(unicode_text, tricky_text))
+def test_two_names_are_two_iris(names: Names, one: str, other: str) -> None:
+    assume(one != other)
+    assert names.node(names.prefix + one) != names.node(names.prefix + other)
+
+
+@given(any_names, iri_texts)
+def test_what_an_iri_is_read_as_can_be_written_back(names: Names, text: str) -> None:
+    try:
+        iri = NamedNode(text).value
+    except ValueError:
+        return
+    assert names.node(names.name(iri)).value == iri
+
+
+@given(any_names, iri_texts, iri_texts)
+def test_two_iris_are_never_read_as_the_same_name(names: Names, one: str, other: str) -> None:
+    assume(one != other)
+    assert names.name(one) != names.name(other)
+
+
+@given(any_names, names)
+def test_reading_what_was_written_settles_at_once(spelling: Names, name: str) -> None:
+    try:
+        iri = spelling.node(name).value
+    except InvalidArguments:
+        return
+    assert spelling.node(spelling.name(iri)).value == iri
+
+
+@given(unicode_text)
+def test_an_iri_of_a_name_has_no_path_query_or_fragment(local: str) -> None:
+    iri = Names("mayros", "https://example.org/").node(f"mayros:{local}").value
+    assert not {"/", "?", "#", "\u202e", " "} & set(iri.removeprefix("https://example.org/mayros:"))
+
+
+@pytest.mark.parametrize(
+    ("given", "full"),
+    [
+        ("a", "mayros:a"),
+        ("mayros:a", "mayros:a"),
+        ("other:x", "mayros:other:x"),
+        ("may:x", "mayros:may:x"),
+        ("MAYROS:x", "mayros:MAYROS:x"),
+        ("mayros", "mayros:mayros"),
+        ("../other:x", "mayros:../other:x"),
+        ("rdf:type", "mayros:rdf:type"),
+        ("mayros:https://example.org/", "mayros:https://example.org/"),
+        ("mayros:<tag:x>", "mayros:<tag:x>"),
+        ("<script>", "mayros:<script>"),
+        (" ", "mayros: "),
+        ("a\u202eb\u200f", "mayros:a\u202eb\u200f"),
+        ("%41", "mayros:%41"),
+        ("tag:x", "mayros:tag:x"),
+    ],
+)
+def test_a_local_name_stays_in_the_namespace(given: str, full: str) -> None:
+    names = Names("mayros")
+    assert names.name(names.node(given).value) == full
+
+
+@pytest.mark.parametrize(
+    "iri", ["https://schema.org/name", "urn:isbn:1", "did:key:z6Mk", "mailto:a@example.org", "HTTP://H/", "file:///etc"]
+)
+def test_an_absolute_iri_stands_for_itself(iri: str) -> None:
+    names = Names("mayros")
+    assert names.node(iri).value == iri
+    assert names.name(iri) == iri
+
+
+def test_other_absolute_iris_stand_in_angle_brackets() -> None:
+    names = Names("mayros")
+    assert names.name("tag:example.org,2024:x") == "<tag:example.org,2024:x>"
+    assert names.node("<tag:example.org,2024:x>").value == "tag:example.org,2024:x"
+
+
+def test_in_a_namespace_called_urn_a_name_wins_over_an_iri() -> None:
+    names = Names("urn")
+    assert names.node("urn:isbn:1").value == "urn:cortex:urn:isbn:1"
+    assert names.name("urn:isbn:1") == "<urn:isbn:1>"
+
+
+def test_an_allowed_vocabulary_is_the_standard_iri_and_back() -> None:
+    names = Names("mayros", vocabularies={"rdf": WELL_KNOWN_VOCABULARIES["rdf"]})
+    assert names.node("rdf:type").value == "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    assert names.name("http://www.w3.org/1999/02/22-rdf-syntax-ns#type") == "rdf:type"
+    assert names.node("schema:name").value == "urn:cortex:mayros:schema:name"
+
+
+def test_an_iri_in_the_namespace_that_no_name_is_written_as_is_read_as_an_iri() -> None:
+    assert Names("mayros").name("urn:cortex:mayros:%41") == "urn:cortex:mayros:%41"
+    assert Names("mayros").name("urn:cortex:mayros:") == "urn:cortex:mayros:"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "mayros:", "\ud800", "a\udfff", "https://a b", "urn:%zz", "<tag: x>", None, 1, ["a"]]
+)
+def test_what_is_no_name_is_refused_with_its_field(name: object) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        Names("mayros").node(name, "subject")
+    assert caught.value.code == "invalid_arguments"
+    assert caught.value.details == {"field": "subject"}
+
+
+@pytest.mark.parametrize("namespace", ["", "1a", "a b", "a/b", "a:b", "a\n", "é", "a" + "\x00", None, 1])
+def test_a_malformed_namespace_is_refused(namespace: object) -> None:
+    with pytest.raises(InvalidArguments, match="`namespace`"):
+        Names(namespace)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("base", ["", "cortex", "urn:cortex", "https://", "urn:a b:", "no scheme/", None])
+def test_a_base_that_begins_no_iri_is_refused(base: object) -> None:
+    with pytest.raises(InvalidArguments, match="`base`"):
+        Names("mayros", base)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [{"a b": "https://x/"}, {"a": "no iri"}, {"a": 1}, {1: "https://x/"}])
+def test_a_malformed_vocabulary_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(InvalidArguments, match="`vocabularies`"):
+        Names("mayros", vocabularies=given)

@@ -1,0 +1,171 @@
+"""Stores: opened, locked, closed, killed; and the operations that the client of a namespace does not need itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, Pattern, StoreLocked, open_store
+
+TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
+GRAPH, OTHER, NODE = NamedNode("urn:g"), NamedNode("urn:h"), NamedNode("urn:s")
+
+WRITER = """
+import sys
+from pathlib import Path
+from cortex_graph import NamespacedGraph, open_store
+graph = NamespacedGraph(open_store(Path(sys.argv[1])), "mayros")
+print("open", flush=True)
+for number in range(int(sys.argv[2])):
+    print(graph.create_triple({"subject": "s", "predicate": "p", "object": number})["id"], flush=True)
+sys.stdin.read()
+"""
+
+
+def quad(number: int, graph: NamedNode = GRAPH) -> Quad:
+    return Quad(NODE, NODE, Literal(number), graph)
+
+
+def writer(folder: Path, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder), str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
+    with writer(tmp_path / "store", 0) as owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == "open\n"
+        with pytest.raises(StoreLocked) as caught:
+            open_store(tmp_path / "store")
+        owner.communicate("")
+    assert caught.value.code == "store_locked"
+    assert caught.value.details == {"folder": str(tmp_path / "store")}
+    assert caught.value.hint
+    assert NamespacedGraph(open_store(tmp_path / "store"), "mayros").count() == 0
+
+
+def test_a_folder_that_this_process_has_open_is_locked(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    with pytest.raises(StoreLocked):
+        open_store(tmp_path)
+    store.close()
+    open_store(tmp_path).close()
+
+
+def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path) -> None:
+    with writer(tmp_path / "store", 100_000) as victim:
+        assert victim.stdout
+        assert victim.stdout.readline() == "open\n"
+        acknowledged = [victim.stdout.readline().strip() for _ in range(500)]
+        victim.send_signal(signal.SIGKILL)
+        acknowledged += [line.strip() for line in victim.stdout if len(line) == 65]
+    graph = NamespacedGraph(open_store(tmp_path / "store"), "mayros")
+    assert all(graph.get_triple(triple_id) for triple_id in acknowledged)
+    assert graph.count() >= len(acknowledged) >= 500
+
+
+@pytest.mark.parametrize("form", ["path", "text", "url"])
+def test_a_folder_keeps_what_was_written(tmp_path: Path, form: str) -> None:
+    folder = tmp_path / "a b" / "störe"
+    where = {"path": folder, "text": str(folder), "url": folder.as_uri()}[form]
+    store = open_store(where)
+    triple_id = NamespacedGraph(store, "mayros").create_triple(TRIPLE)["id"]
+    store.flush()
+    store.close()
+    graph = NamespacedGraph(open_store(folder), "mayros")
+    assert graph.get_triple(triple_id) == {"id": triple_id, "subject": "mayros:a", "predicate": "mayros:p", "object": 1}
+    assert graph.delete_triple(triple_id)
+    graph.store.close()
+    assert NamespacedGraph(open_store(folder), "mayros").count() == 0
+
+
+def test_a_new_folder_is_the_users_own(tmp_path: Path) -> None:
+    open_store(tmp_path / "store").close()
+    assert (tmp_path / "store").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "where", ["http://h/sparql", "https://h/sparql", "cortex://h:1", "HTTP://h", "s3://b", "file://host/x", "file:"]
+)
+def test_a_store_that_is_not_built_in_says_so(where: str) -> None:
+    with pytest.raises(GraphUnavailable) as caught:
+        open_store(where)
+    assert caught.value.code == "graph_unavailable"
+    assert where in str(caught.value)
+    assert caught.value.hint
+
+
+def test_a_folder_that_cannot_be_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "CURRENT").write_text("garbage\n")
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "letter.txt").write_text("x")
+    for folder in ("file", "file/below", "broken", "documents", "nul\0byte"):
+        with pytest.raises(GraphUnavailable) as caught:
+            open_store(tmp_path / folder)
+        assert caught.value.details == {"folder": str(tmp_path / folder)}
+    assert [entry.name for entry in (tmp_path / "documents").iterdir()] == ["letter.txt"]
+
+
+def test_a_folder_where_nothing_can_be_written_is_refused() -> None:
+    with pytest.raises(GraphUnavailable, match="cannot be used"):
+        open_store("/proc/cortex")
+
+
+def test_a_closed_store_answers_nothing(store: GraphStore) -> None:
+    graph = NamespacedGraph(store, "mayros")
+    store.close()
+    store.close()
+    for operation in (
+        graph.count,
+        graph.list_triples,
+        store.graph_names,
+        store.flush,
+        lambda: graph.create_triple(TRIPLE),
+    ):
+        with pytest.raises(GraphUnavailable, match="closed"):
+            operation()
+
+
+def test_a_change_removes_and_inserts_at_once(store: GraphStore) -> None:
+    store.insert([[quad(1)], [quad(2)]])
+    store.apply(insert=[quad(3)], remove=[quad(1), quad(9)])
+    store.apply()
+    assert sorted(int(found.object.value) for found in store.quads(Pattern(GRAPH))) == [2, 3]  # type: ignore[union-attr]
+
+
+def test_a_group_is_written_when_its_first_quad_is_new(store: GraphStore) -> None:
+    assert store.insert([[quad(1), quad(10)], [quad(2), quad(20)], [quad(1), quad(11)]]) == [True, True, False]
+    assert store.insert([[quad(1), quad(12)]]) == [False]
+    assert store.insert([[quad(1)], [quad(3)]]) == [False, True]
+    assert sorted(int(found.object.value) for found in store.quads(Pattern(GRAPH))) == [1, 2, 3, 10, 20]  # type: ignore[union-attr]
+
+
+def test_a_quad_goes_with_what_hangs_on_it(store: GraphStore) -> None:
+    store.insert([[quad(1), quad(1, OTHER), quad(2, OTHER)]])
+    assert store.remove(quad(5), [(OTHER, NODE)]) is False
+    assert store.count(Pattern(OTHER)) == 2
+    assert store.remove(quad(1), [(OTHER, NODE)]) is True
+    assert store.count(Pattern(OTHER)) == 0
+    assert store.graph_names() == []
+
+
+@pytest.mark.parametrize(("ceiling", "count"), [(None, 5), (3, 3), (5, 5), (9, 5), (0, 0)])
+def test_a_count_stops_at_its_ceiling(store: GraphStore, ceiling: int | None, count: int) -> None:
+    store.insert([[quad(number)] for number in range(5)])
+    store.insert([[quad(7, OTHER)]])
+    assert store.count(Pattern(GRAPH), ceiling) == count
+    assert store.count(Pattern(GRAPH, NODE, NODE, Literal(1))) == 1
+    assert store.graph_names() in ([GRAPH, OTHER], [OTHER, GRAPH])
