@@ -1,0 +1,67 @@
+"""What a skill's declared queries found, as the block that a model reads before it starts.
+
+Rules kept here:
+- one `<semantic-skill-context skill="...">` element of well-formed XML 1.0, whatever names and literals hold: a triple
+  a line, `subject predicate object`, the object as JSON;
+- no triples, no block;
+- at most 4096 characters: what does not fit is dropped by whole lines, and a last line says how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+from xml.sax.saxutils import escape
+
+from cortex_skills.enrichment.escaping import json_text, one_line
+from cortex_skills.enrichment.fitting import BLOCK_LIMIT
+from cortex_skills.enrichment.steps import NOTHING
+from cortex_skills.enrichment.structure import STRING_LIMIT, cut, limit_structure
+
+_TAG = "semantic-skill-context"
+_LONGEST_NAME = 200
+_LONGEST_NOTE = len("\n(1000000000000 more triples are not shown)")
+
+
+def context_block(skill: str, triples: Sequence[Mapping[str, Any]]) -> str:
+    """The block of the triples that the declared queries of `skill` found.
+
+    Args:
+        skill: the name of the skill.
+        triples: mappings with `subject`, `predicate` (texts) and `object` (a JSON value).
+
+    Returns:
+        The block, at most 4096 characters; empty when there are no triples.
+
+    """
+    if not triples:
+        return ""
+    opening = f'<{_TAG} skill="{_attribute(skill)}">'
+    closing = f"\n</{_TAG}>"
+    left = BLOCK_LIMIT - len(opening) - len(closing) - _LONGEST_NOTE
+    lines: list[str] = []
+    # A line has at least four characters, so no more than this many can fit.
+    for triple in islice(triples, BLOCK_LIMIT // 4):
+        line = f"\n{_line(triple)}"
+        if len(line) <= left:
+            lines.append(line)
+            left -= len(line)
+    missing = len(triples) - len(lines)
+    if missing:
+        lines.append(f"\n({missing} more triple{'s are' if missing > 1 else ' is'} not shown)")
+    return f"{opening}{''.join(lines)}{closing}"
+
+
+def _line(triple: Mapping[str, Any]) -> str:
+    found = limit_structure(triple["object"]).value
+    object_ = json_text(None if found is NOTHING else found)
+    return f"{_name(triple['subject'])} {_name(triple['predicate'])} {object_}"
+
+
+def _name(name: str) -> str:
+    return escape(one_line(cut(name, STRING_LIMIT)))
+
+
+def _attribute(text: str) -> str:
+    return escape(one_line(cut(text, _LONGEST_NAME)), {'"': "&quot;"})

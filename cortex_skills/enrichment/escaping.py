@@ -1,0 +1,53 @@
+"""Text that can stand between tags in front of a model: nothing hidden, and no tag of its own.
+
+Rules kept here:
+- `<`, `>` and `&` never stand in JSON as themselves, so no content closes a tag, opens one, or is an entity;
+- what a reader cannot see (control, format, bidirectional, tag and private-use characters, line separators, blanks that
+  are not a space, fillers, variation selectors) is written as an escape;
+- a lone surrogate is no character (RFC 8259 §8.2): it becomes U+FFFD, and two that make a pair become their character.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# Default-ignorable and blank characters that Unicode nevertheless calls printable.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+_UNUSUAL = re.compile(rf"[^ !-%'-;=?-~\u00a1-\u00ac\u00ae-\u02ff]|[{_BLANK}]")
+_ALWAYS_ESCAPED = re.compile(f"[<>&{_BLANK}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def json_text(value: Any) -> str:
+    """`value` as compact JSON with everything escaped that is not plainly visible; `value` holds JSON types only."""
+    written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNUSUAL.sub(_escape_markup, written)
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, with what is hidden in it escaped; markup stays as it is."""
+    return _UNUSUAL.sub(_escape_hidden, whole_characters(text))
+
+
+def whole_characters(text: str) -> str:
+    """`text` without lone surrogates."""
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _escape_markup(match: re.Match[str]) -> str:
+    char = match[0]
+    return _escaped(char) if _ALWAYS_ESCAPED.match(char) or not char.isprintable() else char
+
+
+def _escape_hidden(match: re.Match[str]) -> str:
+    char = match[0]
+    return char if char in "<>&" else _escape_markup(match)
+
+
+def _escaped(char: str) -> str:
+    """The escape of JSON (RFC 8259 §7): a code unit of UTF-16 in four hexadecimal digits, or two of them."""
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else json.dumps(char)[1:-1]

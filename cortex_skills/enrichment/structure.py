@@ -1,0 +1,146 @@
+"""The first step: the shape of what a model may read.
+
+Rules kept here:
+- null, booleans, finite numbers, strings, arrays and objects; anything else is removed, and so are integers of more
+  than 256 bits;
+- a value inside n arrays and objects has depth n, the whole being 0; nothing deeper than `DEPTH_LIMIT` stays, so at
+  most that many arrays and objects stand in one another;
+- strings are cut at 512 characters, not between a letter and its marks; arrays at 50 members; objects at 128; a member
+  whose name is longer than 128 characters, or leads to an object's prototype, is removed;
+- what holds nothing after its members were removed is removed with them;
+- bounded work on any Python value, also one that contains itself.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from itertools import islice
+from typing import Any
+
+from cortex_skills.enrichment.escaping import whole_characters
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, below
+
+DEPTH_LIMIT = 4
+STRING_LIMIT = 512
+ARRAY_LIMIT = 50
+OBJECT_LIMIT = 128
+KEY_LIMIT = 128
+REMOVALS_LIMIT = 100
+
+# Far more than fits into what a model is shown; what lies beyond cannot be shown either.
+VALUES_LIMIT = 4_096
+CHARACTERS_LIMIT = 1 << 16
+
+DID_NOT_FIT = "did_not_fit"
+
+_PROTOTYPE_KEYS = frozenset({"__proto__", "constructor", "prototype"})
+_INTEGER_BITS = 256
+_JOINER = "\u200d"
+_LONGEST_CLUSTER = 32
+
+
+def limit_structure(value: Any) -> Cleaned:
+    """`value` within the limits of depth, lengths and types."""
+    limiter = _Limiter()
+    kept = limiter.keep(value, 0, "")
+    unseen = [Removal(DID_NOT_FIT, "", limiter.unseen)] if limiter.unseen else []
+    return Cleaned(kept, (*limiter.removals, *unseen))
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters of `text`, ending before a character whose marks would be cut off."""
+    if len(text) <= limit:
+        return text
+    for end in range(limit, max(limit - _LONGEST_CLUSTER, 0), -1):
+        if not _continues(text[end]) and text[end - 1] != _JOINER:
+            return text[:end]
+    return text[:limit]
+
+
+class _Limiter:
+    """One walk over a value: what was removed, and how much more may be looked at."""
+
+    def __init__(self) -> None:
+        self.removals: list[Removal] = []
+        self.unseen = 0
+        self._values = VALUES_LIMIT
+        self._characters = CHARACTERS_LIMIT
+
+    def keep(self, value: Any, depth: int, path: str) -> Any:
+        """What stays of `value`, or `NOTHING`."""
+        self._values -= 1
+        if self._values < 0 or self._characters < 0:
+            self.unseen += 1
+            return NOTHING
+        kind = type(value)
+        if value is None or kind is bool:
+            return value
+        if kind is int or kind is float:
+            return self._keep_number(value, path)
+        if kind is str:
+            return self._keep_string(value, path)
+        if kind is not dict and kind is not list:
+            return self._remove("not_json", path)
+        if depth >= DEPTH_LIMIT:
+            return self._remove("too_deep", path)
+        kept = self._keep_members(value, depth, path) if kind is dict else self._keep_items(value, depth, path)
+        return NOTHING if value and not kept else kept
+
+    def _keep_number(self, value: float, path: str) -> Any:
+        if isinstance(value, int):
+            return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large", path)
+        if not math.isfinite(value):
+            return self._remove("not_finite", path)
+        # JavaScript has one kind of number: 1.0 is 1, and -0 is 0.
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+    def _keep_string(self, value: str, path: str) -> str:
+        kept = cut(whole_characters(value[: STRING_LIMIT + 2]), STRING_LIMIT)
+        if len(value) > STRING_LIMIT:
+            self._remove("string_too_long", path)
+        self._characters -= len(kept)
+        return kept
+
+    def _keep_items(self, items: list[Any], depth: int, path: str) -> list[Any]:
+        if len(items) > ARRAY_LIMIT:
+            self._remove("array_too_long", path, len(items) - ARRAY_LIMIT)
+        kept = (self.keep(item, depth + 1, below(path, place)) for place, item in enumerate(items[:ARRAY_LIMIT]))
+        return [item for item in kept if item is not NOTHING]
+
+    def _keep_members(self, members: dict[Any, Any], depth: int, path: str) -> dict[str, Any]:
+        if len(members) > OBJECT_LIMIT:
+            self._remove("object_too_large", path, len(members) - OBJECT_LIMIT)
+        kept: dict[str, Any] = {}
+        for key, value in islice(members.items(), OBJECT_LIMIT):
+            reason = _why_not_a_key(key)
+            if reason is not None:
+                self._remove(reason, below(path, key) if type(key) is str else path)
+                continue
+            item = self.keep(value, depth + 1, below(path, key))
+            if item is not NOTHING:
+                self._characters -= len(key)
+                kept[whole_characters(key)] = item
+        return kept
+
+    def _remove(self, reason: str, path: str, count: int = 1) -> Any:
+        if len(self.removals) < REMOVALS_LIMIT:
+            self.removals.append(Removal(reason, path, count))
+        else:
+            last = self.removals[-1]
+            total = count + (last.count if last.reason == "more" else 0)
+            self.removals[REMOVALS_LIMIT:] = [Removal("more", "", total)]
+        return NOTHING
+
+
+def _why_not_a_key(key: object) -> str | None:
+    if type(key) is not str:
+        return "key_not_text"
+    if len(key) > KEY_LIMIT:
+        return "key_too_long"
+    return "key_of_prototype" if key in _PROTOTYPE_KEYS else None
+
+
+def _continues(char: str) -> bool:
+    """True for a character that is drawn as part of the one before it."""
+    return char == _JOINER or unicodedata.category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"
