@@ -3,7 +3,8 @@
 Rules kept here:
 - `eval`, `Function` and its relatives are reported where they are reached, under any name and by any route, even if
   they are not called there; comparing with them or asking for their type is no finding;
-- the constructor of anything, called like a function, is a way to `Function`; `new this.constructor()` is not;
+- the constructor of anything, called like a function or given arguments by `new`, is a way to `Function`; `new` of
+  `this.constructor` is how a class copies itself;
 - a timer given text instead of a function is `eval`;
 - the global object may be read by known names only: handed on or indexed by what is not known, it leads anywhere.
 """
@@ -81,7 +82,7 @@ def _of_call(program: Program, call: Node) -> Iterator[Hit]:
 
 def _is_constructor_call(program: Program, call: Node, callee: Node, value: Value) -> bool:
     if isinstance(value, Kind) and value in _CONSTRUCTORS:
-        return call.kind == "call_expression" or value is Kind.CONSTRUCTOR
+        return call.kind == "call_expression" or (value is Kind.CONSTRUCTOR and bool(program.arguments(call)))
     target, name = callee.child("object"), callee.child("property")
     calling = name is not None and program.tree.source(name) in ("apply", "bind", "call")
     return calling and program.facts.value(target) in _CONSTRUCTORS
