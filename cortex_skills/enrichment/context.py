@@ -10,9 +10,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import islice
 from typing import Any
-from xml.sax.saxutils import escape
 
 from cortex_skills.enrichment.escaping import json_text, one_line
 from cortex_skills.enrichment.fitting import BLOCK_LIMIT
@@ -60,8 +60,8 @@ def _line(triple: Mapping[str, Any]) -> str:
 
 
 def _name(name: str) -> str:
-    return escape(one_line(cut(name, STRING_LIMIT)))
+    return escape(one_line(cut(name, STRING_LIMIT)), quote=False)
 
 
 def _attribute(text: str) -> str:
-    return escape(one_line(cut(text, _LONGEST_NAME)), {'"': "&quot;"})
+    return escape(one_line(cut(text, _LONGEST_NAME)))

@@ -30,7 +30,7 @@ REMOVALS_LIMIT = 100
 
 # Far more than fits into what a model is shown; what lies beyond cannot be shown either.
 VALUES_LIMIT = 4_096
-CHARACTERS_LIMIT = 1 << 16
+CHARACTERS_LIMIT = 1 << 14
 
 DID_NOT_FIT = "did_not_fit"
 
