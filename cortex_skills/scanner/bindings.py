@@ -17,10 +17,9 @@ _AMBIGUOUS = Global((None,))
 class Binding:
     """A declared name; `value` is what is known of it (None: not known)."""
 
-    __slots__ = ("_constant", "_notable", "_sites", "name")
+    __slots__ = ("_constant", "_notable", "_sites")
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
         self._sites: set[int] = set()
         self._constant: Value = None
         self._notable: Value = None

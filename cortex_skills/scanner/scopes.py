@@ -70,7 +70,7 @@ class Scope:
 
     def declare(self, name: str) -> Binding:
         """The binding of `name` in this scope, made when it is new."""
-        return self._names.setdefault(name, Binding(name))
+        return self._names.setdefault(name, Binding())
 
     def find(self, name: str) -> Binding | None:
         """The binding of `name` seen from here, or None for a global."""

@@ -76,7 +76,7 @@ TYPE_KINDS = frozenset(
         "union_type",
     }
 )
-_KEPT_TOKENS = frozenset({"as", "satisfies", "type", "typeof", "declare", "interface"})
+_KEPT_TOKENS = frozenset({"as", "satisfies", "type", "declare", "interface"})
 _COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -99,11 +99,10 @@ class Node:
         start, end: the byte range in the UTF-8 text.
         index: the position in `Tree.nodes`.
         in_type: True inside a type, which is erased before the code runs.
-        broken: True for text that the grammar could not place.
 
     """
 
-    __slots__ = ("broken", "children", "end", "field", "in_type", "index", "kind", "parent", "start")
+    __slots__ = ("children", "end", "field", "in_type", "index", "kind", "parent", "start")
 
     def __init__(self, kind: str, field: str | None, start: int, end: int, parent: Node | None, index: int) -> None:
         self.kind = kind
@@ -114,7 +113,6 @@ class Node:
         self.index = index
         self.children: list[Node] = []
         self.in_type: bool = kind in TYPE_KINDS or (parent is not None and parent.in_type)
-        self.broken = False
 
     def child(self, name: str) -> Node | None:
         """The first child whose field is `name`."""
@@ -214,7 +212,6 @@ def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: b
             if node is None:
                 node = Node("ERROR", role, raw.start_byte, raw.end_byte, parent, len(nodes))
                 nodes.append(node)
-            node.broken = True
             by_kind.setdefault("ERROR", []).append(node)
         if cursor.goto_first_child():
             parent = node
