@@ -26,6 +26,7 @@ from cortex_skills.skill import Skill
 
 MANIFEST = "SKILL.md"
 ENTRIES = ("skill.ts", "skill.js")
+UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,11 @@ class Loader:
         sources, findings = read_sources(folder)
         if self.config.verification.auto_scan:
             findings = [*findings, *scan_sources(sources)]
-        refuse_critical(manifest.name, findings)
-        runtime = self._run(manifest, sources)
+        code = _checked(manifest.name, sources, findings)
+        runtime = self._run(manifest, code) if code is not None else None
         return Skill(manifest, manifest.semantic, folder, runtime)
 
-    def _run(self, manifest: Manifest, sources: Mapping[str, str]) -> SkillRuntime | None:
-        entry = next((name for name in ENTRIES if name in sources), None)
-        if entry is None:
-            return None
+    def _run(self, manifest: Manifest, code: str) -> SkillRuntime:
         settings = self.config.skill_sandbox
         if not settings.sandbox_enabled:
             raise CortexError(
@@ -123,7 +121,7 @@ class Loader:
             stack_bytes=settings.max_stack_size_bytes,
             timeout_s=settings.execution_timeout_ms / 1000,
         )
-        return SkillRuntime(manifest.name, bundled(sources, entry), limits, bridge.functions(), self.session)
+        return SkillRuntime(manifest.name, code, limits, bridge.functions(), self.session)
 
 
 def skill_folders(path: Path) -> list[Path]:
@@ -149,6 +147,24 @@ def skill_folders(path: Path) -> list[Path]:
             hint="name a skill's folder, or a folder of them",
         )
     return folders
+
+
+def _checked(skill: str, sources: Mapping[str, str], findings: list[Finding]) -> str | None:
+    """The bundled code of a skill that the scanner lets pass; None when it has no code.
+
+    What only does not parse is left to the bundler first, which tells an author better what is wrong.
+
+    Raises:
+        CortexError: `scan_rejected` or `transpile_error`.
+
+    """
+    entry = next((name for name in ENTRIES if name in sources), None)
+    critical = [finding for finding in findings if finding.severity == "critical"]
+    if any(finding.rule not in UNREADABLE for finding in critical):
+        refuse_critical(skill, critical)
+    code = bundled(sources, entry) if entry is not None else None
+    refuse_critical(skill, critical)
+    return code
 
 
 def bundled(sources: Mapping[str, str], entry: str) -> str:

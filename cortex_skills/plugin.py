@@ -19,6 +19,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -320,7 +321,7 @@ def _cleaned(outcome: Outcome) -> tuple[Sanitized | None, Result]:
 
     cleaned = sanitize_enrichment(outcome.enrichment)
     report = outcome.details["enrichment"]
-    report |= {"strippedCount": cleaned.stripped_count, "reasons": list(cleaned.reasons)}
+    report |= {"strippedCount": cleaned.stripped_count, "reasons": [asdict(r) for r in cleaned.reasons]}
     if not cleaned.safe:
         report["status"] = "stripped"
     text = f"{outcome.text}\n\n{cleaned.text}" if cleaned.text else outcome.text

@@ -76,7 +76,7 @@ class SkillRuntime:
         return self._hooks
 
     def query(self, context: Mapping[str, Any], timeout_s: float) -> Any:
-        """What `onQuery` says; None when the skill has none.
+        """What `onQuery` says; None when the skill has none. Its results that are the context's are the same objects.
 
         Raises:
             CortexError: it failed; `onError` has been told.
@@ -87,7 +87,9 @@ class SkillRuntime:
         if self.fault is not None:
             raise self.fault
         deadline = time.monotonic() + timeout_s
-        return self._guarded("onQuery", deadline, lambda box, left: box.call("onQuery", context, timeout_s=left))
+        return self._guarded(
+            "onQuery", deadline, lambda box, left: box.call("onQuery", context, timeout_s=left, shared="results")
+        )
 
     def close(self, reason: str) -> None:
         """Tell the skill that it ends (`session_end`, `reload` or `unload`), and give its memory back."""

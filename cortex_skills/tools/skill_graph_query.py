@@ -83,12 +83,13 @@ def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
     if runtime is None or "onQuery" not in runtime.hooks:
         return _Said(matches)
     predicate, names = call.arguments.get("predicate"), call.graph.names
+    rows = [{key: triple[key] for key in ("subject", "predicate", "object")} for triple in matches]
     context = {
         "namespace": call.graph.namespace,
         "agentId": call.agent,
         "predicate": names.name(names.node(predicate, "predicate").value) if predicate else "",
         "scope": scope,
-        "results": [{key: triple[key] for key in ("subject", "predicate", "object")} for triple in matches],
+        "results": rows,
     }
     try:
         answer = runtime.query(context, ENRICHMENT_S)
@@ -100,26 +101,40 @@ def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
         return _Said(matches, report={"status": "failed", "code": "skill_error", "message": "onQuery gave no object"})
     report: dict[str, Any] = {"status": "ok"}
     if isinstance(answer.get("results"), list):
-        matches, ignored = _narrowed(matches, answer["results"])
+        matches, ignored = _narrowed(matches, rows, answer["results"])
         if ignored:
             report["ignoredResults"] = ignored
     return _Said(matches, answer.get("additionalContext"), report)
 
 
-def _narrowed(matches: Sequence[dict[str, Any]], wanted: Sequence[Any]) -> tuple[list[dict[str, Any]], int]:
-    """The matches that a skill kept, in its order, each at most once; and how many it named that are none."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for triple in reversed(matches):
-        found.setdefault(_key(triple), []).append(triple)
+def _narrowed(
+    matches: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], wanted: Sequence[Any]
+) -> tuple[list[dict[str, Any]], int]:
+    """The matches that a skill kept, in its order, each at most once; and how many it named that are none.
+
+    A skill gives back either the rows that it got, which are known by identity, or rows of its own that say the same.
+    """
+    places = {id(row): place for place, row in enumerate(rows)}
+    by_content: dict[str, list[int]] = {}
     kept: list[dict[str, Any]] = []
-    ignored = 0
+    taken: set[int] = set()
     for item in wanted:
-        same = found.get(_key(item)) if isinstance(item, dict) else None
-        if same:
-            kept.append(same.pop())
-        else:
-            ignored += 1
-    return kept, ignored
+        place = places.get(id(item))
+        if place is None and isinstance(item, dict):
+            by_content = by_content or _by_content(rows)
+            place = next((p for p in by_content.get(_key(item), ()) if p not in taken), None)
+        if place is not None and place not in taken:
+            taken.add(place)
+            kept.append(matches[place])
+    return kept, len(wanted) - len(kept)
+
+
+def _by_content(rows: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
+    """The places of the rows by what they say: one place each, as no triple is twice in a graph, but for 1 and 1.0."""
+    found: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault(_key(row), []).append(place)
+    return found
 
 
 def _key(triple: dict[str, Any]) -> str:
