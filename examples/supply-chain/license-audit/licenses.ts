@@ -1,0 +1,59 @@
+/**
+ * What an SPDX licence expression asks of whoever uses the package.
+ *
+ * `A OR B` leaves the choice, so the milder one counts; with `A AND B` both hold, so the stricter one counts.
+ */
+
+/** From mild to strict. What is not known to be harmless is for a person to look at. */
+export type Verdict = "permissive" | "copyleft" | "unclear";
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** The category of the licence that decides, or what is wrong with the expression. */
+  readonly category: string;
+}
+
+const STRICTNESS: Record<Verdict, number> = { permissive: 0, copyleft: 1, unclear: 2 };
+
+const VERDICTS: Partial<Record<string, Verdict>> = {
+  "Permissive": "permissive",
+  "Public Domain": "permissive",
+  "Copyleft": "copyleft",
+  "Copyleft Limited": "copyleft",
+};
+
+/** Judge an expression by the category of each licence in it. */
+export function judge(expression: string, categories: ReadonlyMap<string, string>): Judgement {
+  const words = expression.match(/[()]|[^\s()]+/g) ?? [];
+  let next = 0;
+
+  function joined(operator: "OR" | "AND", operand: () => Judgement, wins: (order: number) => boolean): Judgement {
+    let judgement = operand();
+    while (words[next] === operator) {
+      next++;
+      const other = operand();
+      if (wins(STRICTNESS[other.verdict] - STRICTNESS[judgement.verdict])) judgement = other;
+    }
+    return judgement;
+  }
+
+  const anyOf = (): Judgement => joined("OR", allOf, (order) => order < 0);
+  const allOf = (): Judgement => joined("AND", one, (order) => order > 0);
+
+  function one(): Judgement {
+    let word = words[next++] ?? "";
+    if (word === "(") {
+      const inner = anyOf();
+      next++;
+      return inner;
+    }
+    if (words[next] === "WITH") {
+      word += ` WITH ${words[next + 1]}`;
+      next += 2;
+    }
+    const category = categories.get(word) ?? `unknown licence ${word}`;
+    return { verdict: VERDICTS[category] ?? "unclear", category };
+  }
+
+  return anyOf();
+}

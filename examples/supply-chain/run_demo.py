@@ -1,0 +1,182 @@
+"""The licences of the packages that are installed here: read, asked about, audited by a skill, and put on record.
+
+    python examples/supply-chain/run_demo.py [--store FOLDER]
+
+The script plays the agent: all that it knows of the findings is what the answer of `skill_graph_query` says, and all
+that it writes about them goes through `skill_assert`. Nothing in here knows what the findings will be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import package_graph
+from distributions import described
+from rich.console import Console
+from rich.progress import track
+
+from cortex_graph import GraphError
+from cortex_skills import Config, CortexError, Plugin, Result
+
+SKILL = Path(__file__).parent / "license-audit"
+AGENT = "auditor"
+SHOWN = 3
+
+Finding = dict[str, Any]
+FINDING_KEYS = {"assert", "neededBy", "neededByTotal"}
+CLAIM_KEYS = {"subject", "predicate", "object"}
+
+
+class DemoError(Exception):
+    """Something is not as it has to be."""
+
+
+def main() -> int:
+    """Run the demo; 0 when everything went well."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--store", type=Path, help="keep the graph in this folder [a temporary one]")
+    given: Path | None = parser.parse_args().store
+    try:
+        with tempfile.TemporaryDirectory(prefix="cortex-demo-") as scratch:
+            run(given or Path(scratch, "store"), Report())
+    except (CortexError, GraphError, DemoError) as error:
+        hint = getattr(error, "hint", "")
+        print(f"the demo failed: {error}" + (f"\n{hint}" if hint else ""), file=sys.stderr)
+        return 1
+    return 0
+
+
+def run(store: Path, report: Report) -> None:
+    """The whole story, told to `report`; raises when a part of it fails."""
+    with Plugin.open(Config(store=str(store)), agent=AGENT) as plugin:
+        report.heading("1. What is installed here")
+        started = time.perf_counter()
+        found = list(metadata.distributions())
+        packages = list(described(track(found, "reading", console=report.console, disable=not report.live)))
+        written = package_graph.write(plugin.graph, packages)
+        report.say(f"{len(packages)} distributions read in {time.perf_counter() - started:.1f} s, store {store}")
+        report.say(f"{written.new} facts are new, {written.kept} known, {written.removed} no longer true and removed")
+
+        plugin.load(SKILL)
+        report.heading("2. The agent asks for the licences: skill_graph_query")
+        answer = ask(plugin, report, "hasLicense")
+
+        report.heading("3. What the skill adds")
+        audit = enrichment(answer)
+        report.say(summary(audit))
+        findings = [finding for finding in audit.get("findings", []) if is_whole(finding)]
+        for finding in findings:
+            report.say(told(finding))
+        if left_out := audit["copyleft"] + audit["unclear"] - len(findings):
+            report.say(f"{left_out} more, which did not fit into the answer")
+
+        report.heading("4. The agent asserts the findings: skill_assert")
+        asserted = [assert_finding(plugin, finding) for finding in findings]
+        for result in asserted[:SHOWN]:
+            report.say(result.text.splitlines()[0])
+        new = sum(result.details["created"] for result in asserted)
+        report.say(f"{len(asserted)} findings: {new} asserted, {len(asserted) - new} already asserted")
+
+        report.heading("5. What the graph holds now")
+        check(plugin, report, asserted)
+
+
+def ask(plugin: Plugin, report: Report, predicate: str) -> Result:
+    """Ask for all triples with a predicate, and show the first of them."""
+    arguments = {"predicate": predicate, "scope": "namespace", "limit": 1000}
+    report.say(json.dumps(arguments))
+    answer = checked(plugin.call("skill_graph_query", arguments))
+    first, *triples = answer.text.partition("\n\n")[0].splitlines()
+    report.say("\n".join([first, *triples[:SHOWN]]))
+    if len(triples) > SHOWN:
+        report.say(f"... and {len(triples) - SHOWN} more")
+    return answer
+
+
+def enrichment(answer: Result) -> dict[str, Any]:
+    """What the skill said, as an agent finds it in the answer."""
+    block = re.search(r"<skill-enrichment [^>]*>\n(.*)\n</skill-enrichment>\Z", answer.text)
+    if block is None:
+        raise DemoError(f"the skill added nothing: {answer.details['enrichment']}")
+    said: dict[str, Any] = json.loads(block[1])
+    return said
+
+
+def summary(audit: dict[str, Any]) -> str:
+    """The audit in a line."""
+    kinds = ", ".join(f"{audit[kind]} {kind}" for kind in ("permissive", "copyleft", "unclear"))
+    return f"{audit['packages']} packages: {kinds} ({audit['noLicense']} with no licence stated)"
+
+
+def is_whole(finding: Finding) -> bool:
+    """Whether nothing of a finding was cut off: an answer has a limited length."""
+    return finding.keys() == FINDING_KEYS and finding["assert"].keys() == CLAIM_KEYS
+
+
+def told(finding: Finding) -> str:
+    """A finding in a line."""
+    claim, users = finding["assert"], finding["neededBy"]
+    more = finding["neededByTotal"] - len(users)
+    needed = ", ".join(users) + (f" and {more} more" if more else "") if users else "nothing here"
+    return f"{claim['subject']} {claim['predicate']} ({claim['object']}), needed by {needed}"
+
+
+def assert_finding(plugin: Plugin, finding: Finding) -> Result:
+    """Put a finding on record."""
+    return checked(plugin.call("skill_assert", finding["assert"]))
+
+
+def check(plugin: Plugin, report: Report, asserted: list[Result]) -> None:
+    """Find in the graph what was asserted, and who asserted it."""
+    recorded = set()
+    for predicate in sorted({result.details["predicate"] for result in asserted}):
+        answer = ask(plugin, report, predicate)
+        recorded |= {triple["id"] for triple in answer.details["matches"]}
+    for result in asserted:
+        if result.details["tripleHash"] not in recorded:
+            raise DemoError(f"this was asserted and is not in the graph: {result.text}")
+    for result in asserted[:1]:
+        source = plugin.graph.provenance_of(result.details["tripleHash"])
+        if source is None:
+            raise DemoError(f"nobody knows who asserted this: {result.text}")
+        report.say(
+            f"{result.details['subject']}: asserted by the skill {source['skill']} {source['skillVersion']} "
+            f"for the agent {source['agent']} at {source['time']}"
+        )
+
+
+def checked(result: Result) -> Result:
+    """The result, when it is none of a failure."""
+    if result.is_error:
+        raise DemoError(f"{result.code}: {result.text}")
+    return result
+
+
+class Report:
+    """Tells the story: in colour on a terminal, as plain lines in a pipe."""
+
+    def __init__(self) -> None:
+        self.console = Console(highlight=False, soft_wrap=True, emoji=False)  # `:package:` is no emoji
+        self.live = self.console.is_terminal
+
+    def heading(self, text: str) -> None:
+        """A new part begins."""
+        self.console.print(f"\n{text}", style="bold", markup=False)
+
+    def say(self, text: str) -> None:
+        """Lines of the part; what cannot be printed is escaped, since it may come from anywhere."""
+        for line in text.splitlines():
+            shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+            self.console.print(f"   {shown}", markup=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
