@@ -1,0 +1,122 @@
+"""`call` and `query`: the tools, as an agent calls them.
+
+Rules kept here:
+- every call passes `Plugin.call`, and what it answers is printed as it is: a model's text, or the whole result as JSON;
+- a call that was refused is an answer too (`--json` prints it), and an error with its code on standard error;
+- a value is read as JSON where it is JSON, and as text where it is not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import SKILL, Common
+from cortex_skills.errors import CortexError
+
+
+@click.command(cls=Command)
+@click.argument("tool")
+@click.argument("arguments", metavar="[JSON|-]", required=False)
+@click.option("--arg", "pairs", metavar="KEY=VALUE", multiple=True, help="One argument; may be given again.")
+@SKILL
+@click.pass_obj
+def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...], skill: str | None) -> None:
+    """Call a tool on behalf of a skill.
+
+    The arguments are a JSON object, or - for one from standard input; --arg adds to them or takes their place. The
+    skills to load are named by --skills.
+    """
+    _call(common, tool, _arguments(arguments, pairs), skill)
+
+
+@click.command(cls=Command)
+@click.option("--subject", metavar="NAME", help="Only triples about this name.")
+@click.option("--predicate", metavar="NAME", help="Only triples with this predicate.")
+@click.option("--object", "object_", metavar="VALUE", help='Only triples with this value, or node: {"node": "b"}.')
+@click.option(
+    "--scope",
+    type=click.Choice(["agent", "namespace", "global"]),
+    help="agent [the default]: about the agent itself; namespace, global: about anything in the namespace.",
+)
+@click.option("--limit", type=int, metavar="N", help="At most so many triples [20].")
+@click.option("--cursor", metavar="CURSOR", help="The next page, as the page before names it.")
+@SKILL
+@click.pass_obj
+def query(common: Common, /, object_: str | None, skill: str | None, **given: Any) -> None:
+    """Ask the graph, and print triples and what the skill adds.
+
+    The same as `call skill_graph_query`. The skills to load are named by --skills.
+    """
+    if object_ is not None:
+        given["object"] = _value(object_)
+    arguments = {key: value for key, value in given.items() if value is not None}
+    details = _call(common, "skill_graph_query", arguments, skill)
+    if details["nextCursor"] and not common.out.as_json:
+        common.out.note(f"there are more: --cursor {details['nextCursor']}")
+
+
+def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[str, Any]:
+    """Call a tool and print what it answers; the details of the answer.
+
+    Raises:
+        CortexError: the call was refused, or failed.
+
+    """
+    with common.loaded() as plugin:
+        result = plugin.call(tool, arguments, skill=skill)
+    if result.is_error:
+        common.out.answer(result.to_json(), lambda: None)
+        error = result.details
+        raise CortexError(error["code"], error["message"], hint=error["hint"], details=error["details"])
+    common.out.answer(result.to_json(), lambda: common.out.text(result.text))
+    return result.details
+
+
+def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
+    """The arguments of a call; anything but an object is the tool's to refuse.
+
+    Raises:
+        click.UsageError: they are no JSON, or a pair is none.
+
+    """
+    if text == "-":
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise click.UsageError("the arguments on standard input are not UTF-8") from None
+    try:
+        arguments = {} if text is None else _json(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"the arguments are no JSON: {error}") from None
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not isinstance(arguments, dict):
+            raise click.UsageError(f"--arg {pair}: give KEY=VALUE, to be added to an object")
+        arguments[key] = _value(value)
+    return arguments
+
+
+def _value(text: str) -> Any:
+    try:
+        return _json(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _json(text: str) -> Any:
+    """JSON as RFC 8259 has it: without NaN and Infinity.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)

@@ -1,0 +1,78 @@
+"""`list` and `status`: the skills that are loaded, and the plugin around them.
+
+Rules kept here:
+- `list` changes nothing: skills run in a plugin of their own, on an empty graph in memory;
+- `status` opens what is configured, as a call would.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import Common
+from cortex_skills.cli.output import Output, style_of
+
+if TYPE_CHECKING:
+    from cortex_skills.skill import Skill
+
+_COLUMNS = ("name", "version", "hooks", "permissions", "description")
+
+
+@click.command("list", cls=Command)
+@click.pass_obj
+def list_skills(common: Common) -> None:
+    """List skills with their versions, hooks and permissions.
+
+    The skills are named by --skills. They are loaded on an empty graph in memory: your own is left alone.
+    """
+    with common.loaded(common.settings(store="memory:")) as plugin:
+        rows = [_row(skill) for skill in plugin.skills.values()]
+    common.out.answer(rows, lambda: common.out.table(_COLUMNS, [[_cell(row[key]) for key in _COLUMNS] for row in rows]))
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def status(common: Common) -> None:
+    """Show the store, the namespace, and the skills of --skills."""
+    with common.loaded() if common.skills else common.plugin() as plugin:
+        report = plugin.status()
+    common.out.answer(report, lambda: _show(common.out, report))
+
+
+def _row(skill: Skill) -> dict[str, Any]:
+    return {
+        "name": skill.name,
+        "version": skill.semantic.skill_version,
+        "hooks": sorted(skill.runtime.hooks) if skill.runtime else [],
+        "permissions": sorted(skill.semantic.permissions.names()),
+        "description": skill.manifest.description,
+        "folder": str(skill.folder),
+    }
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) or "-" if isinstance(value, list) else str(value)
+
+
+def _show(out: Output, report: dict[str, Any]) -> None:
+    verification = report["verification"]
+    out.line(f"store       {report['store']}")
+    out.line(f"namespace   {report['namespace']}")
+    out.line(f"agent       {report['agent']}")
+    out.line(f"scan        {'on' if verification['autoScan'] else 'off'}")
+    out.line(f"signatures  {'required' if verification['requireSignature'] else 'not required'}")
+    out.line(f"            {verification['note']}")
+    for warning in report["warnings"]:
+        out.line(("warning", style_of("warning")), f"     {warning}")
+    if not report["skills"]:
+        out.line("skills      none is loaded")
+    for skill in report["skills"]:
+        out.line(f"skill       {skill['name']} {skill['version']} in {skill['folder']}")
+        out.line(f"            hooks {_cell(skill['hooks'])}")
+        used = f"{skill['queriesUsed']} queries, {skill['assertionsUsed']} assertions, {skill['writesUsed']} writes"
+        out.line(f"            used {used}")
+        if skill["fault"]:
+            out.line("            ", ("fault", style_of("fail")), f" {skill['fault']['message']}")

@@ -1,0 +1,154 @@
+"""`validate`: whether skills are what they have to be, with everything that is wrong about them.
+
+Rules kept here:
+- every problem of every skill is reported, with file, line, field and what to do; one bad skill hides no other;
+- nothing of a skill runs, but with `--load`, and then in a plugin of its own on an empty graph in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import FOLDER, Common
+from cortex_skills.cli.output import Output, style_of
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.plugin import Plugin
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a skill; `field`, `file` and `line` are empty where there is none."""
+
+    code: str
+    message: str
+    hint: str = ""
+    field: str = ""
+    file: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What there is to say about one folder.
+
+    Attributes:
+        folder: the skill's, or the folder of skills when the fault is about all of them.
+        name, version: as the manifest states them; None when it is not valid, or has no semantic block.
+        hooks: what the code exports; None when it was not loaded.
+        faults: everything that is wrong.
+
+    """
+
+    folder: Path
+    name: str | None = None
+    version: str | None = None
+    hooks: tuple[str, ...] | None = None
+    faults: tuple[Fault, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "folder": str(self.folder),
+            "name": self.name,
+            "version": self.version,
+            "valid": not self.faults,
+            "hooks": None if self.hooks is None else list(self.hooks),
+            "errors": [asdict(fault) for fault in self.faults],
+        }
+
+
+@click.command(cls=Command)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
+@click.option("--load", is_flag=True, help="Scan, bundle and load each skill as well, on an empty graph in memory.")
+@click.pass_obj
+def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
+    """Check skills, and name everything that is wrong.
+
+    PATH is a skill's folder, or a folder of skills. Checks each SKILL.md by all rules of the manifest; with --load
+    also whether the skill loads: its dependencies, the scan, the bundle, and what its code exports.
+    """
+    reports = [report for path in paths for report in _check_all(path)]
+    if load and not any(report.faults for report in reports):
+        with common.plugin(common.settings(store="memory:")) as plugin:
+            reports = [report for path in paths for report in _load(common, plugin, path)]
+    bad = [report for report in reports if report.faults]
+    document = {"valid": not bad, "skills": [report.to_json() for report in reports]}
+    common.out.answer(document, lambda: _show(common.out, reports))
+    if bad:
+        count = sum(len(report.faults) for report in bad)
+        raise CortexError(
+            bad[0].faults[0].code,
+            f"{len(bad)} of {len(reports)} skills {'is' if len(bad) == 1 else 'are'} not valid ({_problems(count)})",
+            hint="correct the problems above" if not common.out.as_json else "",
+        )
+
+
+def _check_all(path: Path) -> Iterator[Report]:
+    from cortex_skills.loader import skill_folders
+
+    try:
+        folders = skill_folders(path)
+    except CortexError as error:
+        yield Report(path, faults=_faults(error))
+        return
+    yield from map(_check, folders)
+
+
+def _check(folder: Path) -> Report:
+    from cortex_skills.manifest import load_manifest
+
+    try:
+        manifest = load_manifest(folder)
+    except CortexError as error:
+        return Report(folder, faults=_faults(error))
+    return Report(folder, manifest.name, manifest.semantic.skill_version if manifest.semantic else None)
+
+
+def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
+    """The reports of the skills of a path that the plugin has loaded, or why it has not."""
+    reports = list(_check_all(path))
+    try:
+        common.load(plugin, path)
+    except CortexError as error:
+        refused = Report(path, faults=_faults(error))
+        return [refused] if len(reports) == 1 else [*reports, refused]
+    loaded = []
+    for report in reports:
+        runtime = plugin.skills[report.name or ""].runtime
+        loaded.append(replace(report, hooks=tuple(sorted(runtime.hooks)) if runtime else ()))
+    return loaded
+
+
+def _faults(error: CortexError) -> tuple[Fault, ...]:
+    """Everything that an error tells of."""
+    problems = error.details.get("errors", ())
+    if problems:
+        return tuple(Fault(code=error.code, **problem) for problem in problems)
+    return (Fault(error.code, error.message, error.hint),)
+
+
+def _show(out: Output, reports: list[Report]) -> None:
+    for report in reports:
+        for fault in report.faults:
+            place = str(report.folder / fault.file)
+            line = f":{fault.line}" if fault.line else ""
+            about = f"{fault.field}: " if fault.field else ""
+            out.line(f"{place}{line}: ", (f"error[{fault.code}]", style_of("error")), f": {about}{fault.message}")
+            if fault.hint:
+                out.line(f"    hint: {fault.hint}")
+        if not report.faults:
+            version = f" {report.version}" if report.version else ", without a semantic block"
+            hooks = "" if report.hooks is None else f", exports {', '.join(report.hooks) or 'no hooks'}"
+            out.line(("ok", "green"), f" {report.folder}: {report.name}{version}{hooks}")
+
+
+def _problems(count: int) -> str:
+    return f"{count} problem{'' if count == 1 else 's'}"
