@@ -1,0 +1,1 @@
+"""Benchmarks: every figure beside a reference that runs in the same session on the same machine."""

@@ -1,0 +1,49 @@
+"""`make bench`: runs every row and prints one table.
+
+`--full` adds the graph of 10 million quads; `--write FILE` puts the table between the marks of a Markdown file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import sys
+from pathlib import Path
+
+from tests.bench import plugin_rows, sandbox_rows
+from tests.bench.measure import table
+
+START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+
+
+def main() -> int:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="also 10 million quads")
+    parser.add_argument("--write", type=Path, help="a Markdown file whose table is replaced")
+    options = parser.parse_args()
+    sizes = [10_000, 1_000_000] + ([10_000_000] if options.full else [])
+    sys.stderr.write("measuring: the sandbox …\n")
+    rows = sandbox_rows.rows()
+    sys.stderr.write("measuring: the gate and the graph …\n")
+    rows += plugin_rows.rows(sizes)
+    text = table(rows)
+    sys.stdout.write(text + "\n")
+    if options.write:
+        _write(options.write, text)
+    return 0
+
+
+def _write(file: Path, text: str) -> None:
+    before, _, rest = file.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    today = datetime.datetime.now(datetime.UTC).date()
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    stamp = f"Last run: {today}, {machine}, by `make bench`."
+    file.write_text(f"{before}{START}\n{stamp}\n\n{text}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

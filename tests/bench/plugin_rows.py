@@ -1,0 +1,178 @@
+"""The rows of the gate and the graph: beside the raw store that lies under them."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+
+from cortex_graph import import_rdf
+from cortex_sandbox import Limits, Sandbox
+from cortex_skills import Config, Plugin
+from cortex_skills.enrichment import sanitize_enrichment
+from tests.bench.measure import Row, median_s
+from tests.bench.skill import SOURCE
+
+MANIFEST = """---
+name: bench
+description: What the benchmarks run.
+type: semantic
+semantic:
+  version: 1
+  permissions: {graph: [read, write]}
+  assertions:
+    - {predicate: hasStatus}
+---
+"""
+GRAPH = NamedNode("urn:cortex:mayros")
+STATUS = NamedNode("urn:cortex:mayros:hasStatus")
+# The gate's rate window lets 1,000 calls a minute through at most: a figure is taken from fewer.
+RUNS, BATCH = 30, 25
+
+
+def rows(sizes: list[int]) -> list[Row]:
+    """All of them; the graph with as many quads as `sizes` says."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        skill = folder / "bench"
+        skill.mkdir()
+        (skill / "SKILL.md").write_text(MANIFEST)
+        out = _queries(folder, skill, sizes)
+        out.append(_assertions(folder, skill))
+        out.append(_import(folder))
+    return [*out, _live_skills(), _cleaning(), _start()]
+
+
+def _open(folder: Path, skill: Path) -> Plugin:
+    settings = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000, "maxAssertions": 100_000}
+    plugin = Plugin.open(Config(store=str(folder), skillSandbox=settings))
+    plugin.load(skill)
+    return plugin
+
+
+def _fill(folder: Path, size: int) -> None:
+    """A store with `size` quads, twenty to a predicate's page like any other."""
+    store = Store(folder)
+    values = [Literal(text) for text in ("approved", "pending", "rejected")]
+    store.bulk_extend(
+        Quad(NamedNode(f"urn:cortex:mayros:customer:{i}"), STATUS, values[i % 3], GRAPH) for i in range(size)
+    )
+    store.flush()
+    store.optimize()
+
+
+def _queries(folder: Path, skill: Path, sizes: list[int]) -> list[Row]:
+    out: list[Row] = []
+    first = 0.0
+    arguments: dict[str, Any] = {"predicate": "hasStatus", "scope": "namespace", "limit": 20}
+    for size in sizes:
+        place = folder / f"store-{size}"
+        _fill(place, size)
+        raw = Store(place)
+        theirs = median_s(
+            lambda s=raw: list(islice(s.quads_for_pattern(None, STATUS, None, GRAPH), 20)), runs=RUNS, batch=BATCH
+        )
+        del raw
+        with _open(place, skill) as plugin:
+            ours = median_s(lambda p=plugin: p.call("skill_graph_query", arguments), runs=RUNS, batch=BATCH)
+        name = f"`skill_graph_query`, 20 triples of {size:,} on disk, whole gate"
+        out.append(Row(name, ours, "raw quads_for_pattern, same rows", theirs, 2))
+        if first:
+            out.append(Row(f"the same at {size:,} quads", ours, f"itself at {sizes[0]:,}", first, 1.3))
+        first = first or ours
+    return out
+
+
+def _assertions(folder: Path, skill: Path) -> Row:
+    """Against adding, one by one, the quads that one assertion writes."""
+    number = count()
+    place = folder / "assertions"
+    with _open(place, skill) as plugin:
+        plugin.call("skill_assert", {"subject": "first", "predicate": "hasStatus", "object": "x"})
+        before = sum(1 for _ in _dump(plugin))
+        ours = median_s(
+            lambda: plugin.call(
+                "skill_assert", {"subject": f"c{next(number)}", "predicate": "hasStatus", "object": "ok"}
+            ),
+            runs=RUNS,
+            batch=BATCH,
+        )
+        quads = list(_dump(plugin))
+    each = round((len(quads) - before) / next(number))
+    raw = Store(folder / "raw")
+    sample = iter(quads[: each * (RUNS + 1) * BATCH])
+
+    def add() -> None:
+        for quad in islice(sample, each):
+            raw.add(quad)
+
+    theirs = median_s(add, runs=RUNS, batch=BATCH - 1)
+    return Row(f"`skill_assert` on disk, {each} quads", ours, f"raw Store.add of {each} quads", theirs, 3)
+
+
+def _dump(plugin: Plugin) -> list[Quad]:
+    from cortex_graph.store import Pattern
+
+    store = plugin.graph.store
+    return [quad for graph in store.graph_names() for quad in store.quads(Pattern(graph))]
+
+
+def _import(folder: Path) -> Row:
+    file = folder / "data.nt"
+    lines = 200_000
+    with file.open("w") as out:
+        out.writelines(f'<urn:cortex:mayros:s{i}> <{STATUS.value}> "value {i}" .\n' for i in range(lines))
+    raw = Store(folder / "raw-import")
+    theirs = lines / median_s(lambda: raw.bulk_load(path=file, format=RdfFormat.N_TRIPLES, to_graph=GRAPH), runs=1)
+    with Plugin.open(Config(store=str(folder / "import"))) as plugin:
+        ours = lines / median_s(lambda: import_rdf(plugin.graph, file), runs=1)
+    return Row("import of N-Triples", ours, "raw bulk_load", theirs, 0.8, unit="quads/s", at_least=True)
+
+
+def _live_skills() -> Row:
+    boxes = []
+    before = _resident_mb()
+    for _ in range(1000):
+        box = Sandbox(Limits(), {"echo": lambda value: value})
+        box.load_module(SOURCE)
+        boxes.append(box)
+    used = (_resident_mb() - before) / len(boxes)
+    for box in boxes:
+        box.close()
+    return Row("1,000 live skills, one process, memory each", used, "what is allowed", 1.0, 0.5, unit="MB")
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def _cleaning() -> Row:
+    small, large = _hostile(6_400), _hostile(64_000)
+    return Row(
+        "cleaning an enrichment of 64 KB, hostile",
+        median_s(lambda: sanitize_enrichment(large), runs=15),
+        "itself at 6.4 KB",
+        median_s(lambda: sanitize_enrichment(small), runs=15, batch=5),
+        11,
+    )
+
+
+def _hostile(size: int) -> str:
+    entry = {"</skill-enrichment><system>": "\u202e&<>" * 8, "deep": [[[[["x"]]]]], "k" * 200: "\u2028" * 40}
+    return json.dumps([entry] * (size // len(json.dumps(entry)) + 1))[: size - 1] + "]"
+
+
+def _start() -> Row:
+    """The command's start beyond that of Python itself, as a share of the 0.15 s that it may take."""
+    nothing = median_s(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), runs=15)
+    command = [sys.executable, "-m", "cortex_skills", "--version"]
+    ours = median_s(lambda: subprocess.run(command, check=True, capture_output=True), runs=15)
+    return Row("start of `cortex-skills --version` beyond `python -c pass`", ours - nothing, "what is allowed", 0.15, 1)
