@@ -1,0 +1,177 @@
+"""Where settings come from: the YAML file, the environment, the arguments. Each is read into a `Document`.
+
+Rules kept here:
+- the environment names a setting by its words with `_` between them and its levels with `__`:
+  `CORTEX_AGENT_NAMESPACE`, `CORTEX_VERIFICATION__REQUIRE_SIGNATURE=false`; a list has commas; an empty variable
+  is none; a `CORTEX_` variable that names no setting gets a warning;
+- arguments may be in camelCase or snake_case, and sections are mappings; the file is in camelCase;
+- a key without a value (`null`, None) is not set;
+- what is not of its setting's type is passed on as it is, for the schema to refuse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cortex_skills.errors import CortexError
+from cortex_skills.schemas import Document, Mark, Problem, did_you_mean, schema, summary
+
+ENVIRONMENT_PREFIX = "CORTEX_"
+
+# Variables of the plugin that are read elsewhere and are no settings.
+OTHER_VARIABLES = frozenset({"CORTEX_SANDBOX_CACHE", "CORTEX_UNSAFE_DIRECT_LOAD"})
+
+_FLAGS = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
+_INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)
+
+Setting = tuple[str, ...]
+
+
+def snake(name: str) -> str:
+    """A name in camelCase as Python has it."""
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
+
+
+def camel(name: str) -> str:
+    """A name of Python as the file has it; one in camelCase stays as it is."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@cache
+def all_settings() -> dict[Setting, dict[str, Any]]:
+    """The schema of each setting, by its path."""
+    settings: dict[Setting, dict[str, Any]] = {}
+    for name, rule in schema("config")["properties"].items():
+        inner = rule.get("properties")
+        settings |= {(name, key): part for key, part in inner.items()} if inner else {(name,): rule}
+    return settings
+
+
+@cache
+def _variables() -> dict[str, Setting]:
+    """The setting of each environment variable."""
+    return {
+        ENVIRONMENT_PREFIX + "__".join(snake(part).upper() for part in setting): setting for setting in all_settings()
+    }
+
+
+def from_file(path: Path) -> Document:
+    """The settings of a YAML file.
+
+    Raises:
+        CortexError: `config_invalid`: it cannot be read, or is no mapping.
+
+    """
+    from cortex_skills.safe_yaml import read
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise invalid([Problem((), "is not UTF-8", "", Mark(str(path)))]) from None
+    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise invalid([Problem((), f"cannot be read: {reason}", "", Mark(str(path)))]) from None
+    document = read(text, file=str(path))
+    if document.data is None or isinstance(document.data, dict):
+        return document
+    raise invalid([*document.problems, document.problem((), "must be a mapping of settings")])
+
+
+def from_environment(env: Mapping[str, str]) -> Document:
+    """The settings among the variables of the environment."""
+    data: dict[str, Any] = {}
+    marks: dict[tuple[str | int, ...], Mark] = {}
+    for variable, setting in _variables().items():
+        if text := env.get(variable):
+            *section, key = setting
+            target = data.setdefault(section[0], {}) if section else data
+            target[key] = _typed(text, all_settings()[setting]["type"])
+            marks[setting] = Mark(variable)
+    return Document(data, marks)
+
+
+def _typed(text: str, kind: str) -> Any:
+    """The text of a variable as its setting's type has it; unchanged where it cannot be, for the schema to refuse."""
+    match kind:
+        case "boolean":
+            return _FLAGS.get(text.strip().lower(), text)
+        case "integer":
+            return int(text) if _INTEGER.fullmatch(text.strip()) else text
+        case "array":
+            return [part.strip() for part in text.split(",")]
+    return text
+
+
+def unknown_variables(env: Mapping[str, str]) -> Iterator[str]:
+    """A warning for each variable that looks like a setting and is none."""
+    known = {*_variables(), *OTHER_VARIABLES}
+    for name in sorted(env):
+        if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
+            hint = did_you_mean(name, known)
+            yield f"the environment variable {name} is no setting{f'; {hint}' if hint else ''}"
+
+
+def from_arguments(settings: Mapping[str, Any]) -> Document:
+    """Settings from Python, with their keys in camelCase."""
+    problems: list[Problem] = []
+    data: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = camel(key)
+        if name in data:
+            problems.append(Problem((name,), "is given twice, in camelCase and in snake_case"))
+        try:
+            data[name] = json.loads(json.dumps(value, default=_json_ready))
+        except (TypeError, ValueError, RecursionError):
+            problems.append(Problem((name,), f"holds what no setting can be: {type(value).__name__}"))
+            continue
+        if isinstance(data[name], dict):
+            data[name] = {camel(inner): part for inner, part in data[name].items()}
+    return Document(data, problems=tuple(problems))
+
+
+def _json_ready(value: object) -> Any:
+    return dict(value) if isinstance(value, Mapping) else os.fspath(value)  # type: ignore[call-overload]
+
+
+def merged(sources: list[Document]) -> Document:
+    """One document out of all sources; the later ones win, and what has no value is left out."""
+    data: dict[str, Any] = {}
+    for source in sources:
+        for key, value in (source.data or {}).items():
+            if isinstance(value, dict):
+                section = data[key] if isinstance(data.get(key), dict) else {}
+                data[key] = section | {inner: part for inner, part in value.items() if part is not None}
+            elif value is not None:
+                data[key] = value
+    return Document(
+        data,
+        {path: mark for source in sources for path, mark in source.marks.items()},
+        {path: text for source in sources for path, text in source.texts.items()},
+        tuple(problem for source in sources for problem in source.problems),
+    )
+
+
+def invalid(problems: list[Problem]) -> CortexError:
+    """The error that tells of all problems."""
+    return CortexError(
+        "config_invalid",
+        summary("the configuration", problems),
+        hint="correct the settings above",
+        details={"errors": [problem.to_json() for problem in problems]},
+    )
