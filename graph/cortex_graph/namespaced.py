@@ -203,26 +203,11 @@ class NamespacedGraph:
         page = self.store.match(pattern, limit, cursor)
         total, exact = self._total(pattern, len(page.quads), whole=cursor is None and page.cursor is None)
         return {
-            key: self._page_as_json(page.quads),
+            key: [self._as_json(quad, self.index.identify(quad)) for quad in page.quads],
             "total": total,
             "totalIsExact": exact,
             "nextCursor": page.cursor,
         }
-
-    def _page_as_json(self, quads: list[Quad]) -> list[dict[str, Any]]:
-        """The quads of a page; what a page has of predicates is mostly one and the same, so each is named once."""
-        names, identify = self.names, self.index.identify
-        predicates = {quad.predicate.value: quad.predicate for quad in quads}
-        named = {iri: name_of(predicate, names) for iri, predicate in predicates.items()}
-        return [
-            {
-                "id": identify(quad),
-                "subject": name_of(quad.subject, names),
-                "predicate": named[quad.predicate.value],
-                "object": from_term(quad.object, names),
-            }
-            for quad in quads
-        ]
 
     def _total(self, pattern: Pattern, on_page: int, *, whole: bool) -> tuple[int, bool]:
         """How many triples a pattern has, and whether that is all of them."""
