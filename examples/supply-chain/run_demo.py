@@ -14,9 +14,10 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import package_graph
 from distributions import described
@@ -30,6 +31,7 @@ SKILL = Path(__file__).parent / "license-audit"
 AGENT = "auditor"
 SHOWN = 3
 
+T = TypeVar("T")
 Finding = dict[str, Any]
 FINDING_KEYS = {"assert", "neededBy", "neededByTotal"}
 CLAIM_KEYS = {"subject", "predicate", "object"}
@@ -60,7 +62,7 @@ def run(store: Path, report: Report) -> None:
         report.heading("1. What is installed here")
         started = time.perf_counter()
         found = list(metadata.distributions())
-        packages = list(described(track(found, "reading", console=report.console, disable=not report.live)))
+        packages = list(described(report.progress(found, "reading")))
         written = package_graph.write(plugin.graph, packages)
         report.say(f"{len(packages)} distributions read in {time.perf_counter() - started:.1f} s, store {store}")
         report.say(f"{written.new} facts are new, {written.kept} known, {written.removed} no longer true and removed")
@@ -165,11 +167,15 @@ class Report:
 
     def __init__(self) -> None:
         self.console = Console(highlight=False, soft_wrap=True, emoji=False)  # `:package:` is no emoji
-        self.live = self.console.is_terminal
 
     def heading(self, text: str) -> None:
         """A new part begins."""
         self.console.print(f"\n{text}", style="bold", markup=False)
+
+    def progress(self, items: list[T], doing: str) -> Iterable[T]:
+        """The items, one by one, with a progress bar on a terminal."""
+        live = self.console.is_terminal
+        return track(items, doing, console=self.console, transient=True, disable=not live)
 
     def say(self, text: str) -> None:
         """Lines of the part; what cannot be printed is escaped, since it may come from anywhere."""

@@ -18,8 +18,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from boolean import ParseError
-from license_expression import ExpressionError, Licensing, get_license_index, get_spdx_licensing
+from license_expression import Licensing, get_license_index, get_spdx_licensing
 
 _LONGEST = 1000
 _FILLER = re.compile(r"\b(?:the|licen[sc]e|version)\b|,", re.IGNORECASE)
@@ -50,7 +49,7 @@ def categories(expression: str) -> dict[str, str]:
 def _expression(text: str) -> str | None:
     try:
         parsed = _licensing().parse(text, validate=True, strict=True)
-    except (ExpressionError, ParseError):
+    except Exception:  # the parser fails in many ways on text that is no expression: assertions, index errors …
         return None
     return None if parsed is None else str(parsed.render())
 

@@ -22,10 +22,16 @@ const VERDICTS: Partial<Record<string, Verdict>> = {
   "Copyleft Limited": "copyleft",
 };
 
+/** Far more than any package states; deep parentheses would exhaust the stack. */
+const MAX_WORDS = 200;
+const INVALID: Judgement = { verdict: "unclear", category: "no valid expression" };
+
 /** Judge an expression by the category of each licence in it. */
 export function judge(expression: string, categories: ReadonlyMap<string, string>): Judgement {
   const words = expression.match(/[()]|[^\s()]+/g) ?? [];
+  if (words.length > MAX_WORDS) return INVALID;
   let next = 0;
+  let closed = true;
 
   function joined(operator: "OR" | "AND", operand: () => Judgement, wins: (order: number) => boolean): Judgement {
     let judgement = operand();
@@ -44,7 +50,7 @@ export function judge(expression: string, categories: ReadonlyMap<string, string
     let word = words[next++] ?? "";
     if (word === "(") {
       const inner = anyOf();
-      next++;
+      closed &&= words[next++] === ")";
       return inner;
     }
     if (words[next] === "WITH") {
@@ -55,5 +61,6 @@ export function judge(expression: string, categories: ReadonlyMap<string, string
     return { verdict: VERDICTS[category] ?? "unclear", category };
   }
 
-  return anyOf();
+  const judgement = anyOf();
+  return closed && next === words.length ? judgement : INVALID;
 }

@@ -1,0 +1,61 @@
+"""What the READMEs of the examples say, tried as a reader would."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import EXAMPLES
+
+PROGRAMS = {"cortex-skills": [sys.executable, "-m", "cortex_skills"], "python": [sys.executable]}
+
+
+def commands(readme: Path) -> list[list[str]]:
+    """The command lines in a README, without those that set everything up."""
+    text = readme.read_text(encoding="utf-8").replace("\\\n", "")
+    lines = [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.*)", text, re.MULTILINE)]
+    return [[*PROGRAMS[program], *arguments] for program, *arguments in lines if program != "make"]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder that has the examples, and where a store may be made."""
+    (tmp_path / "examples").symlink_to(EXAMPLES, target_is_directory=True)
+    return tmp_path
+
+
+def test_the_commands_of_verify_kyc_answer_as_it_says(checkout):
+    imported, asked, asserted = [run(command, checkout) for command in commands(EXAMPLES / "verify-kyc" / "README.md")]
+
+    assert (imported.returncode, asked.returncode, asserted.returncode) == (0, 0, 1)
+    assert '"toVerify":["mayros:customer:boris"]' in asked.stdout
+    assert "proof_required" in asserted.stderr
+
+
+def test_the_python_of_verify_kyc_prints_the_answer(checkout):
+    text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+    assert run([sys.executable, "-c", code], checkout).stdout == "No matching triples.\n\n" + "\n".join(
+        [
+            '<skill-enrichment type="data">',
+            '{"approved":[],"pending":[],"rejected":[],"toVerify":[]}',
+            "</skill-enrichment>\n",
+        ]
+    )
+
+
+def test_the_commands_of_supply_chain_answer(checkout):
+    done = [run(command, checkout) for command in commands(EXAMPLES / "supply-chain" / "README.md")]
+
+    assert [finished.returncode for finished in done] == [0] * 5
+    assert all(finished.stdout for finished in done)

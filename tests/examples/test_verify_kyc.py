@@ -1,0 +1,87 @@
+import logging
+from pathlib import Path
+
+import pytest
+
+from cortex_graph import import_rdf
+from cortex_skills import Plugin
+from cortex_skills.manifest import Assertion, Permissions, Query, Semantic, load_manifest
+
+from .conftest import enrichment
+
+STATUS = {"predicate": "hasStatus", "scope": "namespace"}
+
+
+@pytest.fixture
+def kyc(plugin: Plugin, examples: Path) -> Plugin:
+    import_rdf(plugin.graph, examples / "verify-kyc" / "customers.ttl")
+    assert plugin.load(examples / "verify-kyc") == ["verify-kyc"]
+    return plugin
+
+
+def test_its_manifest_is_the_one_of_the_contract_without_the_dependency(examples):
+    manifest = load_manifest(examples / "verify-kyc")
+
+    assert manifest.name == "verify-kyc"
+    assert manifest.semantic == Semantic(
+        version=1,
+        permissions=Permissions(
+            graph=frozenset({"read", "write"}),
+            proofs=frozenset({"request", "verify", "publish"}),
+            memory=frozenset({"recall", "remember"}),
+        ),
+        assertions=(Assertion("isVerified", require_proof=True),),
+        queries=(Query("hasStatus", "namespace"),),
+        allowed_tools=("skill_graph_query", "skill_assert", "hub_search"),
+        max_queries=100,
+        skill_version="1.0.0",
+    )
+
+
+def test_it_has_all_four_hooks(kyc):
+    runtime = kyc.skills["verify-kyc"].runtime
+
+    assert runtime is not None
+    assert runtime.hooks == {"onActivate", "onQuery", "onError", "onDeactivate"}
+
+
+def test_it_tells_who_has_which_status_and_who_is_still_to_be_verified(kyc):
+    result = kyc.call("skill_graph_query", STATUS)
+
+    assert result.text.startswith("4 triples found:\n")
+    said = enrichment(result)
+    assert sorted(said.pop("approved")) == ["mayros:customer:ada", "mayros:customer:boris"]
+    assert said == {
+        "pending": ["mayros:customer:chidi"],
+        "rejected": ["mayros:customer:dolores"],
+        "toVerify": ["mayros:customer:boris"],
+    }
+
+
+def test_it_has_nothing_to_say_about_other_predicates(kyc):
+    assert enrichment(kyc.call("skill_graph_query", {"predicate": "isVerified", "scope": "namespace"})) is None
+
+
+def test_a_customer_is_not_verified_without_a_proof(kyc):
+    asked = {"subject": "customer:boris", "predicate": "isVerified", "object": True}
+
+    assert kyc.call("skill_assert", asked).code == "proof_required"
+    assert kyc.call("skill_assert", {**asked, "requireProof": False}).code == "proof_required"
+    assert kyc.graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"] == []
+
+
+def test_an_agent_is_told_the_statuses_before_it_starts(kyc):
+    lines = kyc.context().splitlines()
+
+    assert lines[0] == '<semantic-skill-context skill="verify-kyc">'
+    assert 'mayros:customer:chidi mayros:hasStatus "pending"' in lines
+
+
+def test_its_hooks_write_to_the_log(plugin, examples, caplog):
+    caplog.set_level(logging.INFO)
+    plugin.load(examples / "verify-kyc")
+    plugin.unload("verify-kyc")
+
+    logged = [record.getMessage() for record in caplog.records]
+    assert "[skill:verify-kyc] knows the customers of mayros, for a1" in logged
+    assert "[skill:verify-kyc] done: unload" in logged
