@@ -48,9 +48,9 @@ _EPILOG = """\b
 Examples:
   cortex-skills validate --load skills/
       check every skill of a folder, and load them once
-  cortex-skills query --skills skills/verify-kyc --predicate hasStatus --scope namespace
+  cortex-skills query --skills skills/kyc --predicate hasStatus --scope namespace
       ask the graph, with what the skill has to say
-  cortex-skills call skill_assert --skills skills/verify-kyc --arg subject=a --arg predicate=hasStatus --arg object=ok
+  cortex-skills call skill_assert --skills skills/kyc '{"subject": "a", "predicate": "p", "object": 1}'
       assert a statement on behalf of the skill
 
 \b

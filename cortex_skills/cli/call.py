@@ -53,7 +53,7 @@ def query(common: Common, /, object_: str | None, skill: str | None, **given: An
     The same as `call skill_graph_query`. The skills to load are named by --skills.
     """
     if object_ is not None:
-        given["object"] = _value(object_)
+        given["object"] = read_value(object_)
     arguments = {key: value for key, value in given.items() if value is not None}
     details = _call(common, "skill_graph_query", arguments, skill)
     if details["nextCursor"] and not common.out.as_json:
@@ -97,11 +97,16 @@ def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
         key, equals, value = pair.partition("=")
         if not key or not equals or not isinstance(arguments, dict):
             raise click.UsageError(f"--arg {pair}: give KEY=VALUE, to be added to an object")
-        arguments[key] = _value(value)
+        arguments[key] = read_value(value)
     return arguments
 
 
-def _value(text: str) -> Any:
+def read_value(text: str) -> Any:
+    """A value as it is given on a command line: JSON where it is JSON, else the text.
+
+    >>> read_value("5"), read_value("five"), read_value('{"node": "b"}')
+    (5, 'five', {'node': 'b'})
+    """
     try:
         return _json(text)
     except (ValueError, RecursionError):

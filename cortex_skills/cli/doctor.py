@@ -15,12 +15,11 @@ from cortex_skills.cli.output import style_of
 
 
 @click.command(cls=Command)
-@click.pass_context
-def doctor(context: click.Context) -> None:
+@click.pass_obj
+def doctor(common: Common) -> None:
     """Check the installation, the configuration and the store."""
     from cortex_skills.cli.checks import CHECKS
 
-    common = context.find_object(Common) or Common()
     out = common.out
     with out.working("checking (the first time on a machine, the WebAssembly guests are compiled)"):
         verdicts = [verdict for check in CHECKS for verdict in check(common)]
@@ -36,4 +35,4 @@ def doctor(context: click.Context) -> None:
 
     out.answer({"ok": not failed, "checks": [verdict.to_json() for verdict in verdicts]}, show)
     if failed:
-        context.exit(2)
+        raise click.exceptions.Exit(2)

@@ -65,8 +65,6 @@ def _show(out: Output, report: dict[str, Any]) -> None:
     out.line(f"scan        {'on' if verification['autoScan'] else 'off'}")
     out.line(f"signatures  {'required' if verification['requireSignature'] else 'not required'}")
     out.line(f"            {verification['note']}")
-    for warning in report["warnings"]:
-        out.line(("warning", style_of("warning")), f"     {warning}")
     if not report["skills"]:
         out.line("skills      none is loaded")
     for skill in report["skills"]:

@@ -87,7 +87,7 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
         raise CortexError(
             bad[0].faults[0].code,
             f"{len(bad)} of {len(reports)} skills {'is' if len(bad) == 1 else 'are'} not valid ({_problems(count)})",
-            hint="correct the problems above" if not common.out.as_json else "",
+            hint="correct the problems above",
         )
 
 

@@ -1,0 +1,146 @@
+"""What all commands have in common: options, help, errors, exit codes."""
+
+import json
+
+import pytest
+
+from cortex_skills import __version__
+from cortex_skills.cli.app import program
+
+COMMANDS = [["validate"], ["scan"], ["list"], ["query"], ["call"], ["status"], ["doctor"], ["graph"]]
+FAMILY = [["graph", "import"], ["graph", "export"], ["graph", "namespaces"]]
+COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
+
+
+def test_the_version_is_told(run):
+    assert run("--version").stdout == f"cortex-skills {__version__}\n"
+    for words in (("--json", "--version"), ("--version", "--json")):
+        assert run(*words).json == {"version": __version__}
+
+
+def test_help_is_a_short_manual(run):
+    answer = run("--help")
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    for part in ("Write skills:", "Use skills:", "Keep the graph:", "Examples:", "Exit status:", "Shell completion"):
+        assert part in answer.stdout
+    for (name,) in COMMANDS:
+        assert f"\n  {name} " in answer.stdout
+    assert run().stdout == answer.stdout
+
+
+def test_only_what_there_is_is_offered():
+    assert sorted(program.commands) == sorted(name for (name,) in COMMANDS)
+
+
+@pytest.mark.parametrize("words", COMMANDS + FAMILY, ids=" ".join)
+def test_every_command_explains_itself_and_takes_the_options_of_all(run, words):
+    answer = run(*words, "--help")
+    own, common = answer.stdout.split("Options of all commands:")
+    assert answer.exit_code == 0
+    assert own.startswith("Usage: cortex-skills " + " ".join(words))
+    assert all(option in common for option in COMMON)
+
+
+def test_an_option_counts_before_and_after_the_command(run, tmp_path):
+    for words in (
+        ("--namespace", "a", "status", "--json"),
+        ("--json", "status", "--namespace", "a"),
+        ("--namespace", "b", "--json", "status", "--namespace", "a"),
+    ):
+        assert run(*words).json["namespace"] == "a"
+
+
+def test_skills_add_up_on_both_sides(run, write_skill):
+    one, two = write_skill("one"), write_skill("two")
+    answer = run("--skills", one, "list", "--skills", two, "--json")
+    assert [row["name"] for row in answer.json] == ["one", "two"]
+
+
+def test_options_win_over_the_environment_and_that_over_the_file(run, tmp_path):
+    path = tmp_path / "cortex.yaml"
+    path.write_text("agentNamespace: file\n")
+    words = ("status", "--json", "--config", path)
+    assert run(*words).json["namespace"] == "file"
+    assert run(*words, env={"CORTEX_AGENT_NAMESPACE": "env"}).json["namespace"] == "env"
+    answer = run(*words, "--namespace", "option", env={"CORTEX_AGENT_NAMESPACE": "env"})
+    assert answer.json["namespace"] == "option"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("validte",), "did you mean validate?"),
+        (("graph", "exprot"), "did you mean export?"),
+        (("status", "--namespce", "a"), "did you mean --namespace?"),
+        (("x" * 10_000,), "see `cortex-skills --help`"),
+        (("scan",), "see `cortex-skills scan --help`"),
+    ],
+)
+def test_a_wrong_word_is_a_wrong_usage_with_a_way_on(run, words, hint):
+    answer = run(*words)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("error[invalid_arguments]: ")
+    assert answer.stderr.endswith(f"hint: {hint}\n")
+
+
+def test_a_wrong_word_cannot_draw_on_a_terminal(run):
+    answer = run("\x1b[31mx\nerror[y]: z")
+    assert answer.stderr.startswith("error[invalid_arguments]: no such command: \\u001b[31mx\n  error[y]: z\n")
+
+
+def test_a_wrong_usage_is_json_when_json_is_asked_for(run):
+    for words in (("lst", "--json"), ("--json", "status", "--nope"), ("--json", "lst")):
+        answer = run(*words)
+        assert (answer.exit_code, answer.stdout) == (2, "")
+        assert answer.error["code"] == "invalid_arguments"
+        assert len(answer.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--namespace", "a b"), "config_invalid"),
+        (("--store", "https://example.org/sparql"), "graph_unavailable"),
+        (("--agent", ""), "invalid_arguments"),
+        (("--agent", "x" * 300), "invalid_arguments"),
+        (("--config", "/nowhere/cortex.yaml"), "invalid_arguments"),
+    ],
+)
+def test_an_environment_that_is_not_in_order_ends_with_2(run, words, code):
+    answer = run("status", *words, "--json")
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.error["code"] == code
+
+
+def test_every_line_of_a_long_error_but_the_first_is_indented(run, tmp_path):
+    path = tmp_path / "cortex.yaml"
+    path.write_text("stoer: x\nagentNamespace: 5\n")
+    first, *problems, hint = run("status", "--config", path).stderr.splitlines()
+    assert first == "error[config_invalid]: the configuration has 2 problems:"
+    assert [problem.startswith(f"  {path}:") for problem in problems] == [True, True]
+    assert hint == "hint: correct the settings above"
+
+
+def test_the_log_is_written_when_it_is_asked_for(run, skill):
+    words = ("query", "--skills", skill)
+    assert run(*words).stderr == ""
+    assert run("-v", *words).stderr.startswith("info: {")
+    record = json.loads(run(*words, "--verbose", "--json").stderr)
+    assert (record["level"], record["logger"]) == ("info", "cortex_skills.audit")
+
+
+def test_warnings_are_always_written(run):
+    answer = run("status", env={"CORTEX_STOER": "x"})
+    assert answer.exit_code == 0
+    assert answer.stderr == (
+        "warning: configuration: the environment variable CORTEX_STOER is no setting; did you mean CORTEX_STORE?\n"
+    )
+
+
+def test_what_a_skill_logs_is_told_on_standard_error_without_escapes(run, write_skill):
+    code = "export default { name: 'greeter', onQuery() { logger.warn('\\x1b[31mred\\nerror[x]: y'); } };"
+    answer = run("query", "--skills", write_skill(code=code))
+    assert answer.exit_code == 0
+    assert "[skill:greeter]" in answer.stderr
+    assert "\x1b" not in answer.stderr
+    assert not any(line.startswith("error[x]") for line in answer.stderr.splitlines())

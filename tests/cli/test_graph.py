@@ -1,0 +1,92 @@
+"""`graph import`, `graph export` and `graph namespaces`."""
+
+import pytest
+
+TURTLE = b'<urn:a> <urn:p> "b", 5 .\n'
+
+
+@pytest.fixture
+def turtle(tmp_path):
+    path = tmp_path / "facts.ttl"
+    path.write_bytes(TURTLE)
+    return path
+
+
+def test_a_file_goes_in_and_comes_out_the_same(run, turtle, tmp_path):
+    answer = run("graph", "import", turtle)
+    assert (answer.exit_code, answer.stdout) == (0, f"2 statements of {turtle} are in mayros\n")
+    out = tmp_path / "out.nt"
+    answer = run("graph", "export", out)
+    assert (answer.exit_code, answer.stdout) == (0, f"2 statements of mayros are in {out}\n")
+    integer = '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert sorted(out.read_text().splitlines()) == [f"<urn:a> <urn:p> {integer} .", '<urn:a> <urn:p> "b" .']
+
+
+def test_json_reports(run, turtle, tmp_path):
+    report = {"namespace": "mayros", "statements": 2}
+    assert run("graph", "import", turtle, "--json").json == {"file": str(turtle), **report}
+    out = tmp_path / "out.trig"
+    assert run("graph", "export", out, "--json").json == {"file": str(out), **report}
+
+
+def test_standard_input_and_output_need_no_file(run):
+    assert run("graph", "import", "-", "--format", "turtle", stdin=TURTLE).exit_code == 0
+    answer = run("graph", "export", "--format", "n-triples")
+    assert '<urn:a> <urn:p> "b" .' in answer.stdout.splitlines()
+    assert run("graph", "export").stdout.startswith("@prefix mayros: <urn:cortex:mayros:> .\n")
+
+
+def test_standard_input_without_a_format_is_a_wrong_usage(run):
+    answer = run("graph", "import", "-", stdin=TURTLE)
+    assert answer.exit_code == 2
+    assert "give --format" in answer.stderr
+
+
+def test_export_to_standard_output_leaves_no_room_for_json(run, store):
+    answer = run("graph", "export", "--json")
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert "give a FILE" in answer.error["message"]
+    assert not store.exists()
+
+
+def test_a_broken_file_imports_nothing_and_is_told_by_line(run, tmp_path):
+    path = tmp_path / "broken.nt"
+    path.write_text("<urn:a> <urn:p> <urn:b> .\nbroken\n")
+    answer = run("graph", "import", path, "--json")
+    assert (answer.exit_code, answer.stdout) == (1, "")
+    assert (answer.error["code"], answer.error["details"]["line"]) == ("invalid_arguments", 2)
+    assert run("graph", "namespaces").stdout == ""
+
+
+def test_an_unknown_extension_and_a_missing_file_are_told(run, tmp_path):
+    path = tmp_path / "facts.xyz"
+    answer = run("graph", "import", path)
+    assert answer.exit_code == 2
+    path.write_bytes(TURTLE)
+    answer = run("graph", "import", path)
+    assert answer.exit_code == 1
+    assert "hint: one of turtle, n-triples" in answer.stderr
+    assert run("graph", "import", path, "--format", "turtle").exit_code == 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(run, turtle, tmp_path):
+    run("graph", "import", turtle)
+    answer = run("graph", "export", tmp_path / "nowhere" / "out.ttl")
+    assert (answer.exit_code, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("error[invalid_arguments]: ")
+
+
+def test_namespaces_are_listed_and_kept_apart(run, turtle):
+    run("graph", "import", turtle)
+    run("graph", "--namespace", "beta", "import", turtle)
+    assert run("graph", "namespaces").stdout == "beta\nmayros\n"
+    assert run("graph", "namespaces", "--json").json == ["beta", "mayros"]
+    assert run("graph", "export", "--namespace", "gamma", "--format", "n-triples").stdout == ""
+
+
+def test_the_formats_of_the_help_are_those_of_the_graph():
+    from cortex_graph import FORMATS
+    from cortex_skills.cli.graph import export
+
+    (choice,) = (parameter.type.choices for parameter in export.params if parameter.name == "form")
+    assert list(choice) == list(FORMATS)

@@ -1,0 +1,155 @@
+"""The command as a process of its own: pipes, terminals, signals, locks."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex_graph import open_store
+from cortex_skills import __version__
+
+SCRIPT = Path(sys.executable).with_name("cortex-skills")
+
+
+@pytest.fixture
+def environment(store):
+    return {**os.environ, "CORTEX_STORE": str(store)}
+
+
+@pytest.fixture
+def many(store, tmp_path, run):
+    """A store with more than a pipe holds."""
+    path = tmp_path / "many.nt"
+    path.write_text("".join(f"<urn:a:{number}> <urn:p> <urn:b> .\n" for number in range(20_000)))
+    assert run("graph", "import", path).exit_code == 0
+
+
+def on_a_terminal(words, environment):
+    """The exit code, and what a terminal was sent."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    settings = {**environment, "TERM": "xterm-256color", "COLUMNS": "120"}
+    with subprocess.Popen([SCRIPT, *words], env=settings, **terminal) as process:
+        os.close(theirs)
+        sent = b""
+        with contextlib.suppress(OSError):  # how Linux says that the other side is closed
+            while data := os.read(ours, 65536):
+                sent += data
+        os.close(ours)
+    return process.returncode, sent.decode()
+
+
+@pytest.mark.parametrize("command", [[SCRIPT], [sys.executable, "-m", "cortex_skills"]], ids=["script", "module"])
+def test_both_ways_to_start_it(command):
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"cortex-skills {__version__}\n", "")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["call", "--help"]], ids=" ".join)
+def test_nothing_large_is_imported_for_help_and_version(words):
+    code = (
+        "import sys\nfrom cortex_skills.cli.app import program\n"
+        f"try: program({words})\nexcept SystemExit: pass\n"
+        "print(sorted({'rich', 'pyoxigraph', 'wasmtime', 'tree_sitter', 'yaml', 'asyncio'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_store_that_another_process_has_open_ends_with_2(store, environment):
+    held = open_store(store)
+    try:
+        done = subprocess.run(
+            [SCRIPT, "status", "--json"], env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert json.loads(done.stderr)["code"] == "store_locked"
+        done = subprocess.run([SCRIPT, "doctor"], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "fail  store: " in done.stdout
+        assert "hint: stop the other process" in done.stdout
+    finally:
+        held.close()
+
+
+@pytest.mark.parametrize("words", [["graph", "export"], ["--help"]], ids=" ".join)
+def test_a_reader_that_goes_away_ends_it_quietly(words, many, environment):
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen([SCRIPT, *words], env=environment, stdout=write, stderr=subprocess.PIPE) as process:
+        os.close(write)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (141, b"")
+
+
+def test_ctrl_c_ends_with_130_and_without_a_traceback(environment):
+    with subprocess.Popen(
+        [SCRIPT, "call", "skill_assert", "-"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    ) as process:
+        # It reads standard input when it has taken more than a pipe holds.
+        process.stdin.write(b" " * 200_000)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate()
+    assert (process.returncode, out, errors) == (130, b"", b"")
+
+
+def test_a_terminal_gets_colours_and_progress(environment, skill):
+    code, sent = on_a_terminal(["list", "--skills", str(skill)], environment)
+    assert code == 0
+    assert "\x1b[1m" in sent
+    assert "loading" in sent
+    assert "greeter  1.2.0" in sent
+
+
+def test_a_terminal_without_colour_gets_none(environment, write_skill):
+    folder = write_skill(code="eval('1')")
+    code, coloured = on_a_terminal(["scan", str(folder)], environment)
+    assert (code, "\x1b[1;31mcritical" in coloured) == (1, True)
+    code, plain = on_a_terminal(["scan", str(folder)], {**environment, "NO_COLOR": "1"})
+    assert (code, "31m" in plain) == (1, False)
+    assert "critical[dynamic-code]" in plain
+
+
+def test_an_export_to_a_terminal_is_made_visible(environment, run):
+    run("graph", "import", "-", "--format", "turtle", stdin='<urn:a> <urn:p> "\u202e\x9b31m" .'.encode())
+    code, sent = on_a_terminal(["graph", "export"], environment)
+    assert code == 0
+    assert '<urn:a> <urn:p> "\\u202e\\u009b31m" .' in sent
+    assert "\x1b" not in sent
+
+
+def test_json_on_a_terminal_is_json_alone(environment, skill):
+    code, sent = on_a_terminal(["list", "--skills", str(skill), "--json"], environment)
+    assert code == 0
+    assert json.loads(sent)[0]["name"] == "greeter"
+
+
+def test_a_disk_that_is_full_is_told(environment):
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with full.open("w") as output:
+        done = subprocess.run(
+            [SCRIPT, "status"], env=environment, stdout=output, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_shell_completes_commands(environment):
+    settings = {**environment, "_CORTEX_SKILLS_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+    settings["COMP_WORDS"] = "cortex-skills graph ex"
+    done = subprocess.run([SCRIPT], env=settings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "plain,export\n")

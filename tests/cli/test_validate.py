@@ -1,0 +1,178 @@
+"""`validate` and `scan`."""
+
+import json
+
+BROKEN = """\
+---
+name: broken
+description: Greets.
+type: semantic
+semantic:
+  version: 1
+  permissions: {graph: [rite]}
+  assertions: [{predicate: greets}]
+---
+"""
+
+
+def test_a_valid_skill_is_ok(run, skill):
+    answer = run("validate", skill)
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, f"ok {skill}: greeter 1.2.0\n", "")
+
+
+def test_every_problem_of_every_skill_is_reported_with_file_line_field_and_hint(run, write_skill):
+    good = write_skill()
+    broken = write_skill("broken", BROKEN)
+    empty = write_skill("empty", "nothing")
+    answer = run("validate", good.parent)
+    assert answer.exit_code == 1
+    assert answer.stdout.splitlines() == [
+        f"{broken}/SKILL.md:7: error[manifest_invalid]: semantic.permissions.graph[0]: "
+        "'rite' is not one of read, write",
+        "    hint: did you mean write?",
+        f"{broken}/SKILL.md:8: error[manifest_invalid]: semantic.assertions: needs the permission graph:write",
+        "    hint: add write to semantic.permissions.graph",
+        f"{empty}/SKILL.md: error[manifest_invalid]: document: does not begin with frontmatter",
+        "    hint: let the first line be ---",
+        f"ok {good}: greeter 1.2.0",
+    ]
+    assert answer.stderr == (
+        "error[manifest_invalid]: 2 of 3 skills are not valid (3 problems)\nhint: correct the problems above\n"
+    )
+
+
+def test_json_is_one_document_with_the_problems_and_one_error_beside_it(run, write_skill):
+    folder = write_skill("broken", BROKEN)
+    answer = run("validate", folder, "--json")
+    assert answer.exit_code == 1
+    assert answer.json["valid"] is False
+    (report,) = answer.json["skills"]
+    assert (report["folder"], report["valid"], report["hooks"]) == (str(folder), False, None)
+    assert report["errors"][0] == {
+        "code": "manifest_invalid",
+        "field": "semantic.permissions.graph[0]",
+        "file": "SKILL.md",
+        "line": 7,
+        "message": "'rite' is not one of read, write",
+        "hint": "did you mean write?",
+    }
+    assert answer.error["code"] == "manifest_invalid"
+
+
+def test_a_folder_without_a_manifest_is_reported(run, write_skill):
+    folder = write_skill("bare", None, None)
+    answer = run("validate", folder)
+    assert answer.exit_code == 1
+    assert f"{folder} holds no SKILL.md" in answer.stdout
+
+
+def test_a_folder_that_is_not_there_is_a_wrong_usage(run, tmp_path):
+    answer = run("validate", tmp_path / "nowhere")
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert "does not exist" in answer.stderr
+
+
+def test_a_plain_agentskills_skill_is_valid(run, write_skill):
+    folder = write_skill("plain", "---\nname: plain\ndescription: Plain.\n---\n", None)
+    answer = run("validate", folder)
+    assert (answer.exit_code, answer.stdout) == (0, f"ok {folder}: plain, without a semantic block\n")
+
+
+def test_validating_alone_runs_nothing(run, write_skill):
+    assert run("validate", write_skill(code="export default { name: 'other' };")).exit_code == 0
+
+
+def test_load_says_what_a_skill_exports_and_leaves_the_store_alone(run, skill, store):
+    answer = run("validate", "--load", skill)
+    assert (answer.exit_code, answer.stdout) == (0, f"ok {skill}: greeter 1.2.0, exports onQuery\n")
+    assert not store.exists()
+
+
+def test_load_reports_why_a_skill_does_not_load(run, write_skill):
+    wrong_name = write_skill("one", code="export default { name: 'other' };")
+    syntax = write_skill("two", code="export default {\n  name: = 'two' };")
+    dependent = write_skill(
+        "three",
+        """\
+        ---
+        name: three
+        description: Needs another.
+        type: semantic
+        semantic:
+          version: 1
+          dependencies: [{slug: elsewhere, version: "^1.0.0"}]
+        ---
+        """,
+    )
+    critical = write_skill("four", code="export default { name: 'four', onQuery() { eval('1'); } };")
+    answer = run("validate", "--load", "--json", wrong_name, syntax, dependent, critical)
+    assert answer.exit_code == 1
+    reports = {report["folder"]: report["errors"][0] for report in answer.json["skills"]}
+    assert reports[str(wrong_name)]["code"] == "skill_error"
+    assert reports[str(syntax)]["code"] == "transpile_error"
+    assert "skill.ts:2:" in reports[str(syntax)]["message"]
+    assert reports[str(dependent)]["field"] == "semantic.dependencies[0]"
+    assert reports[str(critical)]["code"] == "scan_rejected"
+
+
+def test_a_skill_that_loops_is_stopped_and_reported(run, write_skill, tmp_path):
+    (tmp_path / "cortex.yaml").write_text("skillSandbox: {executionTimeoutMs: 200}\n")
+    folder = write_skill(code="export default { name: 'greeter', onActivate() { for (;;) {} } };")
+    answer = run("validate", "--load", folder, "--config", tmp_path / "cortex.yaml")
+    assert answer.exit_code == 1
+    assert "error[skill_timeout]" in answer.stdout
+
+
+def test_a_hostile_name_cannot_draw_on_a_terminal_nor_begin_a_line(run, tmp_path):
+    folder = tmp_path / "\x1b[2Ja\nerror[x]: \u202eb"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("nothing")
+    (folder / "skill.ts").write_text("eval('\x1b[31m')")
+    for command in ("validate", "scan"):
+        answer = run(command, folder)
+        assert answer.exit_code == 1
+        for text in (answer.stdout, answer.stderr):
+            assert all(character.isprintable() for character in text.replace("\n", ""))
+        assert not any(line.startswith("error[x]") for line in answer.stdout.splitlines())
+
+
+def test_scan_prints_like_a_compiler(run, write_skill):
+    folder = write_skill(code='const a = 1;\n  eval("1");\n')
+    answer = run("scan", folder.parent)
+    assert answer.exit_code == 1
+    first, evidence, hint = answer.stdout.splitlines()
+    assert first.startswith(f"{folder}/skill.ts:2:3: critical[dynamic-code]: ")
+    assert evidence == "    eval"
+    assert hint.startswith("    hint: ")
+    assert answer.stderr.startswith("error[scan_rejected]: 1 critical finding\n")
+
+
+def test_scan_as_json_counts_and_names_the_folder(run, write_skill):
+    folder = write_skill(code='eval("1");')
+    answer = run("scan", folder, "--json")
+    assert (answer.exit_code, answer.json["critical"], answer.json["warnings"]) == (1, 1, 0)
+    assert answer.json["findings"][0] | {"message": "", "hint": ""} == {
+        "folder": str(folder),
+        "rule": "dynamic-code",
+        "severity": "critical",
+        "file": "skill.ts",
+        "line": 1,
+        "column": 1,
+        "evidence": "eval",
+        "message": "",
+        "hint": "",
+    }
+
+
+def test_scan_of_clean_source_finds_nothing(run, skill):
+    answer = run("scan", skill)
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "no findings\n", "")
+    assert run("scan", skill, "--json").json == {"critical": 0, "warnings": 0, "findings": []}
+
+
+def test_json_is_plain_ascii_whatever_the_source_holds(run, write_skill):
+    folder = write_skill(code="eval('\u202e\x9b')")
+    answer = run("scan", folder, "--json")
+    assert answer.stdout.isascii()
+    assert json.loads(answer.stdout)["critical"] == 1
