@@ -75,10 +75,9 @@ def test_a_pair_that_is_none_is_a_wrong_usage(run, words):
 def test_a_refused_call_is_an_answer_and_an_error(run, skill):
     answer = run("call", "skill_assert", '{"subject": "a", "predicate": "hates", "object": 1}', "--skills", skill)
     assert (answer.exit_code, answer.stdout) == (1, "")
-    assert answer.stderr == (
-        "error[undeclared_predicate]: greeter does not declare that it asserts hates\n"
-        "hint: declared under assertions: greets\n"
-    )
+    error, hint = answer.stderr.splitlines()
+    assert error.startswith("error[undeclared_predicate]: greeter ")
+    assert hint.startswith("hint: ")
     answer = run("--json", "call", "skill_assert", "[1]", "--skills", skill)
     assert answer.exit_code == 1
     assert (answer.json["isError"], answer.json["code"]) == (True, "invalid_arguments")
