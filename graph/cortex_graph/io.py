@@ -10,16 +10,18 @@ Rules kept here:
 - triple terms (RDF 1.2) have no name and are refused;
 - nothing is fetched: a JSON-LD context must be in the file;
 - memory stays flat, but for a table of the file's blank nodes;
+- an export to a path appears whole or not at all;
 - every graph can be exported, except that RDF/XML is refused where XML cannot hold what the graph holds.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -112,13 +114,30 @@ def export_rdf(
     names = graph.names
     prefixes = {names.namespace: f"{names.graph.value}:", **names.vocabularies}
     try:
-        with nullcontext(target) if not isinstance(target, str | Path) else Path(target).open("wb") as output:
+        with nullcontext(target) if not isinstance(target, str | Path) else _whole_file(Path(target)) as output:
             if form == RdfFormat.RDF_XML:
                 _export_xml(graph, output, prefixes)
             else:
                 graph.store.dump(names.graph, output, form, prefixes)
     except OSError as error:
         raise invalid("target", f"{_shown(target)} cannot be written: {error}") from error
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears when all of it is written, and not at all when that fails; a device is written to as it is."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _export_xml(graph: NamespacedGraph, output: IO[bytes], prefixes: Mapping[str, str]) -> None:

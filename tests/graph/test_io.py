@@ -226,3 +226,13 @@ def test_a_file_that_is_missing_or_of_an_unknown_format_is_refused(graph: Namesp
             import_rdf(graph, source, form)
     with pytest.raises(InvalidArguments, match="cannot be written"):
         export_rdf(graph, tmp_path / "no" / "a.ttl")
+
+
+def test_an_export_that_fails_leaves_the_file_that_was_there(graph: NamespacedGraph, tmp_path: Path) -> None:
+    graph.create_triple({"subject": "a", "predicate": "p q", "object": "a control character: \x07"})
+    target = tmp_path / "graph.rdf"
+    target.write_text("what was there")
+    with pytest.raises(InvalidArguments):
+        export_rdf(graph, target)
+    assert target.read_text() == "what was there"
+    assert list(tmp_path.glob(".*.part")) == []
