@@ -125,7 +125,7 @@ def export_rdf(
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears when all of it is written, and not at all when that fails; a device is written to as it is."""
+    """A file that appears once all of it is written, and not at all otherwise; a device is written to as it is."""
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device
