@@ -1,0 +1,186 @@
+"""Hostile scripts: reading them, running them, and saying how they ended.
+
+Rules kept here:
+- a script is a file whose first line says how it must end: `// expect: timeout`, `memory`, `error NAME`,
+  `value JSON`, or `stopped` (the engine gave up, typed, and the sandbox is spent); several outcomes, apart by `|`,
+  only where the engine may choose;
+- `// as: module` loads it as a module and calls its `run`; `// source: repeat N "text" in "before" "after"` makes
+  the text up, since a file of megabytes is nobody's reading;
+- every script gets the same host, and whatever it does must end in a typed outcome.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cortex_sandbox import Limits, Promised, Sandbox, SandboxError, SandboxMemoryError, SandboxTimeout, remaining_s
+
+SCRIPTS = Path(__file__).parent / "scripts"
+INLINE, DEEP = 256 << 10, 512 << 10
+MEMORY_BYTES = 8 << 20
+TIMEOUT_S = 0.2
+# What a limit may be passed by: a tenth, what the host needs beside the guest, and a busy machine's scheduling.
+MOST_SECONDS = TIMEOUT_S * 1.1 + 0.5
+MOST_BYTES = MEMORY_BYTES + (32 << 20)
+
+_REPEAT = re.compile(r'repeat (\d+) ("(?:[^"\\]|\\.)*") in ("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*")$')
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One hostile script and the outcomes that it may have."""
+
+    name: str
+    source: str
+    expected: frozenset[str]
+    is_module: bool
+
+    @property
+    def category(self) -> str:
+        """The folder that it lies in."""
+        return self.name.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, and what it took.
+
+    Attributes:
+        ended: `timeout`, `memory`, `error NAME`, `value JSON` or `stopped`.
+        message: the error's.
+        alive: whether the sandbox can be used again.
+        seconds: of wall-clock time.
+        grown_bytes: how far the resident memory rose above where it was; None where the system does not tell.
+
+    """
+
+    ended: str
+    message: str
+    alive: bool
+    seconds: float
+    grown_bytes: int | None
+
+
+class Refusal(Exception):
+    """An error of a host function that is meant for the guest."""
+
+    code = "refused"
+
+
+def read_script(path: Path) -> Script:
+    """The script in a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = [line[3:] for line in lines if line.startswith("// ")]
+    first, _, expected = lines[0].partition("// expect: ")
+    if first or not expected:
+        raise ValueError(f"{path} does not begin with its outcome")
+    source = "\n".join(lines)
+    for line in header:
+        if line.startswith("source: "):
+            source = _made_up(line.removeprefix("source: "))
+    name = path.relative_to(SCRIPTS).with_suffix("").as_posix()
+    return Script(name, source, frozenset(expected.split(" | ")), "as: module" in header)
+
+
+def _made_up(recipe: str) -> str:
+    match = _REPEAT.match(recipe)
+    if match is None:
+        raise ValueError(f"no recipe for a source text: {recipe}")
+    count, text, before, after = (json.loads(part) for part in match.groups())
+    return str(before + text * count + after)
+
+
+def all_scripts() -> list[Script]:
+    """Every script, by name."""
+    return [read_script(path) for path in sorted(SCRIPTS.rglob("*.js"))]
+
+
+def make_sandbox(stack_bytes: int = INLINE, timeout_s: float = TIMEOUT_S) -> Sandbox:
+    """A sandbox with small limits and a host that offers something of every kind."""
+    box: Sandbox
+
+    def slow(milliseconds: float) -> None:
+        time.sleep(min(milliseconds / 1000, remaining_s()))
+
+    def fail(reason: str) -> None:
+        raise Refusal(reason)
+
+    def boom(*_: object) -> None:
+        raise ValueError("secret-of-the-host")
+
+    host: dict[str, Callable[..., Any] | Promised] = {
+        "echo": lambda *arguments: list(arguments),
+        "later": Promised(lambda *arguments: list(arguments)),
+        "sum": lambda a, b: a + b,
+        "slow": slow,
+        "fail": fail,
+        "boom": boom,
+        "reenter": lambda source: box.evaluate(source),
+        "shut": lambda: box.close(),
+        "group.id": lambda value: value,
+    }
+    limits = Limits(memory_bytes=MEMORY_BYTES, stack_bytes=stack_bytes, timeout_s=timeout_s)
+    box = Sandbox(limits, host=host)
+    return box
+
+
+def run(script: Script, stack_bytes: int = INLINE, timeout_s: float = TIMEOUT_S) -> Outcome:
+    """Run a script in a sandbox of its own."""
+    with make_sandbox(stack_bytes, timeout_s) as box:
+        before = _reset_peak()
+        started = time.monotonic()
+        ended, message = _ending(box, script)
+        seconds = time.monotonic() - started
+        peak = _peak()
+        grown = None if before is None or peak is None else max(0, peak - before)
+        return Outcome(ended, message, box.alive, seconds, grown)
+
+
+def _ending(box: Sandbox, script: Script) -> tuple[str, str]:
+    try:
+        if script.is_module:
+            box.load_module(script.source, "skill.js")
+            value = box.call("run")
+        else:
+            value = box.evaluate(script.source, "script.js")
+    except SandboxTimeout as error:
+        return "timeout", error.message
+    except SandboxMemoryError as error:
+        return "memory", error.message
+    except SandboxError as error:
+        return (f"error {error.name}" if box.alive else "stopped"), error.message
+    return "value " + json.dumps(value, separators=(",", ":"), ensure_ascii=False), ""
+
+
+def still_sound() -> bool:
+    """Whether a fresh sandbox computes what it should, with all its parts."""
+    with make_sandbox(timeout_s=5.0) as box:
+        return bool(box.evaluate("echo([6, 7].reduce((a, b) => a * b), `${{}}`, JSON.parse('[1]'))[0]") == 42)
+
+
+def _status_bytes(field: str) -> int | None:
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    match = re.search(rf"^{field}:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(match[1]) << 10 if match else None
+
+
+def _reset_peak() -> int | None:
+    """Forget the highest resident memory so far; the memory now, or None where the system cannot."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return None
+    return _status_bytes("VmRSS")
+
+
+def _peak() -> int | None:
+    return _status_bytes("VmHWM")

@@ -1,0 +1,2 @@
+// expect: error RangeError
+new Error('x', { get cause() { throw new RangeError('cause'); } });

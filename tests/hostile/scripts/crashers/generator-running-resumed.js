@@ -1,0 +1,2 @@
+// expect: error TypeError
+let it; function* g() { it.next(); } it = g(); it.next();

@@ -1,0 +1,2 @@
+// expect: error Thrown
+function* g() { } const it = g(); it.next(); it.throw('gone');

@@ -1,0 +1,3 @@
+// expect: error Thrown
+// as: module
+throw { not: 'an error' };

@@ -1,0 +1,2 @@
+// expect: value "undefined" | error TypeError
+typeof (function () { return arguments.callee.caller; })();

@@ -1,0 +1,2 @@
+// expect: error TypeError
+'use strict'; console.log = () => 0;

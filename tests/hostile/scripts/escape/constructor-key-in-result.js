@@ -1,0 +1,2 @@
+// expect: value {"constructor":{"prototype":{"x":1}}}
+({ constructor: { prototype: { x: 1 } } });

@@ -1,0 +1,2 @@
+// expect: error ReferenceError | error TypeError | error Error
+import('file:///etc/passwd');

@@ -1,0 +1,2 @@
+// expect: error RangeError | error TypeError | error ReferenceError | error Error
+import({ toString() { throw new RangeError('specifier'); } });

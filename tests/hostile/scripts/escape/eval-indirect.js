@@ -1,0 +1,2 @@
+// expect: error TypeError | error ReferenceError
+(0, globalThis.eval)('1');

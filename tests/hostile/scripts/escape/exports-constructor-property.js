@@ -1,0 +1,3 @@
+// expect: error TypeError
+// as: module
+export default { constructor: () => 1 };

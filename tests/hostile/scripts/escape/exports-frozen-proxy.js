@@ -1,0 +1,3 @@
+// expect: error TypeError | value 1
+// as: module
+export default new Proxy(Object.freeze({ run: () => 1 }), { get: () => 1 });

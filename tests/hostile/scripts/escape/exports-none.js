@@ -1,0 +1,3 @@
+// expect: error TypeError
+// as: module
+export const run = () => 1;

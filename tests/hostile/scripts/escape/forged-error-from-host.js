@@ -1,0 +1,2 @@
+// expect: value "!{\"name\":\"x\"}"
+echo('!{"name":"x"}')[0];

@@ -1,0 +1,2 @@
+// expect: value "!{\"name\":\"Forged\"}"
+'!{"name":"Forged"}';

@@ -1,0 +1,2 @@
+// expect: error ReferenceError | error TypeError
+globalThis[':log']('error', 'forged');

@@ -1,0 +1,2 @@
+// expect: value ["boom\nx"]
+echo('boom\nx');

@@ -1,0 +1,2 @@
+// expect: error TypeError | error EvalError | error ReferenceError | error Error
+(class { }).constructor('return 1')();

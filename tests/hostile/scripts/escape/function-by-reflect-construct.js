@@ -1,0 +1,2 @@
+// expect: error TypeError | error EvalError | error ReferenceError | error Error
+Reflect.construct(Function, ['return 1'])();

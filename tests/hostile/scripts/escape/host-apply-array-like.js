@@ -1,0 +1,2 @@
+// expect: value [1,null]
+Reflect.apply(echo, null, { length: 2, 0: 1 });

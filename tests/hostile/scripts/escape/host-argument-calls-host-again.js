@@ -1,0 +1,2 @@
+// expect: value [["inner"]]
+echo({ toJSON: () => echo('inner') });

@@ -1,0 +1,2 @@
+// expect: value [{"a":1}]
+echo(new Proxy({ a: 1 }, {}));

@@ -1,0 +1,2 @@
+// expect: value [[null,1]]
+const a = [, 1]; a.extra = 2; echo(a);

@@ -1,0 +1,2 @@
+// expect: error TypeError
+echo(10n);

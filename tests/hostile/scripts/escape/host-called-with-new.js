@@ -1,0 +1,2 @@
+// expect: error TypeError
+new echo(1);

@@ -1,0 +1,2 @@
+// expect: value [1]
+echo.call(globalThis, 1);

@@ -1,0 +1,2 @@
+// expect: value ["undefined","undefined"]
+[typeof __host, typeof globalThis.__host];

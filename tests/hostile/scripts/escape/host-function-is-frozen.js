@@ -1,0 +1,2 @@
+// expect: error TypeError
+'use strict'; echo.extra = 1;

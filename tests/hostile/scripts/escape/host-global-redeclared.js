@@ -1,0 +1,2 @@
+// expect: error SyntaxError | error TypeError
+const echo = 1; echo;

@@ -1,0 +1,2 @@
+// expect: value ["undefined","undefined"]
+[typeof group.constructor, typeof group.__proto__];

@@ -1,0 +1,2 @@
+// expect: error TypeError
+'use strict'; group.id = () => 'mine';

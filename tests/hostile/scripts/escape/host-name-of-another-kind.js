@@ -1,0 +1,2 @@
+// expect: error TypeError
+group.__proto__.id();

@@ -1,0 +1,2 @@
+// expect: value [null,null,0]
+echo(NaN, -Infinity, -0);

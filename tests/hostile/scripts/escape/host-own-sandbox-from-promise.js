@@ -1,0 +1,2 @@
+// expect: error HostError
+later('x').then(() => reenter('1'));

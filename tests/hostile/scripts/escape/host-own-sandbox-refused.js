@@ -1,0 +1,2 @@
+// expect: error HostError
+reenter('1 + 1');

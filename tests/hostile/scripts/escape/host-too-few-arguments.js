@@ -1,0 +1,2 @@
+// expect: error HostError
+sum(1);

@@ -1,0 +1,2 @@
+// expect: value [null,null,null]
+echo(undefined, () => 1, Symbol('s'));

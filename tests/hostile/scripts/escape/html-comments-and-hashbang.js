@@ -1,0 +1,4 @@
+// expect: error SyntaxError
+#!/usr/bin/env hashbang
+<!-- old comment
+1;

@@ -1,0 +1,2 @@
+// expect: value "undefined"
+typeof Intl;

@@ -1,0 +1,2 @@
+// expect: value "string"
+Error.prepareStackTrace = (e, sites) => sites; typeof new Error('x').stack;

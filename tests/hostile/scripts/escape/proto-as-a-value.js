@@ -1,0 +1,2 @@
+// expect: value "__proto__"
+'__proto__';

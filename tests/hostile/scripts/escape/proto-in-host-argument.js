@@ -1,0 +1,2 @@
+// expect: error TypeError | error HostError
+echo(JSON.parse('{"__proto__": {"x": 1}}'));

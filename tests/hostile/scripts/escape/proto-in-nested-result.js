@@ -1,0 +1,2 @@
+// expect: error TypeError
+({ a: [JSON.parse('{"__proto__": 1}')] });

@@ -1,0 +1,2 @@
+// expect: error TypeError
+JSON.parse('{"__proto__": {"polluted": true}}');

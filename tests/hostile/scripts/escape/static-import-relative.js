@@ -1,0 +1,4 @@
+// expect: error ReferenceError
+// as: module
+import x from '../../etc/passwd';
+export default { run: () => x };

@@ -1,0 +1,4 @@
+// expect: error ReferenceError
+// as: module
+import * as os from 'os';
+export default { run: () => os };

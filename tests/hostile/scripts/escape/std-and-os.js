@@ -1,0 +1,2 @@
+// expect: value ["undefined","undefined","undefined","undefined"]
+[typeof std, typeof os, typeof bjson, typeof scriptArgs];

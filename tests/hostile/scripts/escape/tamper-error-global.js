@@ -1,0 +1,2 @@
+// expect: error HostError
+globalThis.Error = class { }; fail('told');

@@ -1,0 +1,2 @@
+// expect: value 1
+String.prototype.slice = JSON.stringify = null; console.log({ a: 1 }, 'x'); 1;

@@ -1,0 +1,2 @@
+// expect: value "number"
+Math.trunc = () => 'mine'; typeof Math.random();

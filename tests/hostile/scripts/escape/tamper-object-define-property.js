@@ -1,0 +1,2 @@
+// expect: error HostError
+Object.defineProperty = Object.freeze = () => 'mine'; fail('told');

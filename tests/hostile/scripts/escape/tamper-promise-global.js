@@ -1,0 +1,2 @@
+// expect: value [1]
+globalThis.Promise = function () { throw 'mine'; }; later(1);

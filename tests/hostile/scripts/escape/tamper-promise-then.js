@@ -1,0 +1,2 @@
+// expect: value [1] | error NeverSettled
+Promise.prototype.then = () => 'mine'; later(1);

@@ -1,0 +1,2 @@
+// expect: value [1]
+Reflect.apply = Reflect.ownKeys = () => 'mine'; globalThis.Reflect = null; echo(1);

@@ -1,0 +1,2 @@
+// expect: error Error
+globalThis.String = () => 'mine'; throw new Error('seen');

@@ -1,0 +1,2 @@
+// expect: error HostError
+String.prototype.slice = String.prototype.substring = () => 'mine'; fail('told');

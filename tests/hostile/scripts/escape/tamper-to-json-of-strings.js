@@ -1,0 +1,2 @@
+// expect: value ["text"]
+String.prototype.toJSON = () => 'mine'; echo('text');

@@ -1,0 +1,2 @@
+// expect: error ReferenceError
+setTimeout('1', 0);

@@ -1,0 +1,2 @@
+// expect: value true
+(function () { return this === globalThis; })();

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+new ArrayBuffer(2 ** 32);

@@ -1,0 +1,2 @@
+// expect: memory
+let a = [1]; for (;;) a = a.concat(a);

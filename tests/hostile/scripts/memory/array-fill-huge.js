@@ -1,0 +1,2 @@
+// expect: memory
+new Array(1e8).fill(0);

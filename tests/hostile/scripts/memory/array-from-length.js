@@ -1,0 +1,2 @@
+// expect: memory
+Array.from({ length: 1e9 }, (_, i) => ({ i }));

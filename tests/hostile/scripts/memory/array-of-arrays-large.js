@@ -1,0 +1,2 @@
+// expect: memory
+const m = []; while (true) m.push(new Array(1e6).fill('leak'));

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+let a = [1]; for (;;) a = [...a, ...a];

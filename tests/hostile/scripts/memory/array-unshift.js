@@ -1,0 +1,2 @@
+// expect: memory | timeout
+const a = []; for (;;) a.unshift(a.length, {}, {}, {});

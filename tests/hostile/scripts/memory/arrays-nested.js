@@ -1,0 +1,2 @@
+// expect: memory
+let a = []; for (;;) a = [a, [a]];

@@ -1,0 +1,2 @@
+// expect: memory
+const k = []; for (;;) k.push(Array.prototype.push.bind(null, ...new Array(1000)));

@@ -1,0 +1,2 @@
+// expect: memory
+let f = () => 0; for (;;) f = f.bind(null, f);

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError | error Error
+throw new Error('m'.repeat(6e6));

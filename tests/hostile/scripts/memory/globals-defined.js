@@ -1,0 +1,2 @@
+// expect: memory
+for (let i = 0; ; i++) globalThis['global' + i] = { i };

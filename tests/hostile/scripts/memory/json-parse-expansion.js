@@ -1,0 +1,2 @@
+// expect: memory
+JSON.parse('[' + '[],'.repeat(400000) + '[]]');

@@ -1,0 +1,2 @@
+// expect: memory
+JSON.parse('[' + '{"a":{}},'.repeat(150000) + '0]');

@@ -1,0 +1,2 @@
+// expect: memory
+const keep = []; for (;;) keep.push({});

@@ -1,0 +1,2 @@
+// expect: memory
+const k = []; JSON.stringify({ toJSON() { for (;;) k.push({}); } });

@@ -1,0 +1,2 @@
+// expect: memory
+const k = []; ({ get a() { for (;;) k.push({}); } }).a;

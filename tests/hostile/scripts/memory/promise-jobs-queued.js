@@ -1,0 +1,2 @@
+// expect: memory
+const p = Promise.resolve(); for (;;) p.then(() => 1);

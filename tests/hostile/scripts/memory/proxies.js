@@ -1,0 +1,2 @@
+// expect: memory
+let p = {}; for (;;) p = new Proxy(p, {});

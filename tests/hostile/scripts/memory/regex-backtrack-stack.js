@@ -1,0 +1,2 @@
+// expect: timeout | memory | error InternalError | error RangeError
+/^(?:(x)|(y)|.)*z/.test('ab'.repeat(300000));

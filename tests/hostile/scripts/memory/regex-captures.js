@@ -1,0 +1,2 @@
+// expect: error SyntaxError | memory
+new RegExp('(a)'.repeat(100000));

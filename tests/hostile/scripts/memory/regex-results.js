@@ -1,0 +1,2 @@
+// expect: memory
+const k = []; for (;;) k.push(/(a)(b)(c)/d.exec('xxabcxx'));

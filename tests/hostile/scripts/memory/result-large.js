@@ -1,0 +1,2 @@
+// expect: error RangeError | memory
+'x'.repeat(3e6);

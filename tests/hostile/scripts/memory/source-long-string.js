@@ -1,0 +1,2 @@
+// expect: memory | error SyntaxError
+// source: repeat 9000000 "a" in "'" "'.length"

@@ -1,0 +1,2 @@
+// expect: memory | timeout
+// source: repeat 60000 "function f(){return 1};" in "" ""

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError | error InternalError
+let s = 'x'; for (;;) s += s;

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+'x'.padStart(2 ** 29, 'ab');

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+'x'.repeat(2 ** 30 - 25);

@@ -1,0 +1,2 @@
+// expect: memory | timeout
+let s = ''; for (;;) s = 'a' + s + 'b'.repeat(1000);

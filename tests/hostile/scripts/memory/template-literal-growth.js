@@ -1,0 +1,2 @@
+// expect: memory | error RangeError | error InternalError
+let s = 'ab'; for (;;) s = `${s}${s}`;

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+new Float64Array({ length: 2 ** 30 });

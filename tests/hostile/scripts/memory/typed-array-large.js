@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+new Uint8Array(2 ** 31 - 1);

@@ -1,0 +1,2 @@
+// expect: memory | error RangeError
+const k = []; for (;;) k.push(new Float64Array(1000));

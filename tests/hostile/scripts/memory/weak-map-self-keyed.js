@@ -1,0 +1,2 @@
+// expect: memory | timeout
+const w = new WeakMap(); let o = {}; for (;;) { const n = {}; w.set(n, o); o = n; }

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const a = []; a.push(a); a.flat(Infinity);

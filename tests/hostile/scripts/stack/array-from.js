@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => Array.from([1], f); f();

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => [1].map(f); f();

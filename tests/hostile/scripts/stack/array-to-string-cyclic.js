@@ -1,0 +1,2 @@
+// expect: error RangeError | value ""
+const a = []; a.push(a); String(a);

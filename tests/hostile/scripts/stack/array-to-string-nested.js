@@ -1,0 +1,2 @@
+// expect: error RangeError
+let a = []; for (let i = 0; i < 20000; i++) a = [a]; String(a);

@@ -1,0 +1,2 @@
+// expect: error RangeError | timeout | memory
+async function f() { await f(); } f();

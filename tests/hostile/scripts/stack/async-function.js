@@ -1,0 +1,2 @@
+// expect: error RangeError
+async function f() { return f(); } f();

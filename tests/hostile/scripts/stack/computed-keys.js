@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => ({ [f()]: 1 }); f();

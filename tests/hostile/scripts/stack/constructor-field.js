@@ -1,0 +1,2 @@
+// expect: error RangeError
+class A { a = new A(); } new A();

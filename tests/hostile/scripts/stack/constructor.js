@@ -1,0 +1,2 @@
+// expect: error RangeError
+class A { constructor() { new A(); } } new A();

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const d = new Date(0); d.toISOString = () => d.toJSON(); d.toJSON();

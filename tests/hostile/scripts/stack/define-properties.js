@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => Object.defineProperties({}, { x: { get value() { return f(); } } }); f();

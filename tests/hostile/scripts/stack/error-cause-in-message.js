@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { toString() { throw new Error(o); } }; new Error(o);

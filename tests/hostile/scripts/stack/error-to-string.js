@@ -1,0 +1,2 @@
+// expect: error RangeError
+const e = new Error(); e.name = { toString: () => String(e) }; String(e);

@@ -1,0 +1,2 @@
+// expect: error RangeError
+function f() { return 1 + f(); } f();

@@ -1,0 +1,2 @@
+// expect: error RangeError
+function* g() { yield* g(); } g().next();

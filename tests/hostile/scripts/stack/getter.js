@@ -1,0 +1,2 @@
+// expect: error RangeError
+({ get a() { return this.a; } }).a;

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { [Symbol.hasInstance]: () => 1 instanceof o }; 1 instanceof o;

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const it = { [Symbol.iterator]() { return [...it]; } }; [...it];

@@ -1,0 +1,2 @@
+// expect: error RangeError | error SyntaxError
+JSON.parse('{"a":'.repeat(100000) + '1' + '}'.repeat(100000));

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => JSON.parse('[1]', f); f();

@@ -1,0 +1,2 @@
+// expect: error RangeError | timeout
+JSON.stringify({}, (k, v) => ({ v }));

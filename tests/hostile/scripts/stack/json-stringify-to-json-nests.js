@@ -1,0 +1,2 @@
+// expect: error RangeError | timeout
+const o = { toJSON() { return { a: { toJSON: this.toJSON } }; } }; JSON.stringify(o);

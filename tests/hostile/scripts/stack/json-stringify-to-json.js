@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { toJSON() { return JSON.stringify(o); } }; JSON.stringify(o);

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => Map.groupBy([1], f); f();

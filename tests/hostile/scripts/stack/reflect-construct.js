@@ -1,0 +1,2 @@
+// expect: error RangeError
+function f() { Reflect.construct(f, [], Array); } f();

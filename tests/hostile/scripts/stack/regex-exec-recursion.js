@@ -1,0 +1,2 @@
+// expect: error RangeError
+const r = /a/; r.exec = () => r.test('a'); r.test('a');

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => 'a'.replace(/a/, f); f();

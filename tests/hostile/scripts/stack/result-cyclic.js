@@ -1,0 +1,2 @@
+// expect: error TypeError
+const o = {}; o.o = o; o;

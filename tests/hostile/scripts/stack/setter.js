@@ -1,0 +1,2 @@
+// expect: error RangeError
+({ set a(v) { this.a = v; } }).a = 1;

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => [2, 1].sort(f); f();

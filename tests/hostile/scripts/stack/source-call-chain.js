@@ -1,0 +1,2 @@
+// expect: error TypeError | error RangeError | error SyntaxError
+// source: repeat 50000 "()" in "({})" ""

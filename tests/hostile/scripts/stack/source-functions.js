@@ -1,0 +1,2 @@
+// expect: error RangeError | error SyntaxError
+// source: repeat 20000 "()=>" in "(" "1)"

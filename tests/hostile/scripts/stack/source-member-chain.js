@@ -1,0 +1,2 @@
+// expect: error TypeError | error RangeError | error SyntaxError
+// source: repeat 100000 ".a" in "({})" ""

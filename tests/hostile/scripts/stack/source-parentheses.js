@@ -1,0 +1,2 @@
+// expect: error RangeError | error SyntaxError
+// source: repeat 100000 "(" in "" "1"

@@ -1,0 +1,2 @@
+// expect: error RangeError | memory
+Math.max(...new Array(1e6).fill(1));

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { [Symbol.split]() { return 'a'.split(o); } }; 'a'.split(o);

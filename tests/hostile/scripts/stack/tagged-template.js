@@ -1,0 +1,2 @@
+// expect: error RangeError
+const t = () => t`x${1}`; t();

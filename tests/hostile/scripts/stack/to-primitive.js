@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { [Symbol.toPrimitive]() { return `${o}`; } }; `${o}`;

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const o = { toString() { return '' + o; } }; '' + o;

@@ -1,0 +1,2 @@
+// expect: error RangeError
+const f = () => new Uint8Array([{ valueOf: f }]); f();

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.indexOf.call({ get length() { for (;;); } }, 1);

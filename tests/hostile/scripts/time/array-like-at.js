@@ -1,0 +1,2 @@
+// expect: value null
+Array.prototype.at.call({ length: 2 ** 53 - 1 }, -1) ?? null;

@@ -1,0 +1,2 @@
+// expect: timeout | error TypeError
+[].concat({ length: 2 ** 53 - 1, [Symbol.isConcatSpreadable]: true });

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.every.call({ length: 2 ** 50 }, () => true);

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.filter.call({ length: 2 ** 50 }, () => true);

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.forEach.call({ length: 2 ** 53 - 1 }, () => { });

@@ -1,0 +1,2 @@
+// expect: memory | timeout | error RangeError
+Array.fromAsync({ length: 2 ** 40 });

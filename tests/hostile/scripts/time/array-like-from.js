@@ -1,0 +1,2 @@
+// expect: timeout | memory
+Array.from({ length: 2 ** 32 - 1 });

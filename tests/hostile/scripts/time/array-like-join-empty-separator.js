@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.join.call({ length: 2 ** 50 }, '');

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.reduceRight.call({ length: 2 ** 50 }, (a) => a, 0);

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.reduce.call({ length: 2 ** 50 }, (a) => a);

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.shift.call({ length: 2 ** 53 - 1 });

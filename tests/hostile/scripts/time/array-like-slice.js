@@ -1,0 +1,2 @@
+// expect: timeout | memory | error RangeError
+Array.prototype.slice.call({ length: 2 ** 32 - 1 });

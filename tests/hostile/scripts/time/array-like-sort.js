@@ -1,0 +1,2 @@
+// expect: timeout | memory
+Array.prototype.sort.call({ length: 2 ** 53 - 1 });

@@ -1,0 +1,2 @@
+// expect: timeout | error TypeError
+Array.prototype.splice.call({ length: 2 ** 53 - 2 }, 0, 1);

@@ -1,0 +1,2 @@
+// expect: timeout | memory | error RangeError
+Array.prototype.toSorted.call({ length: 2 ** 32 - 1 });

@@ -1,0 +1,2 @@
+// expect: timeout
+for (const e of new Array(4294967295).entries());

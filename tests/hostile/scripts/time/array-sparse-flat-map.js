@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.flatMap.call({ length: 2 ** 50 }, () => []);

@@ -1,0 +1,3 @@
+// expect: timeout
+async function* g() { for (;;) yield 1; }
+(async () => { for await (const x of g()); })();

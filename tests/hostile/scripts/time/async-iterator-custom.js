@@ -1,0 +1,3 @@
+// expect: timeout
+const it = { [Symbol.asyncIterator]() { return { next: async () => ({ done: false, value: 0 }) }; } };
+(async () => { for await (const x of it); })();

@@ -1,0 +1,2 @@
+// expect: timeout | error RangeError | memory
+for (;;) BigInt.asUintN(900000, -1n);

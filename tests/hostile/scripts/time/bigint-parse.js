@@ -1,0 +1,2 @@
+// expect: timeout
+const s = '9'.repeat(200000); for (;;) BigInt(s);

@@ -1,0 +1,2 @@
+// expect: error RangeError
+2n ** (2n ** 64n);

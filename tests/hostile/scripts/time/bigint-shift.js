@@ -1,0 +1,2 @@
+// expect: error RangeError | memory
+1n << (1n << 40n);

@@ -1,0 +1,2 @@
+// expect: timeout
+((1n << 1000000n) - 1n).toString(10);

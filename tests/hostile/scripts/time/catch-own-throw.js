@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) { try { throw new Error('again'); } catch (e) { e = null; } }

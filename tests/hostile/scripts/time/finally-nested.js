@@ -1,0 +1,3 @@
+// expect: timeout
+function spin() { try { for (;;); } finally { spin(); } }
+spin();

@@ -1,0 +1,3 @@
+// expect: timeout
+function f() { for (;;) { try { return 1; } finally { continue; } } }
+f();

@@ -1,0 +1,2 @@
+// expect: timeout
+Object.defineProperty(Object.prototype, 'trap', { get() { for (;;); } }); [].trap;

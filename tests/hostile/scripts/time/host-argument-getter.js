@@ -1,0 +1,2 @@
+// expect: timeout
+echo({ get x() { for (;;); } });

@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) echo(1);

@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) { try { boom(); } catch { } }

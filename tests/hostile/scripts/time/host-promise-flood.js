@@ -1,0 +1,2 @@
+// expect: timeout
+(async () => { for (;;) await later(1); })();

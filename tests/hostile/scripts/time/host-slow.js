@@ -1,0 +1,2 @@
+// expect: timeout | value null
+slow(150); slow(150); slow(150);

@@ -1,0 +1,2 @@
+// expect: timeout
+({}) instanceof { [Symbol.hasInstance]() { for (;;); } };

@@ -1,0 +1,3 @@
+// expect: timeout
+const endless = { [Symbol.iterator]: () => ({ next: () => ({ get done() { for (;;); } }) }) };
+const [, , x] = endless;

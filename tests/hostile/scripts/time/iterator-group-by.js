@@ -1,0 +1,3 @@
+// expect: timeout | memory
+function* g() { for (;;) yield 1; }
+Map.groupBy(g(), () => 'same');

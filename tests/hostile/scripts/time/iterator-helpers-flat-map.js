@@ -1,0 +1,3 @@
+// expect: timeout
+function* g() { for (;;) yield 1; }
+g().flatMap(() => []).next();

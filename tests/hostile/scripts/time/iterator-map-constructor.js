@@ -1,0 +1,2 @@
+// expect: timeout
+new Map({ [Symbol.iterator]: () => ({ next: () => ({ value: [1, 1] }) }) });

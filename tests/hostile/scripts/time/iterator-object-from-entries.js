@@ -1,0 +1,2 @@
+// expect: timeout
+Object.fromEntries({ [Symbol.iterator]: () => ({ next: () => ({ value: ['k', 1] }) }) });

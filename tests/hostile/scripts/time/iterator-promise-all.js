@@ -1,0 +1,2 @@
+// expect: timeout | memory
+Promise.all({ [Symbol.iterator]: () => ({ next: () => ({ value: 1 }) }) });

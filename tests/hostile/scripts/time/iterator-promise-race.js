@@ -1,0 +1,3 @@
+// expect: timeout | memory
+const never = { then() { } };
+Promise.race({ [Symbol.iterator]: () => ({ next: () => ({ value: never }) }) });

@@ -1,0 +1,2 @@
+// expect: timeout
+new Set({ [Symbol.iterator]: () => ({ next: () => ({ value: 1 }) }) });

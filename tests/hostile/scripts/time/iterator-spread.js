@@ -1,0 +1,2 @@
+// expect: timeout | memory
+[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false, value: undefined }) }) }];

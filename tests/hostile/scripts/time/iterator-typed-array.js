@@ -1,0 +1,2 @@
+// expect: timeout | memory
+new Uint8Array({ [Symbol.iterator]: () => ({ next: () => ({ value: 1 }) }) });

@@ -1,0 +1,2 @@
+// expect: timeout
+const key = {}; new WeakSet({ [Symbol.iterator]: () => ({ next: () => ({ value: key }) }) });

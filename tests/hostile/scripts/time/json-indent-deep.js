@@ -1,0 +1,2 @@
+// expect: timeout | memory | error RangeError
+let o = 1; for (let i = 0; i < 5000; i++) o = [o]; for (;;) JSON.stringify(o, null, 10);

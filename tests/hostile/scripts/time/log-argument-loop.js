@@ -1,0 +1,2 @@
+// expect: timeout
+console.log({ toJSON() { for (;;); } });

@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) console.log('spam', { a: 1 });

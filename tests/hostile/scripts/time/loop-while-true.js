@@ -1,0 +1,2 @@
+// expect: timeout
+while (true) { let x = 1; x += 1; }

@@ -1,0 +1,3 @@
+// expect: timeout
+async function f() { for (;;) await null; }
+f();

@@ -1,0 +1,3 @@
+// expect: timeout
+const go = () => Promise.reject(1).catch(() => 0).finally(go);
+go();

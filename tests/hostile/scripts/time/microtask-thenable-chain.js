@@ -1,0 +1,3 @@
+// expect: timeout
+const thenable = { then(resolve) { resolve(thenable); } };
+Promise.resolve(thenable);

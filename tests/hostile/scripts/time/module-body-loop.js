@@ -1,0 +1,4 @@
+// expect: timeout
+// as: module
+for (;;);
+export default { run() { return 1; } };

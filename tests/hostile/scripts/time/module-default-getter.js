@@ -1,0 +1,3 @@
+// expect: timeout
+// as: module
+export default { get run() { for (;;); } };

@@ -1,0 +1,3 @@
+// expect: value 5
+// as: module
+export default { run: () => ({ then(ok) { ok(5); } }), then() { for (;;); } };

@@ -1,0 +1,3 @@
+// expect: error NeverSettled
+// as: module
+export default { run: () => new Promise(() => { }) };

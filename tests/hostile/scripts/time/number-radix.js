@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) (Math.PI * 1e300).toString(3);

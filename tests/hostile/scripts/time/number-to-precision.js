@@ -1,0 +1,2 @@
+// expect: timeout
+for (;;) (5e-324).toPrecision(100).toString();

@@ -1,0 +1,2 @@
+// expect: timeout
+new Proxy(() => 0, { apply() { for (;;); } })();

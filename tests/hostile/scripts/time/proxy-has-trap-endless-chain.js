@@ -1,0 +1,2 @@
+// expect: timeout
+Object.setPrototypeOf(Object.prototype.__proto__ ?? Array.prototype, new Proxy({}, { has: () => { for (;;); } })); 'zz' in [];

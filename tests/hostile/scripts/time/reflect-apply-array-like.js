@@ -1,0 +1,2 @@
+// expect: timeout | memory | error RangeError | error TypeError
+Reflect.apply(() => 1, null, { length: 2 ** 32 - 1 });

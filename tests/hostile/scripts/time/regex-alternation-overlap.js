@@ -1,0 +1,2 @@
+// expect: timeout
+/^(a|aa|aaa)*$/.test('a'.repeat(80) + '!');

@@ -1,0 +1,3 @@
+// expect: value null
+// Reported against the engine: a lazy empty group matched for ever.
+new RegExp('()*?a').exec(',');

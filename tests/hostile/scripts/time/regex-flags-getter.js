@@ -1,0 +1,2 @@
+// expect: timeout
+RegExp.prototype[Symbol.replace].call({ get flags() { for (;;); } }, 'a', 'b');

@@ -1,0 +1,2 @@
+// expect: timeout
+const r = /a/g; for (;;) { r.lastIndex = 0; r.exec('a'); }

@@ -1,0 +1,2 @@
+// expect: timeout
+/(?<=^x(a+)+)b/.test('y' + 'a'.repeat(40) + 'b');

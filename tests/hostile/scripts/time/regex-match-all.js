@@ -1,0 +1,2 @@
+// expect: timeout
+[...('a'.repeat(36) + '!').matchAll(/(?:a|a)+$/g)];

@@ -1,0 +1,2 @@
+// expect: timeout
+/^(a+)+$/.test('a'.repeat(40) + '!');

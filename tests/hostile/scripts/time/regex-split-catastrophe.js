@@ -1,0 +1,2 @@
+// expect: timeout
+('x'.repeat(36) + '!').split(/^(x+x+)+y/);

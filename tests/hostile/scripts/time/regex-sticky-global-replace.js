@@ -1,0 +1,2 @@
+// expect: timeout
+'a'.repeat(30000).replace(/(a+)+b/g, '');

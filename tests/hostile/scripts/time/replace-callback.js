@@ -1,0 +1,2 @@
+// expect: timeout
+'aaaa'.replace(/a/g, () => { for (;;); });

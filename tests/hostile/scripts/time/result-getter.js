@@ -1,0 +1,2 @@
+// expect: timeout
+({ get answer() { for (;;); } });

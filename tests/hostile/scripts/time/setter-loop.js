@@ -1,0 +1,2 @@
+// expect: timeout
+({ set x(v) { for (;;); } }).x = 1;

@@ -1,0 +1,2 @@
+// expect: timeout
+[3, 2, 1].sort(() => { for (;;); });

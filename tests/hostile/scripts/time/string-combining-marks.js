@@ -1,0 +1,2 @@
+// expect: timeout
+('a' + '\u0301\u0323'.repeat(3e5)).normalize('NFC');

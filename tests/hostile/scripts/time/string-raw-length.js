@@ -1,0 +1,2 @@
+// expect: timeout
+String.raw({ raw: { length: 2 ** 53 - 1 } });

@@ -1,0 +1,2 @@
+// expect: timeout
+const s = 'a'.repeat(1e6); for (;;) s.indexOf('aab');

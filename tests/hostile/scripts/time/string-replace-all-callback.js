@@ -1,0 +1,2 @@
+// expect: timeout
+'ab'.repeat(10).replaceAll('a', () => { while (1); });

@@ -1,0 +1,2 @@
+// expect: timeout
+((strings) => { for (;;) strings.raw; })`x`;

@@ -1,0 +1,2 @@
+// expect: timeout
+throw { get message() { for (;;); }, toJSON() { for (;;); } };

@@ -1,0 +1,2 @@
+// expect: timeout
+throw new Proxy({}, { getPrototypeOf() { for (;;); } });

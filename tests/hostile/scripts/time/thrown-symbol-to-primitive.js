@@ -1,0 +1,2 @@
+// expect: timeout
+throw Object.assign(() => 0, { [Symbol.toPrimitive]() { for (;;); }, toJSON() { for (;;); } });

@@ -1,0 +1,2 @@
+// expect: timeout | memory
+const s = 'é'.repeat(2e5); for (;;) decodeURIComponent(encodeURIComponent(s));

@@ -1,0 +1,2 @@
+// expect: timeout
+{ using x = { [Symbol.dispose]() { for (;;); } }; }

@@ -1,0 +1,2 @@
+// expect: timeout
+1 + { valueOf() { for (;;); } };
