@@ -13,19 +13,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex_graph import NamespacedGraph
+from cortex_graph import GraphError, NamespacedGraph, Names
 from cortex_sandbox import Limits, SandboxError, TranspileError, bundle
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.config import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.limits import Budgets
-from cortex_skills.manifest import Manifest, load_manifest, load_order
+from cortex_skills.manifest import Manifest, Semantic, load_manifest, load_order
 from cortex_skills.runtime import Session, SkillRuntime
 from cortex_skills.scanner import Finding, read_sources, scan_sources
 from cortex_skills.skill import Skill
 
 MANIFEST = "SKILL.md"
 ENTRIES = ("skill.ts", "skill.js")
+_MAX_SHOWN = 300
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
 
 
@@ -80,6 +81,7 @@ class Loader:
                 f"{folder} holds a skill without a semantic block, which has nothing to run here",
                 hint="add type: semantic and a semantic block to its SKILL.md",
             )
+        _check_predicates(manifest.name, manifest.semantic, self.graph.names)
         if manifest.name in active:
             raise CortexError(
                 "invalid_arguments", f"the skill {manifest.name} is loaded already", hint="unload it first"
@@ -121,7 +123,16 @@ class Loader:
             stack_bytes=settings.max_stack_size_bytes,
             timeout_s=settings.execution_timeout_ms / 1000,
         )
-        return SkillRuntime(manifest.name, code, limits, bridge.functions(), self.session)
+        return SkillRuntime(manifest.name, code, limits, bridge, self.session)
+
+
+def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
+    """What a skill declares must be predicates here, or it would fail at every call."""
+    for declared in sorted({*(a.predicate for a in semantic.assertions), *(q.predicate for q in semantic.queries)}):
+        try:
+            names.node(declared, "predicate")
+        except GraphError as error:
+            raise CortexError("manifest_invalid", f"{skill}: {error.message}", hint=error.hint) from error
 
 
 def skill_folders(path: Path) -> list[Path]:
@@ -131,13 +142,14 @@ def skill_folders(path: Path) -> list[Path]:
         CortexError: `manifest_invalid` when there is none.
 
     """
-    if (path / MANIFEST).exists() or (path / MANIFEST).is_symlink():
-        return [path]
     try:
+        if (path / MANIFEST).exists() or (path / MANIFEST).is_symlink():
+            return [path]
         inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
+        reason = getattr(error, "strerror", None) or error
         raise CortexError(
-            "manifest_invalid", f"{path} cannot be read: {error.strerror}", hint="name a skill's folder"
+            "manifest_invalid", f"{str(path)[:_MAX_SHOWN]!r} cannot be read: {reason}", hint="name a skill's folder"
         ) from None
     folders = [child for child in inside if (child / MANIFEST).is_file()]
     if not folders:
@@ -186,6 +198,9 @@ def bundled(sources: Mapping[str, str], entry: str) -> str:
         ) from error
     except SandboxError as error:
         raise CortexError(error.code, f"{entry} could not be bundled: {error.message}") from error
+    except ValueError as error:
+        hint = "name source files in letters, digits, - and _, with an ending in small letters"
+        raise CortexError("transpile_error", f"{entry} could not be bundled: {error}", hint=hint) from error
 
 
 def refuse_critical(skill: str, findings: Iterable[Finding]) -> None:

@@ -3,26 +3,29 @@
 Rules kept here:
 - a hook costs its caller the time that it was given and nothing else: whatever it throws, returns or never finishes,
   the caller gets an answer;
-- a sandbox that was stopped is thrown away; the next call makes a new one and activates it within its own time. A skill
-  that is stopped three times in a row is left alone until it is reloaded, and says so in `fault`;
-- what the skill logs is passed on with its name, so many lines a minute and no more.
+- waiting for other calls of the same skill is not the skill's time: it is bounded apart from it;
+- a sandbox that was stopped, or is full, is thrown away; the next call makes a new one and activates it within its own
+  time. A skill that is stopped three times in a row is left alone until it is reloaded, and says so in `fault`;
+- what the skill said goes into logs and messages with nothing hidden in it.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_sandbox import Exports, Limits, Sandbox, SandboxError
-from cortex_skills.bridge import log, log_lines
+from cortex_sandbox import Exports, Limits, Sandbox, SandboxError, SandboxMemoryError
+from cortex_skills.bridge import GraphBridge
 from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.scanner.findings import visible
+from cortex_skills.skill_log import SkillLog
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
 _MAX_STOPS = 3
-_MAX_LINES_PER_MINUTE = 600
 _ERROR_HOOK_S = 0.5
 _DEACTIVATE_S = 2.0
 
@@ -47,8 +50,11 @@ class SkillRuntime:
         name: the skill's name, which its code must export.
         source: the bundled module (with its source map, where it has one).
         limits: for its sandbox.
-        functions: what its sandbox offers.
+        bridge: what its sandbox offers.
         session: where it runs.
+
+    Attributes:
+        fault: why the skill is left alone; None while it is not.
 
     Raises:
         CortexError: `skill_error`, `skill_timeout` or `skill_memory`: the code does not load, exports something else
@@ -56,19 +62,19 @@ class SkillRuntime:
 
     """
 
-    def __init__(self, name: str, source: str, limits: Limits, functions: Mapping[str, Any], session: Session) -> None:
+    def __init__(self, name: str, source: str, limits: Limits, bridge: GraphBridge, session: Session) -> None:
         self.name = name
+        self.fault: CortexError | None = None
         self._source = source
         self._limits = limits
-        self._functions = functions
+        self._bridge = bridge
         self._session = session
-        self._lock = threading.Lock()
+        self._log = SkillLog(name)
+        self._turn = threading.Lock()  # held by whoever uses the sandbox, or makes or ends one
+        self._closed = False
         self._stops = 0
-        self._lines_left = float(_MAX_LINES_PER_MINUTE)
-        self._lines_at = time.monotonic()
         self._hooks: frozenset[str] = frozenset()
-        self.fault: CortexError | None = None
-        self._box: Sandbox | None = self._start(limits.timeout_s)
+        self._box: Sandbox | None = self._start(time.monotonic() + limits.timeout_s)
 
     @property
     def hooks(self) -> frozenset[str]:
@@ -78,128 +84,128 @@ class SkillRuntime:
     def query(self, context: Mapping[str, Any], timeout_s: float) -> Any:
         """What `onQuery` says; None when the skill has none. Its results that are the context's are the same objects.
 
+        Args:
+            context: what the skill is told; `agentId` is on whose behalf it acts meanwhile.
+            timeout_s: what it may take, if its own limit is not lower; and what to wait for other calls before that.
+
         Raises:
-            CortexError: it failed; `onError` has been told.
+            CortexError: it failed, and `onError` has been told; or it is busy, left alone or closed.
 
         """
         if "onQuery" not in self._hooks:
             return None
-        if self.fault is not None:
-            raise self.fault
-        deadline = time.monotonic() + timeout_s
-        return self._guarded(
-            "onQuery", deadline, lambda box, left: box.call("onQuery", context, timeout_s=left, shared="results")
-        )
+        timeout_s = min(timeout_s, self._limits.timeout_s)
+        if not self._turn.acquire(timeout=timeout_s):
+            raise CortexError(
+                "skill_timeout", f"{self.name} was busy with other calls for {timeout_s:g} s", hint="try again"
+            )
+        try:
+            return self._query(context, time.monotonic() + timeout_s)
+        finally:
+            self._turn.release()
 
     def close(self, reason: str) -> None:
         """Tell the skill that it ends (`session_end`, `reload` or `unload`), and give its memory back."""
-        with self._lock:
+        self._closed = True  # first, so that whoever waits for a turn gives up
+        with self._turn:
             box, self._box = self._box, None
-        if box is None:
-            return
-        try:
-            if box.alive and "onDeactivate" in self._hooks:
-                box.call("onDeactivate", {**self._session.to_json(), "reason": reason}, timeout_s=_DEACTIVATE_S)
-        except SandboxError as error:
-            log.warning("[skill:%s] onDeactivate failed: %s", self.name, error)
-        finally:
-            self._pass_on_logs(box)
-            box.close()
+            if box is None:
+                return
+            try:
+                if "onDeactivate" in self._hooks:
+                    told = {**self._session.to_json(), "reason": reason}
+                    box.call("onDeactivate", told, timeout_s=min(_DEACTIVATE_S, self._limits.timeout_s))
+            except SandboxError as error:
+                self._log.tell(logging.WARNING, f"onDeactivate failed: {error}")
+            finally:
+                self._log.pass_on(box.take_logs())
+                box.close()
 
-    def _guarded(self, operation: str, deadline: float, work: Callable[[Sandbox, float], Any]) -> Any:
-        """Do something in the sandbox; what goes wrong is told to the skill and raised as one of our errors."""
-        box: Sandbox | None = None
+    def _query(self, context: Mapping[str, Any], deadline: float) -> Any:
+        """`query`, when it is this call's turn."""
+        if self._closed:
+            raise CortexError("skill_error", f"{self.name} was unloaded")
+        if self.fault is not None:
+            raise self.fault.with_traceback(None)  # or it would grow with every call
+        box = self._box = self._box if self._box and self._box.alive else self._restart(deadline)
+        self._bridge.agent = context["agentId"]
         try:
-            box = self._ready(deadline)
-            answer = work(box, _left(deadline))
-            self._stops = 0
-            return answer
+            answer = box.call("onQuery", context, timeout_s=_left(deadline), shared="results")
         except SandboxError as error:
-            if box is not None and not box.alive:
-                self._stopped(box, error)
-            elif box is not None:
+            stopped_by = error if _is_spent(box, error) else self._tell(box, error, "onQuery", deadline)
+            if stopped_by is not None:
+                self._stopped(box, stopped_by)
+            raise _as_ours(self.name, "onQuery", error) from error
+        finally:
+            self._bridge.agent = self._session.agent
+            self._log.pass_on(box.take_logs())
+        self._stops = 0
+        return answer
+
+    def _restart(self, deadline: float) -> Sandbox:
+        self._log.tell(logging.INFO, "starting anew in a fresh sandbox")
+        try:
+            return self._start(deadline)
+        except CortexError as error:
+            self._count_stop(error)
+            raise
+
+    def _start(self, deadline: float) -> Sandbox:
+        """A fresh sandbox with the skill loaded and activated."""
+        box = Sandbox(self._limits, self._bridge.functions())
+        operation = "loading"
+        try:
+            self._hooks = _hooks_of(self.name, box.load_module(self._source, timeout_s=_left(deadline)))
+            operation = "onActivate"
+            if operation in self._hooks:
+                box.call(operation, self._session.to_json(), timeout_s=_left(deadline))
+        except BaseException as error:
+            if isinstance(error, SandboxError) and operation == "onActivate":
                 self._tell(box, error, operation, deadline)
-            raise _as_ours(self.name, operation, error) from error
+            box.close()
+            if isinstance(error, SandboxError):
+                raise _as_ours(self.name, operation, error) from error
+            raise
         finally:
-            if box is not None:
-                self._pass_on_logs(box)
-
-    def _ready(self, deadline: float) -> Sandbox:
-        """The sandbox, or a new one when the last was stopped."""
-        with self._lock:
-            if self._box is None:
-                log.info("[skill:%s] starting anew in a fresh sandbox", self.name)
-                try:
-                    self._box = self._start(_left(deadline))
-                except CortexError as error:
-                    self._count_stop(error)
-                    raise
-            return self._box
+            self._log.pass_on(box.take_logs())
+        return box
 
     def _stopped(self, box: Sandbox, error: SandboxError) -> None:
-        with self._lock:
-            if self._box is not box:
-                return  # another call saw it first
-            self._box = None
-            log.warning("[skill:%s] its sandbox was stopped (%s) and thrown away", self.name, error)
-            self._count_stop(error)
+        """Throw away a sandbox that cannot be used any more."""
+        self._log.tell(logging.WARNING, f"its sandbox was stopped ({error}) and thrown away")
+        self._box = None
+        box.close()
+        self._count_stop(error)
 
     def _count_stop(self, error: SandboxError | CortexError) -> None:
-        """Count a stop in a row, and leave the skill alone after too many; the lock is held by the caller."""
+        """Count a stop in a row, and leave the skill alone after too many."""
         self._stops += 1
-        if self._stops < _MAX_STOPS or self.fault is not None:
+        if self._stops < _MAX_STOPS:
             return
         self.fault = CortexError(
             error.code,
-            f"{self.name} was stopped {self._stops} times in a row ({error}) and is left alone now",
+            f"{self.name} was stopped {self._stops} times in a row ({visible(str(error))}) and is left alone now",
             hint="mend its code and reload it; queries are answered without it until then",
         )
-        log.error("[skill:%s] %s", self.name, self.fault)
+        self._log.tell(logging.ERROR, str(self.fault))
 
-    def _tell(self, box: Sandbox, error: SandboxError, operation: str, deadline: float) -> None:
-        """Tell `onError`; what that does is nobody's problem but its own."""
+    def _tell(self, box: Sandbox, error: SandboxError, operation: str, deadline: float) -> SandboxError | None:
+        """Tell `onError`; what that does is nobody's problem but its own. What stopped the sandbox then, if it did."""
         left = min(_ERROR_HOOK_S, deadline - time.monotonic())
-        if "onError" not in self._hooks or left <= 0:
-            return
+        if "onError" not in self._hooks or left <= 0 or not box.alive:
+            return None
         told = {"error": {"name": error.name, "message": error.message}, "operation": operation}
         try:
             box.call("onError", {**self._session.to_json(), **told}, timeout_s=left)
         except SandboxError as second:
-            log.warning("[skill:%s] onError failed: %s", self.name, second)
-            if not box.alive:
-                self._stopped(box, second)
+            self._log.tell(logging.WARNING, f"onError failed: {second}")
+            return second if _is_spent(box, second) else None
+        return None
 
-    def _start(self, timeout_s: float) -> Sandbox:
-        """A fresh sandbox with the skill loaded and activated."""
-        deadline = time.monotonic() + timeout_s
-        box = Sandbox(self._limits, self._functions)
-        try:
-            exports = box.load_module(self._source, timeout_s=_left(deadline))
-            self._hooks = _hooks_of(self.name, exports)
-            if "onActivate" in self._hooks:
-                box.call("onActivate", self._session.to_json(), timeout_s=_left(deadline))
-        except BaseException as error:
-            if isinstance(error, SandboxError) and box.alive:
-                self._tell(box, error, "onActivate", deadline)
-            self._pass_on_logs(box)
-            box.close()
-            if isinstance(error, SandboxError):
-                raise _as_ours(self.name, "onActivate", error) from error
-            raise
-        return box
 
-    def _pass_on_logs(self, box: Sandbox) -> None:
-        lines = box.take_logs()
-        if not lines:
-            return
-        now = time.monotonic()
-        refill = (now - self._lines_at) * _MAX_LINES_PER_MINUTE / 60
-        self._lines_left, self._lines_at = min(_MAX_LINES_PER_MINUTE, self._lines_left + refill), now
-        room = int(self._lines_left)
-        log_lines(self.name, lines[:room])
-        self._lines_left -= min(room, len(lines))
-        if len(lines) > room:
-            log.warning("[skill:%s] %d lines too many this minute were dropped", self.name, len(lines) - room)
+def _is_spent(box: Sandbox, error: SandboxError) -> bool:
+    """Whether a sandbox is of no more use: it was stopped, or its memory is full of what the skill holds on to."""
+    return not box.alive or isinstance(error, SandboxMemoryError)
 
 
 def _left(deadline: float) -> float:
@@ -243,7 +249,7 @@ def _as_ours(skill: str, operation: str, error: SandboxError) -> CortexError:
     code = ours.code if ours is not None else "skill_error"
     return CortexError(
         code,
-        f"{operation} of {skill} failed{place}: {error}",
+        visible(f"{operation} of {skill} failed{place}: {error}"),
         hint=hints.get(code, ""),
         details={**error.details, "operation": operation, "skill": skill},
     )
