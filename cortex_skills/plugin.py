@@ -59,6 +59,7 @@ class Plugin:
         self._tools = TOOLS
         self._skills: Mapping[str, Skill] = MappingProxyType({})
         self._changing = threading.Lock()
+        self._closed = False
         self._rate = RateWindow(settings.max_calls_per_minute)
         self._budgets = Budgets(
             max_graph_queries=settings.max_graph_queries,
@@ -77,7 +78,7 @@ class Plugin:
             agent: on whose behalf skills act when a call does not say.
 
         Raises:
-            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened.
+            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
 
         """
         from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, NamespacedGraph, open_store
@@ -99,8 +100,10 @@ class Plugin:
         try:
             graph = NamespacedGraph(store, config.agent_namespace, base=config.base_iri, vocabularies=vocabularies)
             return cls(config, graph, agent)
-        except BaseException:
+        except BaseException as error:
             store.close()
+            if isinstance(error, GraphError):  # a base that the schema lets through, and no IRI can begin with
+                raise CortexError("config_invalid", error.message, hint=error.hint) from error
             raise
 
     # --- skills
@@ -121,6 +124,8 @@ class Plugin:
 
         """
         with self._changing:
+            if self._closed:
+                raise CortexError("graph_unavailable", "the plugin is closed", hint="open it again")
             loaded = self._loader.load(Path(path), self._skills)
             self._skills = MappingProxyType({**self._skills, **{skill.name: skill for skill in loaded}})
         return [skill.name for skill in loaded]
@@ -129,12 +134,13 @@ class Plugin:
         """Deactivate a skill and let go of it.
 
         Raises:
-            CortexError: `skill_not_found`.
+            CortexError: `skill_not_found`; `invalid_arguments` when another skill depends on it.
 
         """
         with self._changing:
             skill = policy.acting_skill(name, self._skills)
-            self._skills = MappingProxyType({n: s for n, s in self._skills.items() if n != name})
+            policy.check_not_needed(skill.name, (active.manifest for active in self._skills.values()))
+            self._skills = MappingProxyType({n: s for n, s in self._skills.items() if n != skill.name})
         if skill.runtime is not None:
             skill.runtime.close("unload")
 
@@ -168,7 +174,7 @@ class Plugin:
     ) -> Result:
         started = time.monotonic()
         who = self.agent if agent is None else agent
-        acting: str | None = skill
+        acting: str | None = None
         cleaned: Sanitized | None = None
         try:
             who = checked_agent(who)
@@ -183,9 +189,9 @@ class Plugin:
         audit.record(
             audit.AuditRecord(
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                tool=str(tool)[:200],
+                tool=_word(tool),
                 skill=acting,
-                agent=str(who)[:_MAX_AGENT],
+                agent=_word(who),
                 outcome=result.code or "ok",
                 milliseconds=round((time.monotonic() - started) * 1000, 3),
                 stripped=cleaned.stripped_count if cleaned else 0,
@@ -286,6 +292,7 @@ class Plugin:
     def close(self) -> None:
         """Deactivate every skill and close the store. Closing twice is fine."""
         with self._changing:
+            self._closed = True
             skills, self._skills = self._skills, MappingProxyType({})
         for skill in reversed(list(skills.values())):
             if skill.runtime is not None:
@@ -311,6 +318,11 @@ def checked_agent(agent: object) -> str:
     if not isinstance(agent, str) or not agent.strip() or len(agent) > _MAX_AGENT:
         raise CortexError("invalid_arguments", f"the agent's id must be 1 to {_MAX_AGENT} characters")
     return agent
+
+
+def _word(name: object) -> str:
+    """What a caller named, for the audit; it may be anything."""
+    return name[:_MAX_AGENT] if isinstance(name, str) else f"<{type(name).__name__}>"
 
 
 def _cleaned(outcome: Outcome) -> tuple[Sanitized | None, Result]:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
-from cortex_skills.schemas import did_you_mean
+from cortex_skills.schemas import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cortex_graph.names import Names
@@ -25,20 +25,19 @@ if TYPE_CHECKING:
     from cortex_skills.tools import Tool
 
 
-def find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
+def find_tool(name: object, tools: Mapping[str, Tool]) -> Tool:
     """The tool of that name.
 
     Raises:
         CortexError: `tool_not_found`.
 
     """
-    if name in tools:
+    if isinstance(name, str) and name in tools:
         return tools[name]
-    hint = did_you_mean(name, tools) or f"known: {', '.join(sorted(tools))}"
-    raise CortexError("tool_not_found", f"there is no tool {name!r}", hint=hint)
+    raise CortexError("tool_not_found", f"there is no tool {shown(name)}", hint=_nearest(name, "known", tools))
 
 
-def acting_skill(name: str | None, skills: Mapping[str, Skill]) -> Skill:
+def acting_skill(name: object, skills: Mapping[str, Skill]) -> Skill:
     """The skill that a call acts for: the one that is named, or the only one there is.
 
     Raises:
@@ -46,10 +45,10 @@ def acting_skill(name: str | None, skills: Mapping[str, Skill]) -> Skill:
 
     """
     if name is not None:
-        if name in skills:
+        if isinstance(name, str) and name in skills:
             return skills[name]
-        hint = did_you_mean(name, skills) or f"active: {', '.join(sorted(skills)) or 'none'}"
-        raise CortexError("skill_not_found", f"no skill {name!r} is active", hint=hint)
+        hint = _nearest(name, "active", skills)
+        raise CortexError("skill_not_found", f"no skill {shown(name)} is active", hint=hint)
     if len(skills) == 1:
         return next(iter(skills.values()))
     if not skills:
@@ -115,19 +114,34 @@ def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names
         CortexError: `undeclared_predicate`, or `proof_required`.
 
     """
-    declared = {names.node(assertion.predicate): assertion for assertion in semantic.assertions}
-    assertion = declared.get(names.node(predicate, "predicate"))
-    if assertion is not None:
-        if assertion.require_proof:
-            raise needs_proof(predicate)
-        return
-    if strict:
+    wanted = names.node(predicate, "predicate")
+    declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
+    if any(assertion.require_proof for assertion in declared):
+        raise needs_proof(predicate)
+    if strict and not declared:
         listed = sorted(assertion.predicate for assertion in semantic.assertions)
         raise CortexError(
             "undeclared_predicate",
-            f"{skill} does not declare that it asserts {predicate}",
-            hint=did_you_mean(predicate, listed) or f"declared under assertions: {', '.join(listed) or 'nothing'}",
+            f"{skill} does not declare that it asserts {shown(predicate)}",
+            hint=_nearest(predicate, "declared under assertions", listed),
             details={"predicate": predicate, "declared": listed},
+        )
+
+
+def check_not_needed(name: str, manifests: Iterable[Manifest]) -> None:
+    """A skill stays as long as another active one depends on it.
+
+    Raises:
+        CortexError: `invalid_arguments`, naming those that do.
+
+    """
+    dependents = sorted(m.name for m in manifests if m.semantic and name in {d.slug for d in m.semantic.dependencies})
+    if dependents:
+        raise CortexError(
+            "invalid_arguments",
+            f"{name} cannot be unloaded: {', '.join(dependents)} depends on it",
+            hint="unload what depends on it first",
+            details={"dependents": dependents},
         )
 
 
@@ -135,7 +149,13 @@ def needs_proof(predicate: str) -> CortexError:
     """The refusal of a write that needs a proof: this version makes none."""
     return CortexError(
         "proof_required",
-        f"{predicate} may only be asserted with a proof, and this version cannot make one: nothing was written",
+        f"{shown(predicate)} may only be asserted with a proof, and this version cannot make one: nothing was written",
         hint="assert a predicate that needs no proof, or wait for the version that proves",
         details={"predicate": predicate},
     )
+
+
+def _nearest(name: object, listed: str, known: Collection[str]) -> str:
+    """The hint for a name that is not known."""
+    near = did_you_mean(name, known) if isinstance(name, str) else ""
+    return near or f"{listed}: {', '.join(sorted(known)) or 'none'}"
