@@ -14,7 +14,7 @@ VALUE: dict[str, Any] = {
         {"type": ["string", "number", "boolean"]},
         {
             "type": "object",
-            "properties": {"node": {"type": "string", "minLength": 1}},
+            "properties": {"node": NAME},
             "required": ["node"],
             "additionalProperties": False,
         },

@@ -138,10 +138,13 @@ def _by_content(rows: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _key(triple: dict[str, Any]) -> str:
-    """What makes a triple that one; numbers as JavaScript has them, where 1.0 is written 1."""
-    value = triple.get("object")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    """What makes a triple that one; numbers as JavaScript has them, and hands them back: doubles, and -0 as 0."""
+    value: Any = triple.get("object")
+    if type(value) in (int, float):
+        try:
+            value = float(value) + 0.0
+        except OverflowError:
+            value = None
     return json.dumps([triple.get("subject"), triple.get("predicate"), value], sort_keys=True)
 
 
