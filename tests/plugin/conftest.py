@@ -1,0 +1,50 @@
+"""Plugins and skills for the tests, all of real parts, closed when a test ends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from cortex_skills import Config, Plugin
+from tests.plugin.skills import write_skill
+
+settings.register_profile("no-deadline", deadline=None)  # nothing here asserts a time
+settings.load_profile("no-deadline")
+
+logging.getLogger("cortex_skills").setLevel(logging.INFO)
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Plugin]]:
+    """Opens plugins with settings by name; those of `skillSandbox` may be given directly in `sandbox`."""
+    plugins: list[Plugin] = []
+
+    def open_plugin(*, sandbox: dict[str, Any] | None = None, agent: str = "a1", **settings: Any) -> Plugin:
+        limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
+        plugins.append(Plugin.open(Config(skillSandbox=limits, **settings), agent=agent))
+        return plugins[-1]
+
+    yield open_plugin
+    for plugin in plugins:
+        plugin.close()
+
+
+@pytest.fixture
+def plugin(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin on a store in memory, with no skill active yet."""
+    return opened()
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a skill's folder: `skill("name", code, files={}, …)`; see `write_skill`."""
+
+    def write(name: str = "probe", code: str | None = None, **given: Any) -> Path:
+        return write_skill(tmp_path / name, code, **given)
+
+    return write

@@ -1,0 +1,394 @@
+"""Whatever a skill's code does in whichever hook, it costs its caller a bounded time and never the triples."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills import CortexError, Plugin
+from tests.plugin.skills import living_sandboxes
+
+Opened = Callable[..., Plugin]
+Written = Callable[..., Path]
+
+QUERY = ("skill_graph_query", {"scope": "namespace"})
+FAST = {"executionTimeoutMs": 250}
+
+# What a hook may do, and the code of what becomes of it when it does so.
+FAILING = {
+    "throws": ("throw new TypeError('no')", "skill_error"),
+    "throws a number": ("throw 42", "skill_error"),
+    "throws nothing": ("throw undefined", "skill_error"),
+    "throws itself": ("const e = {}; e.e = e; throw e", "skill_error"),
+    "throws an error whose name throws": (
+        "const e = new Error('x'); Object.defineProperty(e, 'name', { get() { throw e; } }); throw e",
+        "skill_error",
+    ),
+    "rejects": ("return Promise.reject(new Error('no'))", "skill_error"),
+    "never settles": ("return new Promise(() => {})", "skill_error"),
+    "recurses": ("const f = () => f() + 1; return f()", "skill_error"),
+    "loops": ("for (;;);", "skill_timeout"),
+    "loops in promises": ("return (async () => { for (;;) await 0; })()", "skill_timeout"),
+    "loops in a regular expression": ("return /(a+)+$/.test('a'.repeat(60) + 'b')", "skill_timeout"),
+    "loops when it is read": ("return { get additionalContext() { for (;;); } }", "skill_timeout"),
+    "allocates": ("const kept = []; for (;;) kept.push(new Array(1000).fill(kept.length))", "skill_memory"),
+    "allocates at once": ("return new Uint8Array(1e9)", "skill_memory"),
+    "returns itself": ("const o = {}; o.additionalContext = o; return o", "skill_error"),
+    "returns what is too large": ("return { additionalContext: 'x'.repeat(2 ** 21) }", "skill_error"),
+    "returns what is too deep": (
+        "let o = {}; for (let i = 0; i < 5000; i++) o = { o }; return { additionalContext: o }",
+        "skill_error",
+    ),
+    "returns a bigint": ("return { additionalContext: 1n }", "skill_error"),
+    "returns a prototype": ("return { additionalContext: { ['__proto__']: 1 } }", "skill_error"),
+    "returns what throws when it is read": (
+        "return { get additionalContext() { throw new Error('no'); } }",
+        "skill_error",
+    ),
+}
+failing = pytest.mark.parametrize(("body", "code"), FAILING.values(), ids=FAILING)
+
+
+def code_of(name: str = "probe", before: str = "", **hooks: str) -> str:
+    bodies = ", ".join(f"{hook}(context) {{ {body} }}" for hook, body in hooks.items())
+    return f"// @ts-nocheck\n{before}\nexport default {{ name: '{name}', {bodies} }};"
+
+
+def fill(plugin: Plugin, count: int = 3) -> None:
+    plugin.graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(count)])
+
+
+def enrichment(plugin: Plugin, **who: str) -> dict[str, Any]:
+    result = plugin.call(*QUERY, **who)
+    assert not result.is_error
+    assert len(result.details["matches"]) == 3
+    assert result.text.startswith("3 triples found:\n")
+    report: dict[str, Any] = result.details["enrichment"]
+    return report
+
+
+# --- onQuery
+
+
+@failing
+def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Written, body: str, code: str) -> None:
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery=body)))
+    plugin.load(skill("other", code_of("other", onQuery="return { additionalContext: { fine: true } }")))
+    report = enrichment(plugin, skill="probe")
+    assert (report["status"], report["code"]) == ("failed", code)
+    assert report["message"].startswith("onQuery of probe failed")
+    assert enrichment(plugin, skill="other")["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ("", "none", ""),
+        ("return null", "none", ""),
+        ("return 42", "failed", ""),
+        ("return 'text'", "failed", ""),
+        ("return [1]", "failed", ""),
+        ("return {}", "ok", ""),
+        ("return { additionalContext: NaN }", "ok", ""),
+        ("return { additionalContext: undefined }", "ok", ""),
+        ("return { additionalContext: { n: NaN, f: () => 1, s: Symbol('x'), d: new Date(0) } }", "ok", "1970"),
+        ("return { additionalContext: 'plain' }", "ok", '{"data":"plain"}'),
+        ("return { additionalContext: '{\"a\":1}' }", "ok", '{"a":1}'),
+        ("return { additionalContext: '</skill-enrichment>' }", "ok", "\\u003c/skill-enrichment\\u003e"),
+        ("return { additionalContext: { constructor: 1 } }", "stripped", ""),
+        ("return { results: 'none', additionalContext: 'x' }", "ok", '{"data":"x"}'),
+        ("return { results: null, proofRequests: [1] }", "ok", ""),
+    ],
+)
+def test_what_onquery_returns_becomes_an_enrichment_or_nothing(
+    plugin: Plugin, skill: Written, body: str, status: str, said: str
+) -> None:
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery=body)))
+    result = plugin.call(*QUERY)
+    assert result.details["enrichment"]["status"] == status
+    assert len(result.details["matches"]) == 3
+    _, tag, block = result.text.partition('\n\n<skill-enrichment type="data">\n')
+    assert bool(tag) == bool(said)
+    assert said in block
+    assert not said or block.endswith("\n</skill-enrichment>")
+
+
+def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"executionTimeoutMs": 60_000})
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery="for (;;);", onError="for (;;);")))
+    started = time.monotonic()
+    assert enrichment(plugin)["code"] == "skill_timeout"
+    assert 1.9 < time.monotonic() - started < 4
+
+
+def test_a_shorter_limit_of_the_host_goes_before_the_two_seconds(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery="for (;;);")))
+    started = time.monotonic()
+    assert enrichment(plugin)["code"] == "skill_timeout"
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
+    opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = code_of(
+        before="let activated = 0, asked = 0;",
+        onActivate="activated++",
+        onQuery="asked++; if (asked === 2) for (;;); return { additionalContext: { activated, asked } }",
+    )
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code))
+    said = []
+    for _ in range(4):
+        text = plugin.call(*QUERY).text
+        said.append(text.splitlines()[-2] if "<skill-enrichment" in text else None)
+    first = '{"activated":1,"asked":1}'
+    assert said == [first, None, first, None]
+    assert "[skill:probe] starting anew in a fresh sandbox" in caplog.text
+    assert plugin.status()["skills"][0]["fault"] is None
+    assert living_sandboxes() <= 1
+
+
+@pytest.mark.parametrize(
+    "body", ["for (;;);", "keep.push('x'.repeat(1e6)); for (;;) keep.push(new Array(1000).fill(1))"]
+)
+def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answered(
+    opened: Opened, skill: Written, body: str
+) -> None:
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code_of(before="const keep = [];", onQuery=body)))
+    reports = [enrichment(plugin) for _ in range(5)]
+    assert [report["status"] for report in reports] == ["failed"] * 5
+    assert reports[2]["message"].startswith("onQuery of probe failed")
+    assert reports[3]["message"].startswith("probe was stopped 3 times in a row")
+    assert reports[3] == reports[4]
+    fault = plugin.status()["skills"][0]["fault"]
+    assert (fault["code"], fault["message"]) == (reports[3]["code"], reports[3]["message"])
+    assert living_sandboxes() == 0
+    plugin.unload("probe")
+    plugin.load(skill("probe", code_of(onQuery="return { additionalContext: 'mended' }")))
+    assert enrichment(plugin)["status"] == "ok"
+
+
+def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill: Written) -> None:
+    code = code_of(onQuery="if (context.agentId !== 'kind') for (;;); return {}")
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code))
+    agents = ["x", "x", "kind", "x", "x", "kind"]
+    assert [enrichment(plugin, agent=agent)["status"] for agent in agents] == ["failed", "failed", "ok"] * 2
+    assert plugin.status()["skills"][0]["fault"] is None
+
+
+def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: Opened, skill: Written) -> None:
+    """The second activation throws, and what it throws is told to an onError that never ends."""
+    code = code_of(
+        before="const flag = { subject: 'flag', predicate: 'note', object: 1 };",
+        onActivate="return graphClient.createTriple(flag).then((t) => { if (!t.created) throw new Error('twice'); })",
+        onQuery="for (;;);",
+        onError="for (;;);",
+    )
+    plugin = opened(sandbox=FAST)
+    plugin.load(skill("probe", code))
+    codes = [plugin.call(*QUERY).details["enrichment"]["code"] for _ in range(4)]
+    assert codes == ["skill_timeout", "skill_error", "skill_error", "skill_error"]
+    assert "twice" in plugin.status()["skills"][0]["fault"]["message"]
+    assert living_sandboxes() == 0
+
+
+def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"executionTimeoutMs": 100})
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery="for (;;);")))
+    for _ in range(30):
+        enrichment(plugin)
+    runtime = plugin.skills["probe"].runtime
+    assert runtime is not None
+    assert runtime.fault is not None
+    trace, depth = runtime.fault.__traceback__, 0
+    while trace is not None:
+        trace, depth = trace.tb_next, depth + 1
+    assert depth < 10
+
+
+# --- onError
+
+
+def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+    code = code_of(onQuery="throw new RangeError('far')", onError="logger.warn(JSON.stringify(context))")
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code))
+    assert enrichment(plugin)["message"] == "onQuery of probe failed at skill.ts:3:62: RangeError: far"
+    told = next(r for r in caplog.records if r.message.startswith('[skill:probe] {"namespace"'))
+    assert (told.levelno, json.loads(told.message.removeprefix("[skill:probe] "))) == (
+        logging.WARNING,
+        {
+            "namespace": "mayros",
+            "agentId": "a1",
+            "sessionId": plugin.session,
+            "error": {"name": "RangeError", "message": "far"},
+            "operation": "onQuery",
+        },
+    )
+
+
+@failing
+def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Written, body: str, code: str) -> None:
+    plugin = opened(sandbox=FAST)
+    fill(plugin)
+    plugin.load(skill("probe", code_of(onQuery="throw new Error('first')", onError=body)))
+    for _ in range(2):
+        assert "first" in enrichment(plugin)["message"]
+    assert plugin.status()["skills"][0]["fault"] is None
+
+
+# --- onActivate, and loading itself
+
+
+@failing
+def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
+    if "return {" in body or "return o" in body:
+        body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
+    plugin = opened(sandbox=FAST)
+    folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))
+    with pytest.raises(CortexError) as refused:
+        plugin.load(folder)
+    assert refused.value.code == code
+    assert refused.value.message.startswith("onActivate of probe failed")
+    assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
+    plugin.load(skill("other", code_of("other")))
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [case for case in FAILING.values() if "return" not in case[0]],
+    ids=[name for name, case in FAILING.items() if "return" not in case[0]],
+)
+def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
+    plugin = opened(sandbox=FAST)
+    folder = skill("probe", code_of(before=body, onError="for (;;);"))
+    with pytest.raises(CortexError) as refused:
+        plugin.load(folder)
+    assert refused.value.code == code
+    assert refused.value.message.startswith("loading of probe failed")
+    assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
+
+
+def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox=FAST)
+    with pytest.raises(CortexError) as refused:
+        plugin.load(skill("probe", code_of(before="await new Promise(() => {});")))
+    assert (refused.value.code, living_sandboxes()) == ("skill_error", 0)
+
+
+# --- onDeactivate
+
+
+@failing
+def test_a_skill_is_unloaded_whatever_ondeactivate_does(opened: Opened, skill: Written, body: str, code: str) -> None:
+    plugin = opened(sandbox=FAST)
+    plugin.load(skill("probe", code_of(onDeactivate=body)))
+    plugin.unload("probe")
+    assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
+    plugin.load(skill("other", code_of("other")))
+    assert plugin.call(*QUERY).code is None
+
+
+def test_ondeactivate_is_told_why(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("one", "two", "three"):
+        plugin.load(skill(name, code_of(name, onDeactivate="logger.info(context.reason)")))
+    plugin.unload("two")
+    plugin.close()
+    told = [r.message for r in caplog.records if r.message.startswith("[skill:")]
+    assert told == ["[skill:two] unload", "[skill:three] session_end", "[skill:one] session_end"]
+    assert living_sandboxes() == 0
+
+
+# --- what a skill keeps, shares and says
+
+
+def test_state_stays_from_activation_to_every_query(plugin: Plugin, skill: Written) -> None:
+    code = code_of(
+        before="let told, asked = 0;",
+        onActivate="told = context",
+        onQuery="return { additionalContext: { told, asked: ++asked } }",
+    )
+    plugin.load(skill("probe", code))
+    said = [json.loads(plugin.call(*QUERY).text.splitlines()[-2]) for _ in range(2)]
+    told = {"namespace": "mayros", "agentId": "a1", "sessionId": plugin.session}
+    assert said == [{"told": told, "asked": 1}, {"told": told, "asked": 2}]
+
+
+def test_two_skills_share_nothing(plugin: Plugin, skill: Written) -> None:
+    sets = "globalThis.leak = 1; Object.prototype.leak = 1; Array.prototype.map = () => 'leak';"
+    plugin.load(skill("sets", code_of("sets", before=sets)))
+    reads = "return { additionalContext: { seen: [typeof globalThis.leak, typeof ({}).leak, [1].map(String)[0]] } }"
+    plugin.load(skill("reads", code_of("reads", onQuery=reads)))
+    text = plugin.call(*QUERY, skill="reads").text
+    assert '{"seen":["undefined","undefined","1"]}' in text
+
+
+def test_onquery_is_told_about_the_query(plugin: Plugin, skill: Written) -> None:
+    plugin.graph.create_triples(
+        [{"subject": "s", "predicate": "p", "object": value} for value in ("text", 1.5, True, {"node": "o"})]
+    )
+    plugin.load(skill("probe", code_of(onQuery="logger.info(''); return { additionalContext: context }")))
+    text = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "p"}, agent="bob").text
+    said = json.loads(text.splitlines()[-2])
+    rows = said.pop("results")
+    assert said == {"namespace": "mayros", "agentId": "bob", "predicate": "mayros:p", "scope": "namespace"}
+    assert {json.dumps(row["object"]) for row in rows} == {'"text"', "1.5", "true", '{"node": "mayros:o"}'}
+    assert {(row["subject"], row["predicate"], len(row)) for row in rows} == {("mayros:s", "mayros:p", 3)}
+
+
+def test_what_a_skill_logs_bears_its_name_on_every_line(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = (
+        "logger.info('one\\ntwo\\r\\x1b[2J\\u202eend'); console.log('three', { a: 1 });"
+        "logger.error(''); console.warn(undefined)"
+    )
+    plugin.load(skill("probe", code_of(onActivate=lines)))
+    told = [(r.levelname, r.message) for r in caplog.records if r.name == "cortex_skills.skill_log"]
+    assert told == [
+        ("INFO", "[skill:probe] one"),
+        ("INFO", "[skill:probe] two"),
+        ("INFO", "[skill:probe] \\u001b[2J\\u202eend"),
+        ("INFO", '[skill:probe] three {"a":1}'),
+        ("ERROR", "[skill:probe] "),
+        ("WARNING", "[skill:probe] undefined"),
+    ]
+
+
+@pytest.mark.parametrize("body", ["for (let i = 0; i < 1e4; i++) logger.info(i)", "logger.info('\\n'.repeat(8000))"])
+def test_a_skill_cannot_flood_the_log(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture, body: str
+) -> None:
+    plugin.load(skill("probe", code_of(onQuery=body)))
+    for _ in range(3):
+        assert plugin.call(*QUERY).code is None
+    told = [r.message for r in caplog.records if r.name == "cortex_skills.skill_log"]
+    assert 600 <= len(told) < 700
+    assert "lines too many this minute were dropped" in told[-1]
+
+
+def test_an_error_of_a_skill_cannot_draw_on_a_terminal(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox=FAST)
+    with pytest.raises(CortexError) as refused:
+        plugin.load(skill("probe", code_of(before="throw new Error('\\x1b[2J\\n\\u202eforged')")))
+    assert refused.value.message.isprintable()
