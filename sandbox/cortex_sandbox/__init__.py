@@ -12,8 +12,9 @@ from .limits import Limits
 
 if TYPE_CHECKING:
     from .bundler import Module, bundle, transpile
+    from .exports import Exports
     from .host import LogLine, Promised, remaining_s
-    from .sandbox import Exports, Sandbox
+    from .sandbox import Sandbox
 
 __all__ = [
     "Exports",
@@ -34,7 +35,7 @@ __all__ = [
 
 # The engine is large: it is imported when something of it is first used.
 _LAZY = {
-    "Exports": "sandbox",
+    "Exports": "exports",
     "LogLine": "host",
     "Module": "bundler",
     "Promised": "host",

@@ -20,7 +20,6 @@ from pathlib import Path, PurePosixPath
 
 import wasmtime
 
-from .clock import ticks_for
 from .code_cache import load_module
 from .engine import Engine, deep_engine, deep_threads
 from .errors import Frame, SandboxTimeout, TranspileError
@@ -145,7 +144,7 @@ def _run(
     store.set_wasi(wasi)
     linker = _wasi_linker(engine)
     engine.clock.enter()
-    store.set_epoch_deadline(ticks_for(timeout_s))
+    store.set_epoch_deadline(engine.clock.ticks_for(timeout_s))
     started = time.monotonic()
     try:
         linker.instantiate(store, module).exports(store)["_start"](store)  # type: ignore[operator]

@@ -1,7 +1,8 @@
 """One thread that moves the engines' epochs on while guests run, so that deadlines are noticed.
 
 Rules kept here:
-- the epoch follows the wall clock: a tick that comes late is made up for, so a busy host does not stretch a limit;
+- the epoch follows the wall clock: a tick that comes late is made up for, so a busy host does not stretch a limit,
+  nor does it shorten the limit of a guest that starts while the clock is late;
 - nothing wakes up while no guest runs (after a second of lingering, so that a busy host pays for no starts);
 - a fork starts anew in the child: threads do not survive it.
 """
@@ -17,11 +18,6 @@ TICK_S = 0.002
 _LINGER_S = 1.0
 
 
-def ticks_for(seconds: float) -> int:
-    """How many ticks ahead a deadline lies; the tick under way may be nearly over, hence one more."""
-    return max(0, int(seconds / TICK_S)) + 2
-
-
 class Ticker:
     """Calls `tick` every `TICK_S` seconds between `enter` and `leave`."""
 
@@ -34,37 +30,52 @@ class Ticker:
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._running = 0
+        self._origin = time.monotonic()
+        self._done = 0
         self._parked = True
         self._thread: threading.Thread | None = None
 
     def enter(self) -> None:
         """A guest is about to run."""
         with self._lock:
+            if self._parked:
+                self._start()
             self._running += 1
-            if not self._parked:
-                return
-            self._parked = False
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="cortex-sandbox-clock", daemon=True)
-                self._thread.start()
-            else:
-                self._wake.notify()
 
     def leave(self) -> None:
         """A guest has stopped running."""
         with self._lock:
             self._running -= 1
 
+    def ticks_for(self, seconds: float) -> int:
+        """How many ticks ahead a deadline lies.
+
+        Those that are late and will be made up for do not count against it; the tick under way may be nearly over,
+        hence one more.
+        """
+        late = max(0, self._due() - self._done)
+        return max(0, int(seconds / TICK_S)) + late + 2
+
+    def _start(self) -> None:
+        self._origin, self._done = time.monotonic(), 0
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name="cortex-sandbox-clock", daemon=True)
+            thread.start()
+            self._thread = thread
+        self._parked = False
+        self._wake.notify()
+
+    def _due(self) -> int:
+        return int((time.monotonic() - self._origin) / TICK_S)
+
     def _run(self) -> None:
-        origin = last_busy = time.monotonic()
-        done = 0
+        last_busy = time.monotonic()
         while True:
             time.sleep(TICK_S)
-            now = time.monotonic()
-            due = int((now - origin) / TICK_S)
-            for _ in range(due - done):
+            for _ in range(self._due() - self._done):
                 self._tick()
-            done = due
+                self._done += 1
+            now = time.monotonic()
             if self._running:
                 last_busy = now
             elif now - last_busy > _LINGER_S:
@@ -72,5 +83,4 @@ class Ticker:
                     if not self._running:
                         self._parked = True
                         self._wake.wait_for(lambda: not self._parked)
-                origin = last_busy = time.monotonic()
-                done = 0
+                last_busy = time.monotonic()

@@ -17,12 +17,13 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 from .clock import Ticker
-from .threads import DeepThreads
+from .threads import DeepThreads, stack_size
 
 # Guest stacks up to this size run on the caller's thread. The worst native use that was found at 256 KiB (JSON of
 # deep values; the parser never runs in such an instance) is 3.5 MB, threads have 8 MB by default.
 INLINE_STACK_BYTES = 256 << 10
 _INLINE_NATIVE = 4608 << 10
+_INLINE_THREAD = 7 << 20  # what is left of it above the guest's part is for Python and the host's functions
 _DEEP_NATIVE = 20 << 20
 _DEEP_THREAD = 32 << 20
 # Memory up to this size grows in place. Address space only: nothing is touched before it is used.
@@ -60,11 +61,15 @@ def _engine(native_stack: int) -> Engine:
     return Engine(native_stack)
 
 
-def engine_for(stack_bytes: int) -> tuple[Engine, bool]:
-    """The engine for guests with this much stack, and whether they run on the caller's thread."""
-    inline = stack_bytes <= INLINE_STACK_BYTES
+def engine_for(stack_bytes: int) -> Engine:
+    """The engine for guests with this much stack."""
     with _making:
-        return _engine(_INLINE_NATIVE if inline else _DEEP_NATIVE), inline
+        return _engine(_INLINE_NATIVE if stack_bytes <= INLINE_STACK_BYTES else _DEEP_NATIVE)
+
+
+def fits_here(stack_bytes: int) -> bool:
+    """Whether a guest with this much stack may run on the calling thread, if nothing else of ours runs on it."""
+    return stack_bytes <= INLINE_STACK_BYTES and stack_size() >= _INLINE_THREAD
 
 
 def deep_engine() -> Engine:

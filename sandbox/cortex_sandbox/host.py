@@ -4,28 +4,32 @@ Rules kept here:
 - a function has a name that JavaScript can say (`echo`, `graphClient.createTriple`), and plain JSON as arguments and
   result; the guest finds it as a frozen global;
 - an exception with a `code` is meant for the guest and reaches it with its message; of any other the guest learns
-  that the function failed, and the host's log has the rest;
-- what the guest logs is kept in order up to a number of bytes; what is beyond is counted, not kept.
+  that the function failed, and the host's log has the rest, a few times a sandbox: a guest can call wrongly for ever;
+- what the guest logs is kept in order up to a number of bytes; what is beyond is counted, not kept;
+- the path and the argument of a call come from the guest: both are checked, whatever the bootstrap would send.
 """
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .border import from_json, to_json
 from .errors import SandboxError
 from .instance import current
-from .quickjs import parse_json
 
 log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,63}(?:\.[A-Za-z_$][A-Za-z0-9_$]{0,63})?\Z")
 _MAX_ERROR_TEXT = 2048
+_MAX_FAILURES_TOLD = 10
+_LEVELS = frozenset({"debug", "info", "warning", "error"})
+_LINE_BYTES = 16  # what a line counts beside its text, so that empty ones are not free
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class HostSide:
     Args:
         functions: what is offered, by name.
         log_bytes: how much of the log is kept.
+        transfer_bytes: the largest text of arguments.
         seed: what `Math.random` starts from, four 32-bit numbers.
 
     Raises:
@@ -68,33 +73,56 @@ class HostSide:
 
     """
 
-    def __init__(self, functions: Mapping[str, HostFunction], log_bytes: int, seed: Callable[[], list[int]]) -> None:
-        self._functions: dict[str, Callable[..., Any]] = {}
+    def __init__(
+        self,
+        functions: Mapping[str, HostFunction],
+        log_bytes: int,
+        transfer_bytes: int,
+        seed: Callable[[], list[int]],
+    ) -> None:
+        self._functions: dict[bytes, Callable[..., Any]] = {}
         for name, offered in functions.items():
             if not _NAME.match(name) or name.split(".")[0] in ("console", "logger", "globalThis", "default"):
                 raise ValueError(f"{name!r} cannot be the name of a host function")
-            self._functions[name] = offered.function if isinstance(offered, Promised) else offered
+            self._functions[name.encode()] = offered.function if isinstance(offered, Promised) else offered
         groups = {name.partition(".")[0] for name in functions if "." in name}
         if clash := groups & set(functions):
             raise ValueError(f"{min(clash)!r} cannot be both a function and a group of functions")
-        self.installation = json.dumps([_installed(name, offered) for name, offered in functions.items()])
+        self.installation = to_json([_installed(name, offered) for name, offered in functions.items()])
         self._log_room = self._log_bytes = log_bytes
+        self._transfer_bytes = transfer_bytes
         self._seed = seed
+        self._failures = 0
         self.lines: list[LogLine] = []
         self.dropped_lines = 0
 
-    def answer(self, path: str, argument: str) -> str:
-        """The answer to one call: JSON, or `!` and the JSON of an error."""
-        if path == ":log":
-            self._keep(argument)
-            return "null"
-        if path == ":seed":
-            return json.dumps(self._seed())
+    def answer(self, request: bytes) -> bytes:
+        """The answer to one call: JSON, or `!` and the JSON of an error.
+
+        Args:
+            request: the function's name, a line break, and its arguments as a JSON array.
+
+        """
+        path, _, argument = request.partition(b"\n")
+        function = self._functions.get(path)
+        if function is None:
+            return self._own(path, argument)
         try:
-            arguments = parse_json(argument)
-            return json.dumps(self._functions[path](*arguments), ensure_ascii=False, allow_nan=False)
+            arguments = from_json(argument, self._transfer_bytes)
+            if not isinstance(arguments, list):
+                raise SandboxError("the arguments of a host function are a list", "TypeError")
+            return to_json(function(*arguments))
         except Exception as error:
-            return "!" + json.dumps(_told(path, error))
+            return b"!" + to_json(self._told(path.decode(), error))
+
+    def _own(self, path: bytes, argument: bytes) -> bytes:
+        """What the bootstrap itself asks for."""
+        if path == b":log":
+            self._keep(argument)
+            return b"null"
+        if path == b":seed":
+            return to_json(self._seed())
+        return b'!{"name":"HostError","message":"there is no such host function","code":"host_error"}'
 
     def take_lines(self) -> list[LogLine]:
         """The lines logged since the last call, in order; a last line says how many were dropped."""
@@ -105,15 +133,26 @@ class HostSide:
         self._log_room = self._log_bytes
         return lines
 
-    def _keep(self, argument: str) -> None:
-        level, _, text = argument.partition("\n")
-        size = len(text.encode("utf-8", "replace"))
-        if size > self._log_room:
+    def _keep(self, line: bytes) -> None:
+        raw_level, _, text = line.partition(b"\n")
+        size = len(text) + _LINE_BYTES
+        if self.dropped_lines or size > self._log_room:
             self.dropped_lines += 1
-            self._log_room = 0
             return
-        self._log_room -= size + 1
-        self.lines.append(LogLine(level, text))
+        self._log_room -= size
+        level = raw_level.decode("utf-8", "replace")
+        self.lines.append(LogLine(level if level in _LEVELS else "info", text.decode("utf-8", "replace")))
+
+    def _told(self, path: str, error: Exception) -> dict[str, Any]:
+        """What the guest learns of an exception in a host function."""
+        code = getattr(error, "code", None)
+        if isinstance(code, str):
+            message = error.message if isinstance(error, SandboxError) else str(error)
+            return {"name": "HostError", "message": message[:_MAX_ERROR_TEXT], "code": code}
+        self._failures += 1
+        if self._failures <= _MAX_FAILURES_TOLD:
+            log.warning("the host function %s failed", path, exc_info=error)
+        return {"name": "HostError", "message": f"{path} failed in the host", "code": "host_error"}
 
 
 def _installed(name: str, offered: HostFunction) -> list[Any]:
@@ -122,11 +161,20 @@ def _installed(name: str, offered: HostFunction) -> list[Any]:
     return [name, group, last, isinstance(offered, Promised)]
 
 
-def _told(path: str, error: Exception) -> dict[str, Any]:
-    """What the guest learns of an exception in a host function."""
-    code = getattr(error, "code", None)
-    if isinstance(code, str):
-        message = error.message if isinstance(error, SandboxError) else str(error)
-        return {"name": "HostError", "message": message[:_MAX_ERROR_TEXT], "code": code}
-    log.warning("the host function %s failed", path, exc_info=error)
-    return {"name": "HostError", "message": f"{path} failed in the host", "code": "host_error"}
+def seed_source(seed: int | None) -> Callable[[], list[int]]:
+    """What `Math.random` starts from: four words of 32 bits, made from the seed or drawn when first asked for.
+
+    Raises:
+        ValueError: for a seed of more than 128 bits.
+
+    """
+    if seed is None:
+        return lambda: _words(os.urandom(16))
+    if not -(1 << 127) <= seed < 1 << 127:
+        raise ValueError("a seed has at most 128 bits, its sign included")
+    return lambda: _words(seed.to_bytes(16, "little", signed=True))
+
+
+def _words(raw: bytes) -> list[int]:
+    words = [int.from_bytes(raw[at : at + 4], "little", signed=True) for at in range(0, 16, 4)]
+    return words if any(words) else [1, 2, 3, 4]  # all zero would stay zero

@@ -188,7 +188,8 @@ def compile_source(guest: Instance, source: bytes, filename: str, *, flags: int)
     text = call["wasm_malloc"](len(source) + len(name) + 6)
     if not text:
         raise SandboxMemoryError("the source text does not fit into the memory limit", "InternalError")
-    guest.write(text, source + b"\0" + name + b"\0")
+    guest.write(text, source)
+    guest.write(text + len(source), b"\0" + name + b"\0")
     length_at = text + len(source) + len(name) + 2
     code = call["qjs_compile"](text, len(source), text + len(source) + 1, flags, 0, length_at)
     if not code:

@@ -5,7 +5,8 @@ Rules kept here:
 - a trap never passes as a result: it becomes a typed error, and the instance is dead from then on;
 - what must stop the host (an interrupt from the keyboard) while the guest is inside a host call is kept, stops the
   guest at its next step, and is raised again outside;
-- one thread at a time (the owner holds a lock); while it runs, the instance is that thread's `current`.
+- one thread at a time (the owner holds a lock); while it runs, the instance is that thread's `current`, and `outer`
+  is the instance that waits for it in a host function.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import Any, TypeVar
 import wasmtime
 from wasmtime import _ffi as ffi
 
-from .clock import ticks_for
 from .engine import Engine
 from .errors import SandboxError, SandboxMemoryError, SandboxTimeout
 
@@ -126,6 +126,7 @@ class Instance:
         self.on_host_call: Callable[[int, int], int] = lambda _argc, _argv: 0
         self.clock_ns: Callable[[], int] = coarse_clock_ns
         self.deadline = 0.0
+        self.outer: Instance | None = None
         self.alive = True
         self._kept: BaseException | None = None
 
@@ -140,17 +141,26 @@ class Instance:
             raise SandboxError(f"the guest has no export {name}", "SandboxBroken")
         return item.of
 
-    def run(self, work: Callable[[], T], deadline: float) -> T:
-        """What `work()` returns; guest code that runs in it is stopped at `deadline` (monotonic seconds)."""
-        outer = current()
+    def run(self, work: Callable[[], T], deadline: float, outer: Instance | None = None) -> T:
+        """What `work()` returns; guest code that runs in it is stopped at `deadline` (monotonic seconds).
+
+        Args:
+            work: calls the guest.
+            deadline: when the guest is stopped.
+            outer: the instance whose host function asks for this, when it runs on another thread.
+
+        """
+        before = current()
+        self.outer = outer or before
         self.deadline = deadline
         self._engine.clock.enter()
-        self._store.set_epoch_deadline(ticks_for(deadline - time.monotonic()))
+        self._store.set_epoch_deadline(self._engine.clock.ticks_for(deadline - time.monotonic()))
         _running.instance = self
         try:
             return work()
         finally:
-            _running.instance = outer
+            _running.instance = before
+            self.outer = None
             self._engine.clock.leave()
             if self._kept is not None:
                 kept, self._kept = self._kept, None

@@ -8,8 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .engine import Engine, engine_for
 from .errors import SandboxError, SandboxMemoryError
@@ -49,14 +48,13 @@ class Guest:
 
     # --- strings
 
-    def new_string(self, text: str) -> int:
-        """A handle of a new string.
+    def new_string(self, raw: bytes) -> int:
+        """A handle of a new string, from UTF-8.
 
         Raises:
             SandboxMemoryError: when it does not fit.
 
         """
-        raw = text.encode("utf-8", "surrogatepass")
         if len(raw) <= SCRATCH_BYTES - _TEXT:
             self.instance.write(self._scratch + _TEXT, raw)
             handle = self._call["qjs_new_string"](self._scratch + _TEXT, len(raw))
@@ -72,8 +70,8 @@ class Guest:
             raise out_of_memory()
         return handle
 
-    def read_string(self, handle: int, limit: int) -> str:
-        """The text of a string. Lone surrogates, for which UTF-8 has no form, come as U+FFFD.
+    def read_string(self, handle: int, limit: int) -> bytes:
+        """The text of a string as UTF-8; a lone surrogate, for which that has no form, as three bytes of its own.
 
         Raises:
             SandboxError: when it is longer than `limit` bytes of UTF-8.
@@ -88,14 +86,14 @@ class Guest:
             length = int.from_bytes(self.instance.read(self._scratch, 4), "little")
             if length > limit:
                 raise SandboxError(f"a text of {length} bytes crosses a border of {limit}", "RangeError")
-            return self.instance.read(pointer, length).decode("utf-8", "replace")
+            return self.instance.read(pointer, length)
         finally:
             if self.instance.alive:
                 self._call["qjs_free_cstring"](pointer)
 
     # --- calls
 
-    def enter(self, entry: str, argument: int | None = None, *, limit: int) -> str | None:
+    def enter(self, entry: str, argument: int | None = None, *, limit: int) -> bytes | None:
         """Call a function of the bootstrap and give what it answers; `argument` is a handle, freed here.
 
         Raises:
@@ -188,7 +186,7 @@ class Guest:
 class ThrownError(SandboxError):
     """What the guest threw, as the bootstrap described it: JSON that `stacks.py` turns into a proper error."""
 
-    def __init__(self, described: str) -> None:
+    def __init__(self, described: bytes) -> None:
         super().__init__("thrown", "Thrown")
         self.described = described
 
@@ -200,24 +198,6 @@ def out_of_memory() -> SandboxMemoryError:
 
 def compiler(memory_bytes: int) -> Guest:
     """A guest that compiles and runs nothing: made for one source text, then thrown away."""
-    engine, _inline = engine_for(_COMPILER_STACK)
-    guest = Guest(engine, memory_bytes, _COMPILER_STACK)
+    guest = Guest(engine_for(_COMPILER_STACK), memory_bytes, _COMPILER_STACK)
     guest.add_compiler()
     return guest
-
-
-def parse_json(text: str) -> Any:
-    """JSON of the guest's as plain values; keys named `__proto__` are refused.
-
-    Raises:
-        SandboxError: when it is nested too deeply, holds numbers out of range, or is no JSON.
-
-    """
-    if '"__proto__":' in text:
-        raise SandboxError('a key named "__proto__" may not cross the border', "TypeError")
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise SandboxError("the value is nested too deeply", "RangeError") from None
-    except ValueError as error:
-        raise SandboxError(f"the value is no JSON: {error}", "TypeError") from None

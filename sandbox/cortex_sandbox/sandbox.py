@@ -8,47 +8,32 @@ Rules kept here:
 - JSON in, JSON out; promises are awaited; nothing of the guest's is ever walked from outside;
 - every entry has a deadline that covers what it sets off: calls, promise reactions, getters, host functions;
 - a sandbox that was stopped is dead and says so; the next one is sound;
-- one call at a time: threads wait for each other, a host function that calls its own sandbox is refused.
+- one call at a time: threads wait for each other; a host function that calls its own sandbox, or one that waits for
+  it further out, is refused.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from .border import from_json, to_json
 from .compiler import compiled
-from .engine import deep_threads, engine_for
+from .engine import deep_threads, engine_for, fits_here
 from .errors import SandboxError, SandboxTimeout
-from .host import HostFunction, HostSide, LogLine
+from .exports import Exports, exports_from
+from .host import HostFunction, HostSide, LogLine, seed_source
+from .instance import Instance, current
 from .limits import MAX_STACK_BYTES, Limits, check_timeout
-from .quickjs import MODULE, SCRIPT, Guest, ThrownError, parse_json
+from .quickjs import MODULE, SCRIPT, Guest, ThrownError
 from .sourcemap import SourceMap
 from .stacks import error_from
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Exports:
-    """What the default export of a module is.
-
-    Attributes:
-        type: its JavaScript type: `object`, `function`, `number`, `undefined`, `null`, …
-        functions: the names of its functions, inherited ones too.
-        values: its other properties: strings, numbers and booleans as they are, None for whatever else.
-
-    """
-
-    type: str = "undefined"
-    functions: frozenset[str] = frozenset()
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Sandbox:
@@ -79,13 +64,12 @@ class Sandbox:
         self.limits = limits or Limits()
         self.exports = Exports()
         self._lock = threading.Lock()
-        self._thread: int | None = None
         self._maps: dict[str, SourceMap] = {}
         self._closed = ""
-        stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
-        engine, self._inline = engine_for(stack_bytes)
-        self._host = HostSide(host or {}, self.limits.log_bytes, lambda: _seed(seed))
-        self._guest = Guest(engine, self.limits.memory_bytes, stack_bytes)
+        self._stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
+        self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
+        self._guest = Guest(engine_for(self._stack_bytes), self.limits.memory_bytes, self._stack_bytes)
+        self._memory_bytes = self._guest.instance.memory_size
         self._guest.instance.on_host_call = self._on_host_call
         if clock is not None:
             self._guest.instance.clock_ns = lambda: int(clock() * 1000) * 1_000_000
@@ -119,23 +103,24 @@ class Sandbox:
         if found:
             self._maps[filename] = SourceMap(found)
 
-        def load(guest: Guest) -> str | None:
+        def load(guest: Guest) -> bytes | None:
             code = self._compiled(guest, str(source), filename, MODULE)
             guest.enter("adopt", guest.run_code(code), limit=self.limits.transfer_bytes)
             self._await(guest, None)
             return guest.enter("inspect", limit=self.limits.transfer_bytes)
 
-        told = self._decoded(self._enter(load, timeout_s))
-        self.exports = Exports(told["type"], frozenset(told["functions"]), told["values"])
+        self.exports = exports_from(self._decoded(self._enter(load, timeout_s)))
         return self.exports
 
-    def call(self, name: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+    def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """Call a function of the default export; what it returns, or what its promise comes to.
 
         Args:
             name: the function.
             arguments: what JSON can say.
             timeout_s: a limit other than the sandbox's own.
+            shared: names a list in the first argument and in the answer: what the guest gives back of that list comes
+                back as the very objects that went in, whatever the guest did to its copies, and is not copied again.
 
         Raises:
             SandboxError: it throws, rejects, never settles, or returns what JSON cannot say.
@@ -143,16 +128,17 @@ class Sandbox:
             ValueError, TypeError: an argument is no JSON.
 
         """
-        request = json.dumps([name, arguments], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        request = to_json([name, arguments, shared])
 
-        def enter(guest: Guest) -> str | None:
+        def enter(guest: Guest) -> bytes | None:
             return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
 
-        return self._decoded(self._enter(enter, timeout_s))
+        answer = self._decoded(self._enter(enter, timeout_s))
+        return answer if shared is None else _with_own(answer, arguments[0], shared)
 
-    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """`call`, without blocking the event loop."""
-        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s)
+        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s, shared=shared)
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
         """The value of a script, or what its promise comes to.
@@ -162,7 +148,7 @@ class Sandbox:
 
         """
 
-        def run(guest: Guest) -> str | None:
+        def run(guest: Guest) -> bytes | None:
             value = guest.run_code(self._compiled(guest, source, filename, SCRIPT))
             return self._await(guest, guest.enter("settle", value, limit=self.limits.transfer_bytes))
 
@@ -170,8 +156,7 @@ class Sandbox:
 
     def take_logs(self) -> list[LogLine]:
         """What the guest logged since the last call of this, in order."""
-        with self._lock:
-            return self._host.take_lines()
+        return self._host.take_lines()
 
     # --- life
 
@@ -182,11 +167,17 @@ class Sandbox:
 
     @property
     def memory_bytes(self) -> int:
-        """The size of the guest's memory now, everything included; 0 when it is gone."""
-        return self._guest.instance.memory_size if self.alive else 0
+        """The size of the guest's memory after its last call, everything included; 0 when it is gone."""
+        return self._memory_bytes if self.alive else 0
 
     def close(self) -> None:
-        """Give the memory back. Closing twice is fine; a call under way ends first."""
+        """Give the memory back. Closing twice is fine; a call under way ends first.
+
+        Raises:
+            SandboxError: when a host function of a call under way asks for it.
+
+        """
+        self._refuse_inside()
         with self._lock:
             self._discard("it was closed")
 
@@ -202,39 +193,47 @@ class Sandbox:
 
     def _enter(self, work: Callable[[Guest], T], timeout_s: float | None = None) -> T:
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
-        if self._thread == threading.get_ident():
-            raise SandboxError("a host function cannot call the sandbox that called it", "SandboxBusy")
+        self._refuse_inside()
+        outer = current()
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=timeout):
             raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
         try:
             if self._closed:
                 raise SandboxError(f"the sandbox cannot be used any more: {self._closed}", "SandboxClosed")
-            if self._inline:
-                return self._run(work, deadline)
-            return deep_threads.run(lambda: self._run(work, deadline))
+            if outer is None and fits_here(self._stack_bytes):
+                return self._run(work, deadline, None)
+            return deep_threads.run(lambda: self._run(work, deadline, outer))
         finally:
             self._lock.release()
 
-    def _run(self, work: Callable[[Guest], T], deadline: float) -> T:
-        self._thread = threading.get_ident()
+    def _run(self, work: Callable[[Guest], T], deadline: float, outer: Instance | None) -> T:
         try:
-            return self._guest.instance.run(lambda: work(self._guest), deadline)
+            return self._guest.instance.run(lambda: work(self._guest), deadline, outer)
         except ThrownError as thrown:
             raise error_from(thrown.described, self._maps) from None
         finally:
-            self._thread = None
-            if not self._guest.instance.alive:
+            if self._guest.instance.alive:
+                self._memory_bytes = self._guest.instance.memory_size
+            else:
                 self._discard("it was stopped at a limit")
 
-    def _await(self, guest: Guest, text: str | None) -> str:
+    def _refuse_inside(self) -> None:
+        """Refuse what would wait for a call that waits for this."""
+        at = current()
+        while at is not None:
+            if at is self._guest.instance:
+                raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
+            at = at.outer
+
+    def _await(self, guest: Guest, text: bytes | None) -> bytes:
         """The text itself, or the outcome of the promise that it stands for, with all pending jobs done."""
         guest.run_jobs()
         if text is None:
             text = guest.enter("takeOutcome", limit=self.limits.transfer_bytes)
         if text is None:
             raise SandboxError("the promise never settles: nothing that could settle it is left to run", "NeverSettled")
-        if text.startswith("!"):
+        if text.startswith(b"!"):
             raise error_from(text[1:], self._maps)
         return text
 
@@ -247,24 +246,24 @@ class Sandbox:
             deadline=guest.instance.deadline,
         )
 
-    def _decoded(self, text: str | None) -> Any:
-        if text is None or text.startswith("!"):
-            raise error_from((text or "!{}")[1:], self._maps)
-        return parse_json(text)
+    def _decoded(self, text: bytes | None) -> Any:
+        if text is None or text.startswith(b"!"):
+            raise error_from((text or b"!{}")[1:], self._maps)
+        return from_json(text, self.limits.transfer_bytes)
 
     def _on_host_call(self, argc: int, argv: int) -> int:
-        """The guest's one door to the host: a string in (a path, a line break, an argument), a string out."""
+        """The guest's one door to the host: a string in, a string out (see `HostSide.answer`)."""
         guest = self._guest
         if argc != 1:
-            return guest.new_string('!{"name":"HostError","message":"not a host call"}')
+            return guest.new_string(b'!{"name":"HostError","message":"not a host call"}')
         handle = int.from_bytes(guest.instance.read(argv, 4), "little")
         try:
-            path, _, argument = guest.read_string(handle, self.limits.transfer_bytes).partition("\n")
+            request = guest.read_string(handle, self.limits.transfer_bytes)
         except SandboxError as error:
             if not guest.instance.alive:
                 raise
-            return guest.new_string("!" + json.dumps({"name": error.name, "message": error.message}))
-        return guest.new_string(self._host.answer(path, argument))
+            return guest.new_string(b"!" + to_json({"name": error.name, "message": error.message}))
+        return guest.new_string(self._host.answer(request))
 
     def _discard(self, reason: str) -> None:
         if not self._closed:
@@ -272,7 +271,23 @@ class Sandbox:
             self._guest.instance.close()
 
 
-def _seed(seed: int | None) -> list[int]:
-    raw = os.urandom(16) if seed is None else seed.to_bytes(16, "little", signed=True)
-    words = [int.from_bytes(raw[at : at + 4], "little", signed=True) for at in range(0, 16, 4)]
-    return words if any(words) else [1, 2, 3, 4]
+def _with_own(answer: Any, given: Any, shared: str) -> Any:
+    """The answer with the objects that were given in place of their positions.
+
+    Raises:
+        SandboxError: when it names positions that are none.
+
+    """
+    own = given.get(shared) if isinstance(given, dict) else None
+    places = answer.get(shared) if isinstance(answer, dict) else None
+    if not isinstance(own, list) or not isinstance(places, list):
+        return answer
+    items = []
+    for place in places:
+        if isinstance(place, list) and len(place) == 1:
+            items.append(place[0])
+        elif type(place) is int and 0 <= place < len(own):
+            items.append(own[place])
+        else:
+            raise SandboxError(f"the list {shared!r} of the answer is not of the form agreed on", "TypeError")
+    return {**answer, shared: items}

@@ -19,11 +19,15 @@ _FRAME = re.compile(
     r"^ {4}at (?:(?P<function>.{0,200}?) \()?(?P<file>[^()]{1,300}):(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 )
 _BOOTSTRAP = "cortex:"
+# As what the engine throws when its heap is full: where even the error does not fit, it throws what is no value.
+_OUT_OF_MEMORY = frozenset(
+    {("InternalError", "out of memory"), ("SyntaxError", "out of memory"), ("Thrown", "[uninitialized]")}
+)
 _MAX_FRAMES = 50
 _MAX_TEXT = 4096
 
 
-def error_from(described: str, maps: Mapping[str, SourceMap]) -> SandboxError:
+def error_from(described: bytes, maps: Mapping[str, SourceMap]) -> SandboxError:
     """The error that the bootstrap's `describe` told of.
 
     Args:
@@ -40,8 +44,8 @@ def error_from(described: str, maps: Mapping[str, SourceMap]) -> SandboxError:
     name = _text(told.get("name"))[:100] or "Error"
     message = _text(told.get("message"))[:_MAX_TEXT]
     frames = frames_of(_text(told.get("stack")), maps)
-    if name == "InternalError" and message.startswith("out of memory"):
-        return SandboxMemoryError(message, name, frames)
+    if (name, message) in _OUT_OF_MEMORY:
+        return SandboxMemoryError("out of memory", "InternalError", frames)
     return SandboxError(message, name, frames)
 
 

@@ -2,7 +2,9 @@
 
 Rules kept here:
 - native code of a guest needs up to 32 times the guest's own stack, and running out of a thread's stack would kill
-  the process: what may need much runs on threads that have it;
+  the process: what may need much runs on threads that have it, and each of them runs one guest at a time;
+- a thread of the host's counts as large only when the system says so;
+- whoever waits for a job waits until it has ended, also when interrupted: a guest never runs on unwatched;
 - threads are made when needed, kept while idle, and never outlive the interpreter's wish to end;
 - a host function runs in the context variables of the caller, whatever thread that is on;
 - a fork starts anew in the child.
@@ -11,13 +13,45 @@ Rules kept here:
 from __future__ import annotations
 
 import contextvars
+import ctypes
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_this_thread = threading.local()
+_PTHREAD_ATTR_BYTES = 256  # more than pthread_attr_t takes on any Linux
+
+
+def stack_size() -> int:
+    """The size in bytes of the stack that this thread was given; 0 when the system does not tell."""
+    known: int | None = getattr(_this_thread, "stack_bytes", None)
+    if known is None:
+        known = _this_thread.stack_bytes = _ask_stack_size()
+    return known
+
+
+def _ask_stack_size() -> int:
+    try:
+        libc = ctypes.CDLL(None)
+        libc.pthread_self.restype = ctypes.c_void_p
+        thread = ctypes.c_void_p(libc.pthread_self())
+        if sys.platform == "darwin":
+            libc.pthread_get_stacksize_np.restype = ctypes.c_size_t
+            return int(libc.pthread_get_stacksize_np(thread))
+        attributes = ctypes.create_string_buffer(_PTHREAD_ATTR_BYTES)
+        size = ctypes.c_size_t()
+        if libc.pthread_getattr_np(thread, attributes):
+            return 0
+        libc.pthread_attr_getstacksize(attributes, ctypes.byref(size))
+        libc.pthread_attr_destroy(attributes)
+        return size.value
+    except (AttributeError, OSError, TypeError):  # no pthreads here
+        return 0
 
 
 class _Job:
@@ -52,19 +86,24 @@ class DeepThreads:
     def _reset(self) -> None:
         self._idle: list[queue.SimpleQueue[_Job]] = []
         self._starting = threading.Lock()
-        self._mine = threading.local()
 
     def run(self, work: Callable[[], T]) -> T:
-        """What `work()` returns or raises, run on a deep thread: on this one when it is deep already."""
-        if getattr(self._mine, "deep", False):
-            return work()
+        """What `work()` returns or raises, run on a deep thread of its own; on the way, this thread waits."""
         job = _Job(work)
         try:
             inbox = self._idle.pop()
         except IndexError:
             inbox = self._start()
         inbox.put(job)
-        job.done.acquire()
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                job.done.acquire()
+                break
+            except BaseException as error:  # a signal's; the job's own deadline bounds how long it has to wait
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
         if job.error is not None:
             raise job.error
         return job.result  # type: ignore[return-value]
@@ -81,7 +120,6 @@ class DeepThreads:
         return inbox
 
     def _serve(self, inbox: queue.SimpleQueue[_Job]) -> None:
-        self._mine.deep = True
         while True:
             job = inbox.get()
             job.run()

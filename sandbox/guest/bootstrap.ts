@@ -20,7 +20,10 @@ declare const __host: (text: string) => string;
   const hostCall = __host;
   const { parse, stringify } = JSON;
   const { apply, ownKeys, deleteProperty } = Reflect;
-  const { freeze, defineProperty, getPrototypeOf } = Object;
+  const { freeze, defineProperty, getPrototypeOf, setPrototypeOf } = Object;
+  const { isArray } = Array;
+  const NativeMap = Map;
+  const { get: mapGet, set: mapSet } = Map.prototype;
   const NativePromise = Promise;
   const NativeError = Error;
   const NativeTypeError = TypeError;
@@ -40,6 +43,9 @@ declare const __host: (text: string) => string;
     deleteProperty(global, name);
   }
 
+  // Call sites would hand out the functions of this script, and with them calls of the host in any form.
+  deleteProperty(NativeError, 'prepareStackTrace');
+
   const clip = (value: string, length: number): string => apply(slice, value, [0, length]) as string;
 
   // Reading a thrown value may run its author's code; whatever that does, an answer comes back.
@@ -57,20 +63,44 @@ declare const __host: (text: string) => string;
     const isError = isObject && read(() => thrown instanceof NativeError, 'false', 5) === 'true';
     if (isError) {
       return stringify({
+        __proto__: null,
         name: read(() => thrown.name, 'Error', 100),
         message: read(() => thrown.message, '', MAX_MESSAGE),
         stack: read(() => thrown.stack, '', MAX_STACK_TEXT),
       });
     }
-    const shown = isObject ? read(() => stringify(thrown), 'an object', MAX_MESSAGE) : read(() => text(thrown), typeof thrown, MAX_MESSAGE);
-    return stringify({ name: 'Thrown', message: shown, stack: '' });
+    // Of a primitive no code runs: what fails here fails for want of memory, and the host is told that.
+    const shown = isObject ? read(() => stringify(thrown), 'an object', MAX_MESSAGE) : clip(text(thrown), MAX_MESSAGE);
+    return stringify({ __proto__: null, name: 'Thrown', message: shown, stack: '' });
   };
 
   const failure = (thrown: unknown): Failure => '!' + describe(thrown);
 
-  const encode = (value: unknown): string => {
+  // A list that the host shares: what comes back of it, by identity, travels as its position, in place of itself.
+  type Shared = { key: string; places: Map<unknown, number> };
+
+  const share = (argument: any, key: string): Shared | undefined => {
+    const list = argument?.[key];
+    if (!isArray(list)) return undefined;
+    const places = new NativeMap<unknown, number>();
+    for (let i = 0; i < list.length; i++) apply(mapSet, places, [list[i], i]);
+    return { key, places };
+  };
+
+  const withPlaces = (value: any, shared: Shared): unknown => {
+    const list = typeof value === 'object' && value !== null ? value[shared.key] : undefined;
+    if (!isArray(list)) return value;
+    const places: unknown[] = [];
+    for (let i = 0; i < list.length; i++) {
+      const item = list[i];
+      places[i] = apply(mapGet, shared.places, [item]) ?? [item];
+    }
+    return { ...value, [shared.key]: places };
+  };
+
+  const encode = (value: unknown, shared?: Shared): string => {
     try {
-      return stringify(value) ?? 'null';
+      return stringify(shared ? withPlaces(value, shared) : value) ?? 'null';
     } catch (error) {
       return failure(error);
     }
@@ -81,15 +111,15 @@ declare const __host: (text: string) => string;
   let serial = 0;
   let outcome: string | undefined;
 
-  const settle = (value: any): string | undefined => {
+  const settle = (value: any, shared?: Shared): string | undefined => {
     try {
       const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
-      if (!isObject || typeof value.then !== 'function') return encode(value);
+      if (!isObject || typeof value.then !== 'function') return encode(value, shared);
       const mine = ++serial;
       outcome = undefined;
       const promise = new NativePromise((resolve) => resolve(value));
       apply(then, promise, [
-        (result: unknown) => { if (mine === serial) outcome = encode(result); },
+        (result: unknown) => { if (mine === serial) outcome = encode(result, shared); },
         (thrown: unknown) => { if (mine === serial) outcome = failure(thrown); },
       ]);
       return undefined;
@@ -122,7 +152,7 @@ declare const __host: (text: string) => string;
   const inspect = (): string => {
     try {
       const isObject = (typeof target === 'object' && target !== null) || typeof target === 'function';
-      const functions: string[] = [];
+      const functions = setPrototypeOf([], null) as string[];
       const values: Record<string, unknown> = { __proto__: null } as any;
       for (let at = target, depth = 0; isObject && at && depth < 4; at = getPrototypeOf(at), depth++) {
         if (at === ObjectPrototype || at === FunctionPrototype) break;
@@ -135,7 +165,7 @@ declare const __host: (text: string) => string;
           else values[key] = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
         }
       }
-      return stringify({ type: target === null ? 'null' : typeof target, functions, values });
+      return stringify({ __proto__: null, type: target === null ? 'null' : typeof target, functions, values });
     } catch (error) {
       return failure(error);
     }
@@ -143,10 +173,12 @@ declare const __host: (text: string) => string;
 
   const call = (request: string): string | undefined => {
     try {
-      const pair = parse(request);
-      const hook = target?.[pair[0]];
-      if (typeof hook !== 'function') throw new NativeTypeError(`the default export has no function "${pair[0]}"`);
-      return settle(apply(hook, target, pair[1]));
+      const wanted = parse(request);
+      const name = wanted[0], args = wanted[1], key = wanted[2];
+      const hook = target?.[name];
+      if (typeof hook !== 'function') throw new NativeTypeError(`the default export has no function "${name}"`);
+      const shared = key === null ? undefined : share(args[0], key);
+      return settle(apply(hook, target, args), shared);
     } catch (error) {
       return failure(error);
     }
@@ -155,7 +187,7 @@ declare const __host: (text: string) => string;
   // --- what the host offers
 
   const invoke = (path: string, args: unknown[]): unknown => {
-    const answer = hostCall(path + '\n' + stringify(args));
+    const answer = hostCall(path + '\n' + stringify(setPrototypeOf(args, null)));
     if (answer[0] !== '!') return parse(answer);
     const told = parse(apply(slice, answer, [1]) as string);
     const error = new NativeError(told.message);
@@ -236,5 +268,5 @@ declare const __host: (text: string) => string;
     configurable: true,
   });
 
-  return [call, settle, takeOutcome, adopt, inspect, install, describe];
+  return [call, (value: unknown) => settle(value), takeOutcome, adopt, inspect, install, describe];
 })();

@@ -1,0 +1,2 @@
+// expect: error HostError
+echo(new Array(47000).fill({ '': { '': { '': { '': 0 } } } }));
