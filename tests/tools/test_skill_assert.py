@@ -1,0 +1,210 @@
+"""`skill_assert`: only what is declared, nothing without its proof, once, and with a record of who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.store import Pattern
+from cortex_skills import Plugin
+
+Opened = Callable[..., Plugin]
+Written = Callable[..., Path]
+TOOL = "skill_assert"
+NOTE: dict[str, Any] = {"subject": "s", "predicate": "note", "object": "o"}
+
+
+def quads(plugin: Plugin) -> int:
+    """Everything in the store: triples, provenance and indexes of every namespace."""
+    store = plugin.graph.store
+    return sum(store.count(Pattern(graph)) for graph in store.graph_names())
+
+
+@pytest.fixture(params=["memory", "disk"])
+def asserting(request: pytest.FixtureRequest, opened: Opened, skill: Written, tmp_path: Path) -> Plugin:
+    store = "memory:" if request.param == "memory" else str(tmp_path / "store")
+    plugin = opened(store=store, vocabularies=["rdf", "schema"], sandbox={"maxAssertions": 1000})
+    plugin.load(skill("probe"))
+    return plugin
+
+
+def test_an_assertion_is_written_once_with_its_record(asserting: Plugin) -> None:
+    before = datetime.now(UTC)
+    first = asserting.call(TOOL, NOTE, agent="bob")
+    triple_hash = first.details["tripleHash"]
+    assert first.text == f'Asserted: mayros:s mayros:note "o"\nhash {triple_hash}'
+    assert first.details == {
+        "subject": "mayros:s",
+        "predicate": "mayros:note",
+        "object": "o",
+        "tripleHash": triple_hash,
+        "verified": False,
+        "created": True,
+    }
+    record = asserting.graph.provenance_of(triple_hash)
+    assert record is not None
+    time = datetime.fromisoformat(record.pop("time") or "")
+    assert before - timedelta(seconds=1) < time < datetime.now(UTC) + timedelta(seconds=1)
+    assert record == {"agent": "bob", "skill": "probe", "skillVersion": "1.2.3"}
+    count = quads(asserting)
+    again = asserting.call(TOOL, {**NOTE, "subject": "mayros:s", "predicate": "mayros:note"}, agent="eve")
+    assert again.text == f'Already asserted: mayros:s mayros:note "o"\nhash {triple_hash}'
+    assert again.details == {**first.details, "created": False}
+    assert quads(asserting) == count
+    assert asserting.graph.provenance_of(triple_hash) == {**record, "time": time.isoformat().replace("+00:00", "Z")}
+    assert asserting.status()["skills"][0]["assertionsUsed"] == 1
+
+
+SPELLINGS = ["{}", "mayros:{}", "urn:cortex:mayros:{}", "<urn:cortex:mayros:{}>"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_declared_predicate_may_be_spelt_as_any_name_of_it(asserting: Plugin, spelling: str) -> None:
+    first = asserting.call(TOOL, NOTE)
+    second = asserting.call(TOOL, {**NOTE, "predicate": spelling.format("note")})
+    assert (second.code, second.details["created"]) == (None, False)
+    assert second.details["tripleHash"] == first.details["tripleHash"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("extra", [{}, {"requireProof": False}, {"requireProof": True}, {"proofType": "pol"}])
+def test_no_spelling_and_no_caller_gets_around_a_required_proof(
+    asserting: Plugin, spelling: str, extra: dict[str, Any]
+) -> None:
+    count = quads(asserting)
+    result = asserting.call(TOOL, {**NOTE, "predicate": spelling.format("sealed"), **extra})
+    assert (result.is_error, result.code) == (True, "proof_required")
+    assert "nothing was written" in result.text
+    assert quads(asserting) == count == 0
+
+
+@pytest.mark.parametrize(
+    "extra", [{"requireProof": True}, {"proofType": "pol"}, {"requireProof": False, "proofType": "pol"}]
+)
+def test_a_caller_may_ask_for_a_proof_and_then_nothing_is_written(asserting: Plugin, extra: dict[str, Any]) -> None:
+    assert asserting.call(TOOL, {**NOTE, **extra}).code == "proof_required"
+    assert quads(asserting) == 0
+    assert asserting.status()["skills"][0]["assertionsUsed"] == 0
+    assert asserting.call(TOOL, {**NOTE, "requireProof": False}).code is None
+
+
+UNDECLARED = [
+    "other",
+    "Note",
+    "note ",
+    " note",
+    "note\u200b",
+    "n\u006f\u0302te",
+    "noté",
+    "mayros:mayros:note",
+    "other:note",
+    "../note",
+    "notes",
+    "not%65",
+    "rdf:note",
+    "rdf:type",
+    "schema:note",
+    "https://schema.org/note",
+    "URN:cortex:mayros:note",
+    "urn:cortex:other:note",
+    "urn:cortex:mayros/note",
+    "<urn:cortex:mayros:notes>",
+    "x" * 4096,
+    "\x1b[2Jnote",
+]
+
+
+@pytest.mark.parametrize("predicate", UNDECLARED)
+def test_what_is_not_declared_is_not_asserted(asserting: Plugin, predicate: str) -> None:
+    result = asserting.call(TOOL, {**NOTE, "predicate": predicate})
+    assert result.code == "undeclared_predicate"
+    assert result.text.replace("\n", "").isprintable()
+    assert len(result.text) < 300
+    assert quads(asserting) == 0
+
+
+def test_an_undeclared_predicate_is_told_what_was_meant(asserting: Plugin) -> None:
+    result = asserting.call(TOOL, {**NOTE, "predicate": "notte"})
+    assert result.text == "probe does not declare that it asserts 'notte'\ndid you mean note?"
+    assert result.details["details"] == {"predicate": "notte", "declared": ["note", "sealed"]}
+
+
+def test_declarations_in_a_vocabulary_mean_its_predicates_in_every_spelling(opened: Opened, skill: Written) -> None:
+    plugin = opened(vocabularies=["rdf", "schema"])
+    assertions = [{"predicate": "rdf:type"}, {"predicate": "https://schema.org/name", "requireProof": True}]
+    plugin.load(skill("probe", assertions=assertions))
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    for spelling in ("rdf:type", rdf, f"<{rdf}>"):
+        result = plugin.call(TOOL, {**NOTE, "predicate": spelling, "object": {"node": "Person"}})
+        assert (result.code, result.details["predicate"]) == (None, "rdf:type")
+    for spelling in ("schema:name", "https://schema.org/name", "<https://schema.org/name>"):
+        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "proof_required"
+    for spelling in ("type", "mayros:rdf:type", "name", "mayros:schema:name"):
+        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "undeclared_predicate"
+
+
+def test_without_a_vocabulary_its_prefix_is_a_name_like_any_other(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill("probe", assertions=[{"predicate": "rdf:type"}]))
+    result = plugin.call(TOOL, {**NOTE, "predicate": "rdf:type"})
+    assert (result.code, result.details["predicate"]) == (None, "mayros:rdf:type")
+
+
+def test_a_predicate_declared_twice_needs_the_proof_that_either_asks_for(plugin: Plugin, skill: Written) -> None:
+    twice = [{"predicate": "p", "requireProof": True}, {"predicate": "mayros:p"}]
+    plugin.load(skill("probe", assertions=twice))
+    plugin.load(skill("turned", assertions=twice[::-1]))
+    for name in ("probe", "turned"):
+        assert plugin.call(TOOL, {**NOTE, "predicate": "p"}, skill=name).code == "proof_required"
+
+
+def test_relaxed_declarations_let_everything_but_proofs_pass(opened: Opened, skill: Written) -> None:
+    plugin = opened(strictDeclarations=False)
+    plugin.load(skill("probe"))
+    assert plugin.call(TOOL, {**NOTE, "predicate": "anything"}).code is None
+    assert plugin.call(TOOL, {**NOTE, "predicate": "mayros:sealed"}).code == "proof_required"
+    assert plugin.call(TOOL, {**NOTE, "predicate": "anything", "requireProof": True}).code == "proof_required"
+
+
+@pytest.mark.parametrize("subject", ["other:x", "urn:cortex:other:x", "<urn:cortex:other:x>", "../other:x", "other/x"])
+def test_a_subject_of_another_namespace_is_written_to_the_own_graph(asserting: Plugin, subject: str) -> None:
+    other = NamespacedGraph(asserting.graph.store, "other")
+    other.create_triple({"subject": "x", "predicate": "note", "object": "mine"})
+    result = asserting.call(TOOL, {**NOTE, "subject": subject})
+    assert result.code is None
+    assert [t["object"] for t in other.list_triples()["triples"]] == ["mine"]
+    found = asserting.call("skill_graph_query", {"subject": subject, "scope": "namespace"})
+    assert [m["object"] for m in found.details["matches"]] == ["o"]
+    again = asserting.call("skill_graph_query", {"subject": result.details["subject"], "scope": "namespace"})
+    assert again.details["matches"] == found.details["matches"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"subject": ""},
+        {"subject": "\ud800"},
+        {"object": "\ud800"},
+        {"object": {"node": "\ud800"}},
+        {"subject": "https://a b"},
+        {"object": {"node": "https://[bad"}},
+        {"subject": "mayros:"},
+        {"object": None},
+        {"object": []},
+        {"object": {"value": "x", "datatype": "y"}},
+        {"subject": "x" * 4097},
+        {"object": {"node": "x" * 4097}},
+    ],
+)
+def test_a_malformed_statement_writes_nothing(asserting: Plugin, broken: dict[str, Any]) -> None:
+    assert asserting.call(TOOL, {**NOTE, **broken}).code == "invalid_arguments"
+    assert quads(asserting) == 0
+
+
+def test_an_agent_that_is_no_unicode_text_writes_nothing(asserting: Plugin) -> None:
+    assert asserting.call(TOOL, NOTE, agent="\ud800").code == "invalid_arguments"
+    assert quads(asserting) == 0
