@@ -3,6 +3,7 @@
 Rules kept here:
 - esbuild sees the files that it is handed and nothing else: they are written into a private folder that is its whole
   world, read-only; what lies elsewhere, in `node_modules`, or behind a link "could not be resolved";
+- no code comes in by a `data:` URL, past whoever looks at the files: it stays an import, which no sandbox resolves;
 - no settings come from the files (`tsconfig.json`, `package.json` are not part of what it sees);
 - time and memory are limited as for any guest;
 - an error names the file, line and column that its author wrote.
@@ -28,9 +29,11 @@ from .guests import read_guest
 SOURCE_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
 SUFFIXES = SOURCE_SUFFIXES | {".json"}
 _MEMORY_BYTES = 1 << 30
+_MAX_NAME_BYTES = 255
 _MAP_MARK = "//# sourceMappingURL=data:application/json;base64,"
 _OPTIONS = (
     "--bundle",
+    "--external:data:*",
     "--format=esm",
     "--target=es2023",
     "--charset=utf8",
@@ -90,6 +93,8 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
     """
     for path in files:
         _check_path(path)
+        if any(str(parent) in files for parent in PurePosixPath(path).parents):
+            raise ValueError(f"{path!r} lies inside of what is a file")
     if entry not in files:
         raise ValueError(f"the entry {entry!r} is not among the files")
     engine = deep_engine()
@@ -116,7 +121,8 @@ def _esbuild(engine: Engine) -> wasmtime.Module:
 def _check_path(path: str) -> None:
     parts = PurePosixPath(path).parts
     plain = path == "/".join(parts) and not any(
-        part in ("..", "node_modules") or part.startswith(".") for part in parts
+        part == "node_modules" or part.startswith(".") or len(part.encode("utf-8", "replace")) > _MAX_NAME_BYTES
+        for part in parts
     )
     if not plain or path.startswith("/") or "\0" in path or "\\" in path:
         raise ValueError(f"{path!r} is no path of a file inside a folder")

@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -21,6 +22,7 @@ _MAX_BYTES = 32 << 20
 _Key = tuple[int, str, str]
 _lock = threading.Lock()
 _known: OrderedDict[_Key, bytes] = OrderedDict()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def compiled(source: str, filename: str, kind: int, *, memory_bytes: int, deadline: float) -> bytes:

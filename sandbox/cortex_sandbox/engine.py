@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import cache
 from typing import Any
@@ -54,6 +55,7 @@ class Engine:
 
 
 _making = threading.Lock()
+os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 @cache

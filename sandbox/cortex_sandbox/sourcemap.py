@@ -3,6 +3,7 @@
 Rules kept here:
 - pure: text in, places out; made when an error is shown, so a skill that works pays nothing for its map;
 - lines and columns are 1-based, as editors show them and as QuickJS counts; columns count code points;
+- sources are URLs: a file called `my skill.ts` stands there as `my%20skill.ts`, and is told by its name;
 - a map that is broken answers "unknown", never an error: it only serves messages.
 
 The format is Source Map revision 3 (ECMA-426).
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from functools import cached_property
+from urllib.parse import unquote
 
 _BASE64 = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 
@@ -41,7 +43,7 @@ class SourceMap:
         if at < 0:
             return None
         _, source, original_line, original_column = segments[at]
-        if not 0 <= source < len(self._sources):
+        if not 0 <= source < len(self._sources) or original_line < 0 or original_column < 0:
             return None
         return self._sources[source], original_line + 1, original_column + 1
 
@@ -56,7 +58,7 @@ class SourceMap:
     @cached_property
     def _sources(self) -> list[str]:
         sources = self._map.get("sources")
-        return [str(source) for source in sources] if isinstance(sources, list) else []
+        return [unquote(str(source)) for source in sources] if isinstance(sources, list) else []
 
     @cached_property
     def _lines(self) -> list[list[_Segment]]:
