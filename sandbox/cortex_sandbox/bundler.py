@@ -6,7 +6,8 @@ Rules kept here:
 - no code comes in by a `data:` URL, past whoever looks at the files: it stays an import, which no sandbox resolves;
 - no settings come from the files (`tsconfig.json`, `package.json` are not part of what it sees);
 - time and memory are limited as for any guest;
-- an error names the file, line and column that its author wrote.
+- an error names the file, line and column that its author wrote; what comes out is ASCII, so that the engine, which
+  counts columns in bytes, and a source map, which counts UTF-16, mean the same place.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _OPTIONS = (
     "--external:data:*",
     "--format=esm",
     "--target=es2023",
-    "--charset=utf8",
+    "--charset=ascii",
     "--sourcemap=inline",
     "--sources-content=false",
     "--tsconfig-raw={}",

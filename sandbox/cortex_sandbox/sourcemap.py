@@ -2,7 +2,7 @@
 
 Rules kept here:
 - pure: text in, places out; made when an error is shown, so a skill that works pays nothing for its map;
-- lines and columns are 1-based, as editors show them and as QuickJS counts; columns count code points;
+- lines and columns are 1-based, as editors show them and as QuickJS counts; columns count UTF-16 code units;
 - sources are URLs: a file called `my skill.ts` stands there as `my%20skill.ts`, and is told by its name;
 - a map that is broken answers "unknown", never an error: it only serves messages.
 
