@@ -1,0 +1,134 @@
+"""The host's end of the pipe to one worker, and a hold on its process.
+
+Rules kept here:
+- nothing is waited for beyond a deadline, reading and writing alike;
+- the worker is killed through a descriptor of its process, never by a number that another process may have by now;
+- a fork of the host's closes its copies: the worker stays the parent's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import signal
+import socket
+import time
+import weakref
+
+from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, WireError, frame
+
+_READ_BYTES = 1 << 18
+_END_MS = 1000
+
+
+class WorkerLateError(Exception):
+    """The worker did not read or answer in time."""
+
+
+class WorkerGoneError(Exception):
+    """The worker's process has ended."""
+
+
+class Link:
+    """A worker's pipe and process.
+
+    Args:
+        pipe: a stream socket.
+        process: a descriptor of the process (pidfd), which this object closes.
+        limit: the largest payload that the worker may send.
+
+    """
+
+    def __init__(self, pipe: socket.socket, process: int, limit: int) -> None:
+        self._pipe = pipe
+        self._process = process
+        self._frames = Frames((READY, RESULT, ERROR, HOST_CALL, LOG), limit)
+        self._readable = select.poll()
+        self._readable.register(pipe, select.POLLIN)
+        self.open = True
+        _links.add(self)
+
+    def send(self, kind: bytes, payload: bytes, until: float) -> None:
+        """Send one frame.
+
+        Raises:
+            WorkerLateError: when it does not take it until then, in monotonic seconds.
+            WorkerGoneError: when it has ended.
+
+        """
+        left = memoryview(frame(kind, payload))
+        try:
+            while left:
+                try:
+                    left = left[self._pipe.send(left, socket.MSG_DONTWAIT) :]
+                except BlockingIOError:
+                    writable = select.poll()
+                    writable.register(self._pipe, select.POLLOUT)
+                    if not writable.poll(_milliseconds(until)):
+                        raise WorkerLateError from None
+        except ConnectionError:
+            raise WorkerGoneError from None
+
+    def receive(self, until: float) -> tuple[bytes, bytes]:
+        """The kind and payload of the next frame.
+
+        Raises:
+            WorkerLateError: when it does not come until then, in monotonic seconds.
+            WorkerGoneError: when the worker has ended.
+            WireError: when it does not keep to the protocol.
+
+        """
+        while (taken := self._frames.take()) is None:
+            if not self._readable.poll(_milliseconds(until)):
+                raise WorkerLateError
+            try:
+                data = self._pipe.recv(_READ_BYTES)
+            except ConnectionError:
+                raise WorkerGoneError from None
+            if not data:
+                raise WorkerGoneError
+            self._frames.feed(data)
+        return taken
+
+    def stop(self) -> None:
+        """Have the worker's process end, without waiting for it."""
+        if self.open:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End the worker, whatever it does, and wait until it has ended."""
+        if not self.open:
+            return
+        self.stop()
+        ended = select.poll()
+        ended.register(self._process, select.POLLIN)
+        ended.poll(_END_MS)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Close what this process holds of the worker."""
+        if self.open:
+            self.open = False
+            self._pipe.close()
+            os.close(self._process)
+
+
+_links: weakref.WeakSet[Link] = weakref.WeakSet()
+
+
+def _let_go_of_all() -> None:
+    for link in list(_links):
+        link.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go_of_all)
+
+
+def _milliseconds(until: float) -> int:
+    return max(0, math.ceil((until - time.monotonic()) * 1000))
+
+
+__all__ = ["Link", "WireError", "WorkerGoneError", "WorkerLateError"]

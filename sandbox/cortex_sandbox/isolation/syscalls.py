@@ -1,0 +1,116 @@
+"""The system calls that a confined worker may make, as a seccomp program.
+
+Rules kept here:
+- pure: a program is made, nothing is installed;
+- an allow-list: what a warmed-up interpreter and a loaded engine need to compute, to wait and to end, and to read and
+  write what is open already. Nothing that opens, connects, signals, traces, or starts a process;
+- no memory becomes executable, and `clone` starts threads of this process and nothing else;
+- what is not allowed fails with EPERM, so that a library which tries something optional carries on; a call by another
+  architecture's numbers ends the process.
+
+The numbers are those of Linux's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h; the
+program's format is that of the kernel's Documentation/userspace-api/seccomp_filter.rst.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What differs between processors.
+
+    Attributes:
+        audit: the number by which the kernel names it to a filter.
+        plain: numbers of the calls that are allowed whatever their arguments, the frequent ones first.
+        clone: the number of `clone`.
+        maps: the numbers of `mmap` and `mprotect`.
+
+    """
+
+    audit: int
+    plain: tuple[int, ...]
+    clone: int
+    maps: tuple[int, int]
+
+
+# The plain calls, in this order:
+# read, write, futex, clock_nanosleep, clock_gettime, munmap, madvise, mremap, brk, getrandom, gettimeofday, nanosleep,
+# sched_yield, restart_syscall, close, exit, exit_group, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack,
+# set_robust_list, rseq, membarrier, getpid, gettid, getppid
+ARCHITECTURES = {
+    "x86_64": Architecture(
+        audit=0xC000003E,
+        plain=(
+            *(0, 1, 202, 230, 228, 11, 28, 25, 12, 318, 96, 35),
+            *(24, 219, 3, 60, 231, 13, 14, 15, 131),
+            *(273, 334, 324, 39, 186, 110),
+        ),
+        clone=56,
+        maps=(9, 10),
+    ),
+    "aarch64": Architecture(
+        audit=0xC00000B7,
+        plain=(
+            *(63, 64, 98, 115, 113, 215, 233, 216, 214, 278, 169, 101),
+            *(124, 128, 57, 93, 94, 134, 135, 139, 132),
+            *(99, 293, 283, 172, 178, 173),
+        ),
+        clone=220,
+        maps=(222, 226),
+    ),
+}
+_CLONE3 = 435  # the same everywhere; its flags lie in memory, where a filter cannot see them
+
+# CLONE_VM | FS | FILES | SIGHAND | THREAD | SYSVSEM | SETTLS | PARENT_SETTID | CHILD_CLEARTID, as glibc starts a
+# thread; musl adds CLONE_DETACHED, which means nothing any more.
+_THREADS = (0x3D0F00, 0x7D0F00)
+_PROT_EXEC = 4
+
+# Offsets in struct seccomp_data, and the low halves of arguments.
+_NUMBER, _ARCHITECTURE, _FIRST, _THIRD = 0, 4, 16, 32
+# BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JSET|BPF_K, BPF_RET|BPF_K
+_LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+
+_Step = tuple[int, int, int, int]
+
+
+def failing(number: int) -> int:
+    """The verdict that makes a call fail with an error number."""
+    return 0x00050000 | number
+
+
+def worker_filter(architecture: Architecture) -> bytes:
+    """The program for a worker: an array of `struct sock_filter`."""
+    refused = (_RETURN, 0, 0, failing(errno.EPERM))
+    allowed = (_RETURN, 0, 0, ALLOW)
+    steps: list[_Step] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_IF_EQUAL, 1, 0, architecture.audit),
+        (_RETURN, 0, 0, KILL),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    for number in architecture.plain:
+        steps += _when(number, allowed)
+    for number in architecture.maps:
+        steps += _when(number, (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _PROT_EXEC), refused, allowed)
+    threads = [step for flags in _THREADS for step in _when(flags, allowed)]
+    steps += _when(architecture.clone, (_LOAD, 0, 0, _FIRST), *threads, refused)
+    steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then takes clone
+    return assembled([*steps, refused])
+
+
+def _when(value: int, *steps: _Step) -> Iterator[_Step]:
+    """The steps, run when what was loaded last equals the value, skipped otherwise."""
+    yield (_IF_EQUAL, 0, len(steps), value)
+    yield from steps
+
+
+def assembled(steps: list[_Step]) -> bytes:
+    """Steps as `struct sock_filter`: a code, two jump distances, an operand."""
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)

@@ -1,0 +1,138 @@
+"""What runs in a worker process: one `Sandbox`, asked over a pipe.
+
+Rules kept here:
+- the host's configuration comes first and is trusted; the process is confined before the sandbox is made;
+- host functions, the log and the seed are the host's: a call of them is a frame to it and, but for the log, one back;
+- the worker ends when the pipe does, and at whatever it did not foresee: the host sees that it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+from cortex_sandbox.border import to_json
+from cortex_sandbox.errors import SandboxError, SandboxMemoryError
+from cortex_sandbox.host import HostSide, Promised
+from cortex_sandbox.limits import Limits
+from cortex_sandbox.quickjs import Guest
+from cortex_sandbox.sandbox import Sandbox
+
+from .confinement import confine
+from .wire import (
+    ANSWER,
+    CONFIGURE,
+    ERROR,
+    HOST_CALL,
+    LOG,
+    MAX_PAYLOAD_BYTES,
+    READY,
+    REQUEST,
+    RESULT,
+    Frames,
+    error_to_json,
+    frame,
+    parsed,
+    split_head,
+    with_head,
+)
+
+_READ_BYTES = 1 << 16
+_LOG_PATH = b":log\n"
+
+
+class Pipe:
+    """The worker's end of the pipe; plain reads and writes, which is all that its confinement leaves it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._frames = Frames((CONFIGURE, REQUEST, ANSWER), MAX_PAYLOAD_BYTES)
+
+    def send(self, kind: bytes, *parts: bytes) -> None:
+        """Send one frame."""
+        left = memoryview(frame(kind, *parts))
+        while left:
+            left = left[os.write(self._descriptor, left) :]
+
+    def receive(self) -> bytes:
+        """The payload of the next frame; the process ends when there is none."""
+        while (taken := self._frames.take()) is None:
+            data = os.read(self._descriptor, _READ_BYTES)
+            if not data:
+                os._exit(0)
+            self._frames.feed(data)
+        return taken[1]
+
+
+class _Relay(HostSide):
+    """A host on the other side of the pipe."""
+
+    def __init__(self, pipe: Pipe, limits: Limits) -> None:
+        super().__init__({}, limits.log_bytes, limits.transfer_bytes, list)
+        self._pipe = pipe
+
+    def answer(self, request: bytes) -> bytes:
+        """The host's answer; a line of the log is sent and not waited for."""
+        if request.startswith(_LOG_PATH):
+            self._pipe.send(LOG, request[len(_LOG_PATH) :])
+            return b"null"
+        self._pipe.send(HOST_CALL, request)
+        return self._pipe.receive()
+
+
+class _Driver(Sandbox):
+    """The sandbox, with a host that is elsewhere and calls that stay bytes."""
+
+    def __init__(self, limits: Limits, offered: list[tuple[str, bool]], pipe: Pipe) -> None:
+        super().__init__(limits, {name: Promised(_elsewhere) if later else _elsewhere for name, later in offered})
+        self._host = _Relay(pipe, limits)
+
+    def answer(self, method: str, timeout_s: float, rest: list[Any], body: bytes) -> bytes:
+        """The answer to one request, as JSON."""
+        if method == "call":
+            return self._called(body, timeout_s)
+        text = body.decode("utf-8", "replace")
+        if method == "evaluate":
+            return to_json(self.evaluate(text, *rest, timeout_s=timeout_s))
+        filename, source_map = rest
+        found = self.load_module(text, filename, source_map=source_map, timeout_s=timeout_s)
+        return to_json({"type": found.type, "functions": list(found.functions), "values": found.values})
+
+    def _called(self, request: bytes, timeout_s: float) -> bytes:
+        def enter(guest: Guest) -> bytes:
+            return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
+
+        return self._enter(enter, timeout_s)
+
+
+def _elsewhere(*_arguments: Any) -> NoReturn:
+    """Stands for a host function where the sandbox is told of its name."""
+    raise AssertionError("host functions are answered by the relay")
+
+
+def serve(descriptor: int, parent: int) -> NoReturn:
+    """Be a worker until the pipe ends.
+
+    Args:
+        descriptor: the pipe.
+        parent: the process that this one may not outlive.
+
+    """
+    pipe = Pipe(descriptor)
+    limits_told, offered = parsed(pipe.receive())
+    limits = Limits(**limits_told)
+    protections = confine(limits.memory_bytes, parent)
+    box = _Driver(limits, offered, pipe)
+    told = [[protection.name, protection.in_force, protection.detail] for protection in protections]
+    pipe.send(READY, to_json([box.memory_bytes, told]))
+    while True:
+        head, body = split_head(pipe.receive())
+        method, timeout_s, *rest = head
+        try:
+            kind, answer = RESULT, box.answer(method, timeout_s, rest, body)
+        except SandboxError as error:
+            kind, answer = ERROR, error_to_json(error)
+        except MemoryError:
+            box.close()
+            kind, answer = ERROR, error_to_json(SandboxMemoryError("out of memory", "InternalError"))
+        pipe.send(kind, with_head([box.alive, box.memory_bytes], answer))
