@@ -1,0 +1,124 @@
+"""The machine's Node.js: which one, what it can load by itself, and how it is started for a skill.
+
+Rules kept here:
+- a Node.js that is absent or too old is an error that says so, before anything is started;
+- the skill's process gets the variables that programs need to find their way, and none that may hold a secret or that
+  would change how Node.js runs;
+- a debugger's door opens on a loopback address and nowhere else.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cortex_sandbox.errors import SandboxError
+
+RUNNER = Path(__file__).with_name("runner.mjs")
+MIN_VERSION = (20, 0)
+_PROBE = "JSON.stringify([process.versions.node, Boolean(process.features.typescript)])"
+_PROBE_S = 10.0
+_NATIVE = frozenset({".js", ".mjs"})
+_TYPED = frozenset({".ts", ".mts"})
+_VARIABLES = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR"})
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Node.js: its path, its version, and whether it strips the types of TypeScript by itself."""
+
+    path: str
+    version: tuple[int, ...]
+    strips_types: bool
+
+    def loads(self, entry: str) -> bool:
+        """Whether it can be handed this file as it lies there."""
+        suffix = Path(entry).suffix
+        return suffix in _NATIVE or (self.strips_types and suffix in _TYPED)
+
+    def command(self, program: Path, pipes: Sequence[int], inspect: str | None) -> list[str]:
+        """The command that runs a program after the runner.
+
+        Args:
+            program: the module that is loaded.
+            pipes: the descriptors that the runner finds open.
+            inspect: where a debugger may attach, as `inspector_address` gave it.
+
+        """
+        debugger = [] if inspect is None else [f"--inspect-brk={inspect}"]
+        flags = ["--enable-source-maps", "--stack-trace-limit=50", "--no-warnings", "--import", RUNNER.as_uri()]
+        return [self.path, *debugger, *flags, str(program), *map(str, pipes)]
+
+
+def find_node() -> Node:
+    """The Node.js on the path.
+
+    Raises:
+        SandboxError: `DirectModeUnavailable` when there is none, it does not run, or it is older than `MIN_VERSION`.
+
+    """
+    path = shutil.which("node")
+    if path is None:
+        raise SandboxError(
+            "the direct mode needs Node.js, and there is no `node` on the PATH: install Node.js 20 or newer, or leave "
+            "the sandbox on, which needs none",
+            "DirectModeUnavailable",
+        )
+    node = _probed(path)
+    if node.version < MIN_VERSION:
+        raise SandboxError(
+            f"the direct mode needs Node.js {MIN_VERSION[0]} or newer; {path} is {'.'.join(map(str, node.version))}",
+            "DirectModeUnavailable",
+        )
+    return node
+
+
+@cache
+def _probed(path: str) -> Node:
+    try:
+        told = subprocess.run(  # noqa: S603 - the path is the user's own `node`
+            [path, "-p", _PROBE],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_S,
+            check=True,
+            env=child_environment(),
+        )
+        version, strips_types = json.loads(told.stdout)
+        return Node(path, tuple(int(part) for part in version.split("-")[0].split(".")), strips_types)
+    except (OSError, ValueError, TypeError, AttributeError, subprocess.SubprocessError) as error:
+        raise SandboxError(f"{path} does not run as Node.js does: {error}", "DirectModeUnavailable") from None
+
+
+def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What of the host's environment the skill's process gets."""
+    return {name: value for name, value in environment.items() if name in _VARIABLES or name.startswith("LC_")}
+
+
+def inspector_address(text: str) -> str:
+    """The address of a debugger's door, as Node.js wants it.
+
+    Args:
+        text: `127.0.0.1:9229` or `[::1]:9229`.
+
+    Raises:
+        ValueError: when it is no address of the loopback, with a port.
+
+    """
+    host, _, port = text.rpartition(":")
+    try:
+        loopback = ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback or not (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16):
+        raise ValueError(
+            f"a debugger may attach on a loopback address with a port, 127.0.0.1:9229 say; not on {text!r}"
+        )
+    return text

@@ -1,0 +1,303 @@
+"""`DirectSandbox`: a skill in the machine's own Node.js, without any sandbox, with the interface of `Sandbox`.
+
+    with DirectSandbox(Path("skills/verify-kyc"), host={"echo": lambda value: value}) as box:
+        box.load()
+        box.call("onQuery", {"results": []})
+
+Rules kept here:
+- only where the environment asks for it, and never without a warning (`gate.py`);
+- what `Sandbox` promises of results, errors, host functions and logs holds here too; what it promises of limits does
+  not, but for time: past it the process is killed;
+- whatever goes wrong between the two processes ends the other one; the next one is sound;
+- while a debugger may attach, no time limit applies: a person is reading.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import orjson
+
+from cortex_sandbox.border import from_json, to_json
+from cortex_sandbox.errors import SandboxError, SandboxTimeout
+from cortex_sandbox.exports import Exports, exports_from
+from cortex_sandbox.guests import read_guest
+from cortex_sandbox.host import HostFunction, HostSide, LogLine, seed_source
+from cortex_sandbox.image import ENTRIES
+from cortex_sandbox.instance import _running, current
+from cortex_sandbox.limits import Limits, check_timeout
+from cortex_sandbox.sandbox import _with_own
+from cortex_sandbox.stacks import error_from
+
+from .gate import check_allowed, warn
+from .node import child_environment, find_node, inspector_address
+from .process import HOOK, LOAD, UNLOADABLE, NodeProcess
+from .program import write_bundle
+
+IMPORT_TIMEOUT_S = 5.0
+_MARGIN_BYTES = 64 << 10  # what a message may be longer than what the guest was held to
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What `remaining_s` and the check for calls in a circle see while host functions run, as of an `Instance`."""
+
+    deadline: float
+    outer: Any
+
+
+class DirectSandbox:
+    """One skill in a Node.js of its own. Safe to use from several threads.
+
+    Args:
+        folder: of the skill.
+        entry: the file that is loaded, by its path in the folder.
+        limits: `timeout_s`, `transfer_bytes` and `log_bytes` hold; memory and stack are as large as Node.js has them.
+        host: functions by the name under which the skill finds them, as for `Sandbox`.
+        inspect: where a debugger may attach, `127.0.0.1:9229` say. The skill waits for one before it starts, and no
+            time limit applies.
+
+    Raises:
+        SandboxError: `DirectModeRefused` where the environment does not ask for it, `DirectModeUnavailable` where
+            there is no Node.js that can do it.
+        ValueError: the entry is no file of the folder, a name that JavaScript cannot say, an address that is not of
+            the loopback.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        entry: str = "skill.ts",
+        limits: Limits | None = None,
+        host: Mapping[str, HostFunction] | None = None,
+        *,
+        inspect: str | None = None,
+    ) -> None:
+        check_allowed()
+        self._node = find_node()
+        self.limits = limits or Limits()
+        self.exports = Exports()
+        self._folder = folder.resolve()
+        self._entry = entry
+        self._program = (self._folder / entry).resolve()
+        if not self._program.is_relative_to(self._folder) or not self._program.is_file():
+            raise ValueError(f"{entry!r} is no file in {folder}")
+        self._inspect = None if inspect is None else inspector_address(inspect)
+        self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(None))
+        self._lock = threading.Lock()
+        self._process: NodeProcess | None = None
+        self._turn: _Turn | None = None
+        self._ticket: object = None
+        self._closed = ""
+        self._scratch = Path(tempfile.mkdtemp(prefix="cortex-direct-"))
+        self._clean = weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
+        warn(self._folder)
+
+    # --- loading and calling
+
+    def load(self, *, timeout_s: float = IMPORT_TIMEOUT_S) -> Exports:
+        """Start Node.js, import the skill, and keep its default export for `call`.
+
+        Args:
+            timeout_s: for the start and the import; bundling has a limit of its own.
+
+        Raises:
+            SandboxError: it throws, or it is loaded already.
+            SandboxTimeout: past the limit.
+            TranspileError: it is not JavaScript or TypeScript, or imports what is not in its folder.
+
+        """
+        check_timeout(timeout_s)
+
+        def work(_deadline: float) -> bytes:
+            if self._process is not None:
+                raise SandboxError("the skill is loaded already: make another one to load it anew", "SandboxBusy")
+            native = self._node.loads(self._entry)
+            program = self._program if native else self._bundled()
+            kind, told = self._ask(self._start(program), LOAD, program.as_uri().encode(), timeout_s)
+            if kind == UNLOADABLE and native:  # what the bundler understands and Node.js alone does not, or an error
+                bundled = self._bundled().as_uri().encode()
+                _, told = self._ask(self._started(), LOAD, bundled, timeout_s)
+            return told
+
+        self.exports = exports_from(self._decoded(self._enter(work, timeout_s)))
+        return self.exports
+
+    def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
+        """Call a function of the default export; what it returns, or what its promise comes to.
+
+        Args:
+            name: the function.
+            arguments: what JSON can say.
+            timeout_s: a limit other than the one of `limits`.
+            shared: names a list in the first argument and in the answer, as for `Sandbox.call`.
+
+        Raises:
+            SandboxError: it throws, rejects, returns what JSON cannot say, or ends the process.
+            SandboxTimeout: past the limit, or it never settles.
+            ValueError, TypeError: an argument is no JSON.
+
+        """
+        return self._call(object(), name, arguments, timeout_s, shared)
+
+    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
+        """`call`, without blocking the event loop; when it is cancelled, the process is killed."""
+        ticket = object()
+        try:
+            return await asyncio.to_thread(self._call, ticket, name, arguments, timeout_s, shared)
+        except asyncio.CancelledError:
+            if self._ticket is ticket and self._process is not None:
+                self._process.kill()
+            raise
+
+    def take_logs(self) -> list[LogLine]:
+        """What the skill logged or printed since the last call of this, in order."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._process is not None and self.alive:
+                    self._process.pump()
+            except SandboxError as error:
+                self._discard(error.message)
+            finally:
+                self._lock.release()
+        return self._host.take_lines()
+
+    # --- life
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be called: not closed, not stopped."""
+        return not self._closed
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of its Node.js; None when there is none."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    def close(self) -> None:
+        """End the process. Closing twice is fine; a call under way ends first.
+
+        Raises:
+            SandboxError: when a host function of a call under way asks for it.
+
+        """
+        self._refuse_inside()
+        with self._lock:
+            self._discard("it was closed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- inside
+
+    def _call(
+        self, ticket: object, name: str, arguments: tuple[Any, ...], timeout_s: float | None, shared: str | None
+    ) -> Any:
+        timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
+        request = to_json([name, arguments, shared])
+
+        def work(deadline: float) -> bytes:
+            self._ticket = ticket
+            return self._ask(self._started(), HOOK, request, deadline - time.monotonic())[1]
+
+        answer = self._decoded(self._enter(work, timeout))
+        return answer if shared is None else _with_own(answer, arguments[0], shared)
+
+    def _enter(self, work: Callable[[float], T], timeout: float) -> T:
+        self._refuse_inside()
+        deadline = time.monotonic() + timeout
+        if not self._lock.acquire(timeout=-1 if self._inspect else timeout):
+            raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
+        try:
+            if self._closed:
+                raise SandboxError(f"the sandbox cannot be used any more: {self._closed}", "SandboxClosed")
+            return work(deadline)
+        finally:
+            self._ticket = None
+            self._lock.release()
+
+    def _ask(self, process: NodeProcess, kind: bytes, text: bytes, timeout_s: float) -> tuple[bytes, bytes]:
+        """Ask the process, with this turn known to the host functions; whatever goes wrong there ends it."""
+        outer = current()
+        deadline = float("inf") if self._inspect else time.monotonic() + timeout_s
+        self._turn = _running.instance = _Turn(deadline, outer)
+        try:
+            return process.ask(kind, text, deadline)
+        except SandboxTimeout:
+            self._discard("it was stopped at a limit")
+            raise
+        except BaseException as error:
+            self._discard(error.message if isinstance(error, SandboxError) else "it was interrupted")
+            raise
+        finally:
+            self._turn, _running.instance = None, outer
+
+    def _start(self, program: Path) -> NodeProcess:
+        setup = {
+            "bootstrap": read_guest("bootstrap.js").decode(),
+            "entries": ENTRIES,
+            "folder": str(self._folder),
+            "functions": self._host.installation.decode(),
+            "inspecting": self._inspect is not None,
+            "transferBytes": self.limits.transfer_bytes,
+        }
+        host = self._host  # not by way of `self`, so that one that is forgotten goes at once
+        try:
+            process = self._process = NodeProcess(
+                lambda pipes: self._node.command(program, pipes, self._inspect),
+                self._folder,
+                child_environment(),
+                max_bytes=self.limits.transfer_bytes + _MARGIN_BYTES,
+                on_call=host.answer,
+                on_log=lambda line: host.answer(b":log\n" + line),
+            )
+        except OSError as error:
+            raise SandboxError(f"Node.js cannot be started: {error.strerror}", "DirectModeUnavailable") from None
+        process.tell(orjson.dumps(setup))
+        return process
+
+    def _started(self) -> NodeProcess:
+        if self._process is None:
+            raise SandboxError("the skill is not loaded yet", "NotLoaded")
+        return self._process
+
+    def _bundled(self) -> Path:
+        return write_bundle(self._folder, self._entry, self._scratch)
+
+    def _decoded(self, text: bytes) -> Any:
+        if text.startswith(b"!"):
+            raise error_from(text[1:], {})
+        return from_json(text, self.limits.transfer_bytes)
+
+    def _refuse_inside(self) -> None:
+        """Refuse what would wait for a call that waits for this."""
+        at: Any = current()
+        while at is not None:
+            if at is self._turn:
+                raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
+            at = at.outer
+
+    def _discard(self, reason: str) -> None:
+        if not self._closed:
+            self._closed = reason
+            if self._process is not None:
+                self._process.end()
+            self._clean()

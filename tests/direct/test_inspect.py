@@ -1,0 +1,78 @@
+"""A debugger at the door: its endpoint, and a skill that waits for it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_sandbox import Limits, SandboxError
+from cortex_sandbox.direct import DirectSandbox
+
+from .conftest import needs_node
+
+pytestmark = needs_node
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def targets(port: int) -> list[dict[str, Any]]:
+    """What the debugger's endpoint lists, as soon as it answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    end = time.monotonic() + 10
+    while True:
+        try:
+            with opener.open(f"http://127.0.0.1:{port}/json/list", timeout=5) as answer:
+                return list(json.load(answer))
+        except urllib.error.URLError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+def test_a_debugger_finds_the_skill_waiting_for_it(folder: Callable[..., Path], port: int) -> None:
+    box = DirectSandbox(folder("export default {};"), limits=Limits(timeout_s=0.1), inspect=f"127.0.0.1:{port}")
+    failures: list[BaseException] = []
+
+    def load() -> None:
+        try:
+            box.load(timeout_s=0.1)  # no limit applies
+        except SandboxError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    (target,) = targets(port)
+    assert "probe/skill." in target["url"]
+    assert "probe/skill." in target["title"]
+    assert target["webSocketDebuggerUrl"].startswith(f"ws://127.0.0.1:{port}/")
+    assert thread.is_alive()
+    assert failures == []
+    assert box.pid is not None
+    box._process.kill()  # type: ignore[union-attr]
+    thread.join()
+    box.close()
+    assert [type(error) for error in failures] == [SandboxError]
+
+
+def test_a_port_that_is_taken_is_told_of(folder: Callable[..., Path]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        box = DirectSandbox(folder("export default {};"), inspect=address)
+        with box, pytest.raises(SandboxError, match="could not open the port for the debugger"):
+            box.load()
