@@ -3,7 +3,8 @@
 Rules kept here:
 - one engine a stack depth, shared by every sandbox, made when first needed;
 - `signals_based_traps` is off: a plugin does not own its process's signal handlers;
-- a guest never has more native stack than the thread it runs on can give (`INLINE_STACK_BYTES`, `threads.py`);
+- a guest never has more native stack than the thread it runs on can give (`INLINE_STACK_BYTES`, `threads.py`), and
+  never runs on the main thread, where signals are handled;
 - only this file and `instance.py` touch `wasmtime._ffi`: it mirrors the documented C API, the version is pinned.
 """
 
@@ -70,8 +71,16 @@ def engine_for(stack_bytes: int) -> Engine:
 
 
 def fits_here(stack_bytes: int) -> bool:
-    """Whether a guest with this much stack may run on the calling thread, if nothing else of ours runs on it."""
-    return stack_bytes <= INLINE_STACK_BYTES and stack_size() >= _INLINE_THREAD
+    """Whether a guest with this much stack may run on the calling thread, if nothing else of ours runs on it.
+
+    Never on the main thread: what a signal's handler raises there (Ctrl-C) would be raised as a callback of the guest
+    begins, before any `except` of ours, and ctypes would hand the engine a result that nobody wrote.
+    """
+    return (
+        stack_bytes <= INLINE_STACK_BYTES
+        and threading.get_ident() != threading.main_thread().ident
+        and stack_size() >= _INLINE_THREAD
+    )
 
 
 def deep_engine() -> Engine:
