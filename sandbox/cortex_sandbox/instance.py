@@ -3,14 +3,17 @@
 Rules kept here:
 - every pointer and length that comes from the guest is checked against its memory before a byte is read or written;
 - a trap never passes as a result: it becomes a typed error, and the instance is dead from then on;
-- what must stop the host (an interrupt from the keyboard) while the guest is inside a host call is kept, stops the
-  guest at its next step, and is raised again outside;
+- a guest is asked every twentieth of a second whether it may go on: it is stopped past its deadline, when somebody
+  interrupts it from another thread, and when a signal of the host's raised an exception, which is raised again outside;
+- at the end of the interpreter running guests are stopped first: a thread that dies inside of one takes the process
+  along;
 - one thread at a time (the owner holds a lock); while it runs, the instance is that thread's `current`, and `outer`
   is the instance that waits for it in a host function.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import threading
 import time
@@ -36,8 +39,12 @@ _memory_size.argtypes = ffi.dll.wasmtime_memory_data_size.argtypes
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
 
 _running = threading.local()
+_all_running: set[Instance] = set()
 # Further ahead than any host lives; wasmtime adds it to the present epoch.
 _NEVER = 1 << 40
+_ASK_TICKS = 25
+_GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
+_AT_EXIT_S = 2.0
 
 
 def current() -> Instance | None:
@@ -84,15 +91,14 @@ class GuestFunction:
         trap, self._trap = self._trap, ctypes.POINTER(ffi.wasm_trap_t)()
         self._instance.alive = False
         if error:
-            raise SandboxError(str(wasmtime.WasmtimeError._from_ptr(error)), "SandboxBroken")
+            said = str(wasmtime.WasmtimeError._from_ptr(error))
+            raise self._instance.stopped or SandboxError(said, "SandboxBroken")
         raise error_of(wasmtime.Trap._from_ptr(trap))
 
 
 def error_of(trap: wasmtime.Trap) -> SandboxError:
     """What a trap means for a user of the sandbox."""
     kind = trap.trap_code
-    if kind is wasmtime.TrapCode.INTERRUPT:
-        return SandboxTimeout("stopped: the time limit was reached", "Timeout")
     if kind is wasmtime.TrapCode.STACK_OVERFLOW:
         return SandboxError("Maximum call stack size exceeded", "RangeError")
     if kind is wasmtime.TrapCode.UNREACHABLE:  # what the guest's allocator ends in when nothing else is left
@@ -118,6 +124,7 @@ class Instance:
         self._store = wasmtime.Store(engine.wasm)
         self._store.set_limits(memory_size=memory_bytes, instances=1, memories=1, tables=1)
         self._store.set_epoch_deadline(_NEVER)
+        ffi.wasmtime_store_epoch_deadline_callback(self._store.ptr(), _may_go_on, None, _NO_FINALIZER)
         self.context = self._store._context()
         self._handle = pre.instantiate(self._store)._instance
         self._memory = self._export("memory").memory
@@ -128,6 +135,7 @@ class Instance:
         self.deadline = 0.0
         self.outer: Instance | None = None
         self.alive = True
+        self.stopped: SandboxError | None = None
         self._kept: BaseException | None = None
 
     def function(self, name: str, parameters: int) -> GuestFunction:
@@ -154,11 +162,13 @@ class Instance:
         self.outer = outer or before
         self.deadline = deadline
         self._engine.clock.enter()
-        self._store.set_epoch_deadline(self._engine.clock.ticks_for(deadline - time.monotonic()))
+        self._store.set_epoch_deadline(self._ticks())
         _running.instance = self
+        _all_running.add(self)
         try:
             return work()
         finally:
+            _all_running.discard(self)
             _running.instance = before
             self.outer = None
             self._engine.clock.leave()
@@ -170,6 +180,20 @@ class Instance:
         """Stop the guest at its next step, and raise `error` to whoever called it."""
         self._kept = error
         self._store.set_epoch_deadline(0)
+
+    def interrupt(self) -> None:
+        """Stop the guest soon, from any thread; its caller gets a `SandboxError` named `Interrupted`."""
+        self.stopped = SandboxError("stopped: it was interrupted", "Interrupted")
+
+    def ask(self) -> int:
+        """For how many ticks the guest may go on; 0 when it may not."""
+        if self.stopped is None and self._kept is None and time.monotonic() < self.deadline:
+            return self._ticks()
+        self.stopped = self.stopped or SandboxTimeout("stopped: the time limit was reached", "Timeout")
+        return 0
+
+    def _ticks(self) -> int:
+        return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), _ASK_TICKS)
 
     @property
     def memory_size(self) -> int:
@@ -205,6 +229,37 @@ class Instance:
         self.alive = False
         self.functions.clear()
         self._store.close()
+
+
+def _on_epoch(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
+    """Called by the engine on the guest's thread when the ticks that it was given are over."""
+    instance = current()
+    ticks = 0
+    if instance is not None:
+        try:
+            ticks = instance.ask()
+        except BaseException as error:  # a signal's handler raised, here of all places
+            instance.stop_with(error)
+    if not ticks:
+        return int(ctypes.cast(ffi.wasmtime_error_new(_STOPPED), ctypes.c_void_p).value or 0)
+    delta[0] = ticks
+    kind[0] = _GO_ON
+    return 0
+
+
+_STOPPED = ctypes.create_string_buffer(b"stopped")
+_NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
+_may_go_on = ffi.dll.wasmtime_store_epoch_deadline_callback.argtypes[1](_on_epoch)
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Let every running guest end before the interpreter does."""
+    deadline = time.monotonic() + _AT_EXIT_S
+    while _all_running and time.monotonic() < deadline:
+        for instance in list(_all_running):
+            instance.interrupt()
+        time.sleep(0.01)
 
 
 def coarse_clock_ns() -> int:

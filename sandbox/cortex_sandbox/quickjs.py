@@ -22,6 +22,8 @@ _COMPILER_STACK = 128 << 10
 _ARGV, _TEXT = 8, 64  # places in the scratch buffer; the first word takes the length of a string
 
 SCRIPT, MODULE = 0, 1
+# JS_TAG_UNDEFINED and JS_TAG_EXCEPTION of the guest's quickjs.h; a test holds them against the guest's own word.
+_UNDEFINED, _EXCEPTION = 3, 6
 
 
 class Guest:
@@ -37,10 +39,16 @@ class Guest:
     def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
         self._image = image = image_for(engine)
         self.instance = Instance(engine, image.pre, image.memory_bytes + memory_bytes + _OVERHEAD_BYTES, EXPORTS)
+        self._full_at = image.memory_bytes + memory_bytes * 3 // 4
         self._call = self.instance.functions
         self._scratch = image.scratch
         self._call["qjs_set_memory_limit"](memory_bytes)
         self._call["qjs_set_max_stack_size"](stack_bytes)
+
+    @property
+    def has_been_full(self) -> bool:
+        """Whether its memory, which never shrinks, was ever nearly used up."""
+        return self.instance.alive and self.instance.memory_size >= self._full_at
 
     def add_compiler(self) -> None:
         """Add what turns source text into code to the context; only a guest that runs nothing gets it."""
@@ -65,7 +73,7 @@ class Guest:
             self.instance.write(pointer, raw)
             handle = self._call["qjs_new_string"](pointer, len(raw))
             self._call["wasm_free"](pointer)
-        if not handle or self._call["qjs_is_exception"](handle):
+        if not handle or self._tag(handle) == _EXCEPTION:
             self._drop_exception(handle)
             raise out_of_memory()
         return handle
@@ -91,6 +99,10 @@ class Guest:
             if self.instance.alive:
                 self._call["qjs_free_cstring"](pointer)
 
+    def _tag(self, handle: int) -> int:
+        """The type of the value behind a handle: the upper half of its eight bytes."""
+        return int.from_bytes(self.instance.read(handle + 4, 4), "little", signed=True)
+
     # --- calls
 
     def enter(self, entry: str, argument: int | None = None, *, limit: int) -> bytes | None:
@@ -107,13 +119,12 @@ class Guest:
         handle = self._call["qjs_call"](self._image.entries[entry], self._image.undefined, argc, self._scratch + _ARGV)
         if argument is not None:
             self._call["qjs_free_value"](argument)
-        if self._call["qjs_is_exception"](handle):
+        tag = self._tag(handle)
+        if tag == _EXCEPTION:
             self._call["qjs_free_value"](handle)
             self._raise_exception(limit)
         try:
-            if self._call["qjs_is_undefined"](handle):
-                return None
-            return self.read_string(handle, limit)
+            return None if tag == _UNDEFINED else self.read_string(handle, limit)
         finally:
             if self.instance.alive:
                 self._call["qjs_free_value"](handle)

@@ -4,7 +4,8 @@ Rules kept here:
 - native code of a guest needs up to 32 times the guest's own stack, and running out of a thread's stack would kill
   the process: what may need much runs on threads that have it, and each of them runs one guest at a time;
 - a thread of the host's counts as large only when the system says so;
-- whoever waits for a job waits until it has ended, also when interrupted: a guest never runs on unwatched;
+- whoever waits for a job waits until it has ended; when interrupted, the job is told to end soon: a guest never runs
+  on unwatched;
 - threads are made when needed, kept while idle, and never outlive the interpreter's wish to end;
 - a host function runs in the context variables of the caller, whatever thread that is on;
 - a fork starts anew in the child.
@@ -87,8 +88,14 @@ class DeepThreads:
         self._idle: list[queue.SimpleQueue[_Job]] = []
         self._starting = threading.Lock()
 
-    def run(self, work: Callable[[], T]) -> T:
-        """What `work()` returns or raises, run on a deep thread of its own; on the way, this thread waits."""
+    def run(self, work: Callable[[], T], hurry: Callable[[], None] | None = None) -> T:
+        """What `work()` returns or raises, run on a deep thread of its own; on the way, this thread waits.
+
+        Args:
+            work: what to do.
+            hurry: makes it end soon, when this thread is interrupted.
+
+        """
         job = _Job(work)
         try:
             inbox = self._idle.pop()
@@ -100,8 +107,10 @@ class DeepThreads:
             try:
                 job.done.acquire()
                 break
-            except BaseException as error:  # a signal's; the job's own deadline bounds how long it has to wait
+            except BaseException as error:  # a signal's handler raised
                 interrupt = error
+                if hurry is not None:
+                    hurry()
         if interrupt is not None:
             raise interrupt
         if job.error is not None:

@@ -29,6 +29,7 @@ declare const __host: (text: string) => string;
   const NativeTypeError = TypeError;
   const then = Promise.prototype.then;
   const slice = String.prototype.slice;
+  const sliceArray = Array.prototype.slice;
   const trunc = Math.trunc;
   const ObjectPrototype = Object.prototype;
   const FunctionPrototype = Function.prototype;
@@ -77,23 +78,31 @@ declare const __host: (text: string) => string;
   const failure = (thrown: unknown): Failure => '!' + describe(thrown);
 
   // A list that the host shares: what comes back of it, by identity, travels as its position, in place of itself.
-  type Shared = { key: string; places: Map<unknown, number> };
+  // What comes back in the order in which it went in is found without a look-up.
+  type Shared = { key: string; items: unknown[]; places?: Map<unknown, number> };
 
   const share = (argument: any, key: string): Shared | undefined => {
     const list = argument?.[key];
-    if (!isArray(list)) return undefined;
-    const places = new NativeMap<unknown, number>();
-    for (let i = 0; i < list.length; i++) apply(mapSet, places, [list[i], i]);
-    return { key, places };
+    return isArray(list) ? ({ __proto__: null, key, items: apply(sliceArray, list, []) } as any) : undefined;
+  };
+
+  const placeOf = (item: unknown, shared: Shared): number | undefined => {
+    if (!shared.places) {
+      shared.places = new NativeMap();
+      for (let i = 0; i < shared.items.length; i++) apply(mapSet, shared.places, [shared.items[i], i]);
+    }
+    return apply(mapGet, shared.places, [item]) as number | undefined;
   };
 
   const withPlaces = (value: any, shared: Shared): unknown => {
     const list = typeof value === 'object' && value !== null ? value[shared.key] : undefined;
     if (!isArray(list)) return value;
+    const { items } = shared;
     const places: unknown[] = [];
-    for (let i = 0; i < list.length; i++) {
+    for (let i = 0, next = 0; i < list.length; i++) {
       const item = list[i];
-      places[i] = apply(mapGet, shared.places, [item]) ?? [item];
+      while (next < items.length && items[next] !== item) next++;
+      places[i] = next < items.length ? next++ : placeOf(item, shared) ?? [item];
     }
     return { ...value, [shared.key]: places };
   };

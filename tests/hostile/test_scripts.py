@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import DEEP, INLINE, MOST_BYTES, MOST_SECONDS, Outcome, Script, all_scripts, run, still_sound
+from .harness import DEEP, INLINE, MOST_BYTES, Outcome, Script, all_scripts, run, still_sound
 
 ALL = all_scripts()
 STACK = [script for script in ALL if script.category == "stack"]
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 def check(script: Script, outcome: Outcome) -> None:
     assert outcome.ended in script.expected, outcome
-    assert outcome.seconds <= MOST_SECONDS, outcome
+    assert outcome.seconds <= script.most_seconds, outcome
     assert outcome.grown_bytes is None or outcome.grown_bytes <= MOST_BYTES, outcome
     assert still_sound()
 
@@ -82,7 +82,7 @@ def test_a_hostile_script_ends_as_it_must_in_a_process_of_its_own(stack_bytes: i
         for script in ALL
         if (answer := told[script.name])["ended"] not in script.expected
         or not answer["sound"]
-        or answer["seconds"] > MOST_SECONDS
+        or answer["seconds"] > script.most_seconds
         or (answer["grown"] or 0) > MOST_BYTES
     ]
     assert wrong == []
