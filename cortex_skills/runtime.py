@@ -5,7 +5,8 @@ Rules kept here:
   the caller gets an answer;
 - waiting for other calls of the same skill is not the skill's time: it is bounded apart from it;
 - a sandbox that was stopped, or is full, is thrown away; the next call makes a new one and activates it within its own
-  time. A skill that is stopped three times in a row is left alone until it is reloaded, and says so in `fault`;
+  time. A skill that is stopped three times in a row is left alone until it is reloaded, and says so in `fault`. A full
+  memory does not count for that: what the skill was handed may have been too large;
 - what the skill said goes into logs and messages with nothing hidden in it.
 """
 
@@ -152,8 +153,11 @@ class SkillRuntime:
 
     def _start(self, deadline: float) -> Sandbox:
         """A fresh sandbox with the skill loaded and activated."""
-        box = Sandbox(self._limits, self._bridge.functions())
         operation = "loading"
+        try:
+            box = Sandbox(self._limits, self._bridge.functions())
+        except SandboxError as error:
+            raise _as_ours(self.name, operation, error) from error
         try:
             self._hooks = _hooks_of(self.name, box.load_module(self._source, timeout_s=_left(deadline)))
             operation = "onActivate"
@@ -175,7 +179,8 @@ class SkillRuntime:
         self._log.tell(logging.WARNING, f"its sandbox was stopped ({error}) and thrown away")
         self._box = None
         box.close()
-        self._count_stop(error)
+        if not isinstance(error, SandboxMemoryError):
+            self._count_stop(error)
 
     def _count_stop(self, error: SandboxError | CortexError) -> None:
         """Count a stop in a row, and leave the skill alone after too many."""
