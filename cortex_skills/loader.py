@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex_graph import GraphError, NamespacedGraph, Names
+from cortex_graph import GraphError, Names, NamespacedGraph
 from cortex_sandbox import Limits, SandboxError, TranspileError, bundle
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.config import Config

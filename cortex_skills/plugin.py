@@ -126,7 +126,12 @@ class Plugin:
         with self._changing:
             if self._closed:
                 raise CortexError("graph_unavailable", "the plugin is closed", hint="open it again")
-            loaded = self._loader.load(Path(path), self._skills)
+            try:
+                loaded = self._loader.load(Path(path), self._skills)
+            except CortexError:
+                raise
+            except Exception as error:
+                raise _as_ours("loading a skill", error) from error
             self._skills = MappingProxyType({**self._skills, **{skill.name: skill for skill in loaded}})
         return [skill.name for skill in loaded]
 
