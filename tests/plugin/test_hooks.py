@@ -162,26 +162,49 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
     assert living_sandboxes() <= 1
 
 
-@pytest.mark.parametrize(
-    "body", ["for (;;);", "keep.push('x'.repeat(1e6)); for (;;) keep.push(new Array(1000).fill(1))"]
-)
 def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answered(
-    opened: Opened, skill: Written, body: str
+    opened: Opened, skill: Written
 ) -> None:
     plugin = opened(sandbox=FAST)
     fill(plugin)
-    plugin.load(skill("probe", code_of(before="const keep = [];", onQuery=body)))
+    plugin.load(skill("probe", code_of(onQuery="for (;;);")))
     reports = [enrichment(plugin) for _ in range(5)]
     assert [report["status"] for report in reports] == ["failed"] * 5
     assert reports[2]["message"].startswith("onQuery of probe failed")
     assert reports[3]["message"].startswith("probe was stopped 3 times in a row")
     assert reports[3] == reports[4]
     fault = plugin.status()["skills"][0]["fault"]
-    assert (fault["code"], fault["message"]) == (reports[3]["code"], reports[3]["message"])
+    assert (fault["code"], fault["message"]) == ("skill_timeout", reports[3]["message"])
     assert living_sandboxes() == 0
     plugin.unload("probe")
     plugin.load(skill("probe", code_of(onQuery="return { additionalContext: 'mended' }")))
     assert enrichment(plugin)["status"] == "ok"
+
+
+def test_a_skill_whose_memory_is_full_gets_a_fresh_one(opened: Opened, skill: Written) -> None:
+    code = code_of(
+        before="const kept = []; let asked = 0;",
+        onQuery="if (++asked > 1) for (;;) kept.push(new Array(1000).fill(1)); return { additionalContext: { asked } }",
+    )
+    plugin = opened()
+    fill(plugin)
+    plugin.load(skill("probe", code))
+    reports = [enrichment(plugin) for _ in range(8)]
+    assert [report.get("code") for report in reports] == [None, "skill_memory"] * 4
+    assert living_sandboxes() == 0
+
+
+def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"memoryLimitBytes": 1 << 20})
+    fill(plugin)
+    big = [{"subject": "big", "predicate": "q", "object": "x" * 10_000 + str(n)} for n in range(300)]
+    plugin.graph.create_triples(big)
+    plugin.load(skill("probe", code_of(onQuery="return { results: context.results.slice(1) }")))
+    for _ in range(4):
+        result = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "q", "limit": 1000})
+        assert (len(result.details["matches"]), result.details["enrichment"]["code"]) == (300, "skill_memory")
+    small = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "p"})
+    assert (len(small.details["matches"]), small.details["enrichment"]["status"]) == (2, "ok")
 
 
 def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill: Written) -> None:

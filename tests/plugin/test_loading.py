@@ -419,3 +419,15 @@ def test_a_call_ends_on_the_skills_that_it_began_with(plugin: Plugin, skill: Wri
 def test_a_closed_plugin_loads_nothing(plugin: Plugin, skill: Written, refused: Refused) -> None:
     plugin.close()
     assert "closed" in refused(skill("probe", EMPTY), "graph_unavailable").message
+
+
+def test_a_bug_of_ours_while_loading_is_logged_and_told_in_a_word(
+    plugin: Plugin, skill: Written, refused: Refused, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("SECRET")
+
+    monkeypatch.setattr("cortex_skills.loader.load_manifest", broken)
+    error = refused(skill("probe", EMPTY), "internal_error")
+    assert "SECRET" not in str(error.to_json())
+    assert "ZeroDivisionError: SECRET" in caplog.text
