@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .bundler import Module, bundle, transpile
     from .exports import Exports
     from .host import LogLine, Promised, remaining_s
+    from .isolation import ProcessSandbox, Protection, protections
     from .sandbox import Sandbox
 
 __all__ = [
@@ -22,13 +23,16 @@ __all__ = [
     "Limits",
     "LogLine",
     "Module",
+    "ProcessSandbox",
     "Promised",
+    "Protection",
     "Sandbox",
     "SandboxError",
     "SandboxMemoryError",
     "SandboxTimeout",
     "TranspileError",
     "bundle",
+    "protections",
     "remaining_s",
     "transpile",
 ]
@@ -38,9 +42,12 @@ _LAZY = {
     "Exports": "exports",
     "LogLine": "host",
     "Module": "bundler",
+    "ProcessSandbox": "isolation",
     "Promised": "host",
+    "Protection": "isolation",
     "Sandbox": "sandbox",
     "bundle": "bundler",
+    "protections": "isolation",
     "remaining_s": "host",
     "transpile": "bundler",
 }

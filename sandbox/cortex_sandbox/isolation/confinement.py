@@ -52,25 +52,43 @@ class _Lacking(Exception):
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def confine(memory_bytes: int, parent: int) -> list[Protection]:
+def confine(parent: int) -> list[Protection]:
     """Confine this process for good; what is in force from now on.
 
     Args:
-        memory_bytes: the limit of the guest that will run here.
         parent: the process that this one may not outlive.
 
     """
     os.environ.clear()
-    held_bytes = _address_space()  # asked while files can still be read
     return [
         _tried("capabilities", _drop_capabilities),
         _tried("privileges", _refuse_new_privileges),
         _tried("parent", lambda: _end_with(parent)),
         _tried("inspection", _refuse_inspection),
         _tried("landlock", _restrict_by_landlock),
-        _tried("limits", lambda: _limit_resources(held_bytes, memory_bytes)),
+        _tried("limits", _limit_resources),
         _tried("seccomp", _filter_system_calls),
     ]
+
+
+def limit_memory(held_bytes: int, memory_bytes: int) -> None:
+    """Limit the address space of this process for good; allowed in a confined one.
+
+    Args:
+        held_bytes: what it had before it was confined; 0 when that is not known, and nothing is limited then.
+        memory_bytes: the limit of the guest that will run here.
+
+    """
+    if held_bytes:
+        _set_limit(resource.RLIMIT_AS, held_bytes + _ADDRESS_SPACE_BYTES + _ADDRESS_SPACE_FACTOR * memory_bytes)
+
+
+def address_space() -> int:
+    """The bytes of address space in use; 0 where /proc is not there to tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _tried(name: str, protect: Callable[[], str]) -> Protection:
@@ -140,27 +158,17 @@ def _restrict_by_landlock() -> str:
     return f"{', '.join(held)} (version {version})"
 
 
-def _address_space() -> int | None:
-    """The bytes of address space in use; None where /proc is not there to tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    except OSError:
-        return None
+def _limit_resources() -> str:
+    for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        _set_limit(kind, 0)
+    _set_limit(resource.RLIMIT_CPU, _CPU_S)
+    return f"no new descriptor, nothing written to files, {_CPU_S // 3600} hours of a processor's time"
 
 
-def _limit_resources(held_bytes: int | None, memory_bytes: int) -> str:
-    limits = dict.fromkeys((resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE), 0)
-    limits[resource.RLIMIT_CPU] = _CPU_S
-    said = "no new descriptor, no file"
-    if held_bytes is not None:
-        space = held_bytes + _ADDRESS_SPACE_BYTES + _ADDRESS_SPACE_FACTOR * memory_bytes
-        limits[resource.RLIMIT_AS] = space
-        said += f", {space >> 20} MiB of address space"
-    for kind, limit in limits.items():
-        _, most = resource.getrlimit(kind)
-        least = limit if most == resource.RLIM_INFINITY else min(limit, most)
-        resource.setrlimit(kind, (least, least))
-    return said
+def _set_limit(kind: int, limit: int) -> None:
+    _, most = resource.getrlimit(kind)
+    least = limit if most == resource.RLIM_INFINITY else min(limit, most)
+    resource.setrlimit(kind, (least, least))
 
 
 def _filter_system_calls() -> str:

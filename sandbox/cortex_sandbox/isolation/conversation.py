@@ -114,6 +114,9 @@ class Conversation:
         with self._guarded():
             self._link.send(CONFIGURE, to_json([dataclasses.asdict(self._limits), offered]), until)
             kind, payload = self._link.receive(until)
+            if kind == ERROR:
+                self.end("it could not be made")
+                raise error_from_json(payload)
             match parsed(payload):
                 case [int(memory_bytes), list(told)] if kind == READY:
                     self.memory_bytes = memory_bytes

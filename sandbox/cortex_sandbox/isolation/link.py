@@ -14,10 +14,11 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 import weakref
 
-from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, WireError, frame
+from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
 
 _READ_BYTES = 1 << 18
 _END_MS = 1000
@@ -47,6 +48,7 @@ class Link:
         self._frames = Frames((READY, RESULT, ERROR, HOST_CALL, LOG), limit)
         self._readable = select.poll()
         self._readable.register(pipe, select.POLLIN)
+        self._ending = threading.Lock()
         self.open = True
         _links.add(self)
 
@@ -94,8 +96,8 @@ class Link:
 
     def stop(self) -> None:
         """Have the worker's process end, without waiting for it."""
-        if self.open:
-            with contextlib.suppress(ProcessLookupError):
+        with self._ending, contextlib.suppress(ProcessLookupError):
+            if self.open:
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
     def kill(self) -> None:
@@ -110,25 +112,28 @@ class Link:
 
     def let_go(self) -> None:
         """Close what this process holds of the worker."""
-        if self.open:
-            self.open = False
-            self._pipe.close()
-            os.close(self._process)
+        with self._ending:
+            if self.open:
+                self.open = False
+                self._pipe.close()
+                os.close(self._process)
+
+    def after_fork(self) -> None:
+        """Leave the worker to the process that this one was forked from."""
+        self._ending = threading.Lock()
+        self.let_go()
 
 
 _links: weakref.WeakSet[Link] = weakref.WeakSet()
 
 
-def _let_go_of_all() -> None:
+def _after_fork() -> None:
     for link in list(_links):
-        link.let_go()
+        link.after_fork()
 
 
-os.register_at_fork(after_in_child=_let_go_of_all)
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _milliseconds(until: float) -> int:
     return max(0, math.ceil((until - time.monotonic()) * 1000))
-
-
-__all__ = ["Link", "WireError", "WorkerGoneError", "WorkerLateError"]

@@ -151,15 +151,19 @@ class ProcessSandbox:
         """The worker's answer to one request: JSON that nobody has checked."""
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
         self._refuse_inside()
+        self._require_alive()
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=timeout):
             raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
         try:
-            if not self.alive:
-                raise SandboxError(f"the sandbox cannot be used any more: {self._worker.ended}", "SandboxClosed")
+            self._require_alive()
             return self._worker.ask(method, rest, body, deadline)
         finally:
             self._lock.release()
+
+    def _require_alive(self) -> None:
+        if why := self._worker.ended:
+            raise SandboxError(f"the sandbox cannot be used any more: {why}", "SandboxClosed")
 
     def _refuse_inside(self) -> None:
         """Refuse what would wait for a call that waits for this."""

@@ -4,7 +4,8 @@ Rules kept here:
 - pure: a program is made, nothing is installed;
 - an allow-list: what a warmed-up interpreter and a loaded engine need to compute, to wait and to end, and to read and
   write what is open already. Nothing that opens, connects, signals, traces, or starts a process;
-- no memory becomes executable, and `clone` starts threads of this process and nothing else;
+- no memory becomes executable; `clone` starts threads of this process and nothing else; limits are the process's own,
+  and can only become narrower;
 - what is not allowed fails with EPERM, so that a library which tries something optional carries on; a call by another
   architecture's numbers ends the process.
 
@@ -29,6 +30,7 @@ class Architecture:
         plain: numbers of the calls that are allowed whatever their arguments, the frequent ones first.
         clone: the number of `clone`.
         maps: the numbers of `mmap` and `mprotect`.
+        limits: the number of `prlimit64`.
 
     """
 
@@ -36,6 +38,7 @@ class Architecture:
     plain: tuple[int, ...]
     clone: int
     maps: tuple[int, int]
+    limits: int
 
 
 # The plain calls, in this order:
@@ -52,6 +55,7 @@ ARCHITECTURES = {
         ),
         clone=56,
         maps=(9, 10),
+        limits=302,
     ),
     "aarch64": Architecture(
         audit=0xC00000B7,
@@ -62,6 +66,7 @@ ARCHITECTURES = {
         ),
         clone=220,
         maps=(222, 226),
+        limits=261,
     ),
 }
 _CLONE3 = 435  # the same everywhere; its flags lie in memory, where a filter cannot see them
@@ -101,6 +106,7 @@ def worker_filter(architecture: Architecture) -> bytes:
         steps += _when(number, (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _PROT_EXEC), refused, allowed)
     threads = [step for flags in _THREADS for step in _when(flags, allowed)]
     steps += _when(architecture.clone, (_LOAD, 0, 0, _FIRST), *threads, refused)
+    steps += _when(architecture.limits, (_LOAD, 0, 0, _FIRST), *_when(0, allowed), refused)
     steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then takes clone
     return assembled([*steps, refused])
 

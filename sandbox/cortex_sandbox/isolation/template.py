@@ -17,13 +17,9 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
-from cortex_sandbox.engine import INLINE_STACK_BYTES
-from cortex_sandbox.errors import SandboxError
-from cortex_sandbox.limits import MAX_STACK_BYTES, Limits
-from cortex_sandbox.sandbox import Sandbox
 from cortex_sandbox.threads import stack_size
 
-from .worker import serve
+from .worker import serve, try_out
 
 # What the host reads from the socket: a worker, with two descriptors, or why there is none.
 WORKER, FAILURE = b"w", b"!"
@@ -43,7 +39,8 @@ def main(descriptor: int) -> NoReturn:
     control = socket.socket(fileno=descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the host's to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    _warm_up()
+    stack_size()  # asks the system for it, which a worker could not
+    try_out()
     gc.freeze()
     while True:
         try:
@@ -74,17 +71,3 @@ def _fork(control: socket.socket) -> _Worker:
             os._exit(1)
     theirs.close()
     return _Worker(own, os.pidfd_open(child))
-
-
-def _warm_up() -> None:
-    """Load what a confined process cannot load any more: both engines, the images, codecs, and code on rare paths."""
-    stack_size()
-    for stack_bytes in (INLINE_STACK_BYTES, MAX_STACK_BYTES):
-        with Sandbox(Limits(stack_bytes=stack_bytes), {"echo": lambda value: value}) as box:
-            box.load_module("export default { echo: async (value) => echo(value) }", source_map='{"mappings":""}')
-            box.call("echo", "\ud800")
-            for source in ("throw new Error('\\ud800')", "(", "(() => { while (true); })()"):
-                try:
-                    box.evaluate(source, timeout_s=0.01)
-                except SandboxError:
-                    continue

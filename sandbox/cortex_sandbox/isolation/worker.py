@@ -1,7 +1,7 @@
 """What runs in a worker process: one `Sandbox`, asked over a pipe.
 
 Rules kept here:
-- the host's configuration comes first and is trusted; the process is confined before the sandbox is made;
+- the process is confined before it hears anything; what the host then says is trusted;
 - host functions, the log and the seed are the host's: a call of them is a frame to it and, but for the log, one back;
 - the worker ends when the pipe does, and at whatever it did not foresee: the host sees that it is gone.
 """
@@ -12,13 +12,14 @@ import os
 from typing import Any, NoReturn
 
 from cortex_sandbox.border import to_json
+from cortex_sandbox.engine import INLINE_STACK_BYTES
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError
 from cortex_sandbox.host import HostSide, Promised
-from cortex_sandbox.limits import Limits
+from cortex_sandbox.limits import MAX_STACK_BYTES, Limits
 from cortex_sandbox.quickjs import Guest
 from cortex_sandbox.sandbox import Sandbox
 
-from .confinement import confine
+from .confinement import address_space, confine, limit_memory
 from .wire import (
     ANSWER,
     CONFIGURE,
@@ -110,6 +111,19 @@ def _elsewhere(*_arguments: Any) -> NoReturn:
     raise AssertionError("host functions are answered by the relay")
 
 
+def try_out() -> None:
+    """Run a few words of our own on every path, so that threads are there and memory is at hand when a guest comes."""
+    for stack_bytes in (INLINE_STACK_BYTES, MAX_STACK_BYTES):
+        with Sandbox(Limits(stack_bytes=stack_bytes), {"echo": _elsewhere}) as box:
+            box.load_module("export default { echo: async (value) => value }", source_map='{"mappings":""}')
+            box.call("echo", "\ud800")
+            for source in ("throw new Error('\\ud800')", "("):
+                try:
+                    box.evaluate(source)
+                except SandboxError:
+                    continue
+
+
 def serve(descriptor: int, parent: int) -> NoReturn:
     """Be a worker until the pipe ends.
 
@@ -119,10 +133,17 @@ def serve(descriptor: int, parent: int) -> NoReturn:
 
     """
     pipe = Pipe(descriptor)
+    held_bytes = address_space()
+    protections = confine(parent)
+    try_out()
     limits_told, offered = parsed(pipe.receive())
     limits = Limits(**limits_told)
-    protections = confine(limits.memory_bytes, parent)
-    box = _Driver(limits, offered, pipe)
+    limit_memory(held_bytes, limits.memory_bytes)
+    try:
+        box = _Driver(limits, offered, pipe)
+    except SandboxError as error:
+        pipe.send(ERROR, error_to_json(error))
+        os._exit(0)
     told = [[protection.name, protection.in_force, protection.detail] for protection in protections]
     pipe.send(READY, to_json([box.memory_bytes, told]))
     while True:

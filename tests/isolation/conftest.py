@@ -1,0 +1,89 @@
+"""Sandboxes of both kinds, and programs that run as hosts of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex_sandbox import Limits, ProcessSandbox, Protection, protections
+
+if sys.platform != "linux":
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture
+def process_box() -> Iterator[ProcessSandbox]:
+    """A sandbox in a process of its own, with a limit that tests can wait for."""
+    with ProcessSandbox(Limits(timeout_s=5.0)) as box:
+        yield box
+
+
+@pytest.fixture(scope="session")
+def in_force() -> dict[str, Protection]:
+    """What this kernel offers."""
+    return {protection.name: protection for protection in protections()}
+
+
+@pytest.fixture
+def run_host() -> Callable[..., str]:
+    """Runs Python code as a program of its own; what it prints."""
+
+    def run(code: str, *arguments: str, status: int = 0) -> str:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == status, done.stderr
+        return done.stdout + done.stderr
+
+    return run
+
+
+def parents() -> dict[int, int]:
+    """The parent of every process."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            found[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    return found
+
+
+def descendants(of: int) -> set[int]:
+    """The processes below one."""
+    parent = parents()
+    found: set[int] = set()
+    while more := {child for child, its in parent.items() if its in found | {of}} - found:
+        found |= more
+    return found
+
+
+@pytest.fixture
+def processes() -> Callable[[], set[int]]:
+    """The processes below this one."""
+    return lambda: descendants(os.getpid())
+
+
+@pytest.fixture
+def soon() -> Callable[[Callable[[], bool]], bool]:
+    """Whether something becomes so within a few seconds."""
+
+    def wait(condition: Callable[[], bool]) -> bool:
+        until = time.monotonic() + 10
+        while not condition() and time.monotonic() < until:
+            time.sleep(0.01)
+        return condition()
+
+    return wait
