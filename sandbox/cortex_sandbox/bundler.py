@@ -109,7 +109,7 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
             target.write_text(text, encoding="utf-8", errors="replace", newline="")
         status = deep_threads.run(lambda: _run(engine, module, entry, world, out, errors, timeout_s))
         if status:
-            raise _error_from(errors.read_text(encoding="utf-8", errors="replace"))
+            raise _error_from(errors.read_text(encoding="utf-8", errors="replace"), files)
         return _split(out.read_text(encoding="utf-8", errors="replace"))
 
 
@@ -182,12 +182,20 @@ def _split(output: str) -> Module:
     return Module(code, base64.b64decode(encoded.strip()).decode("utf-8", "replace"))
 
 
-def _error_from(text: str) -> TranspileError:
+def _error_from(text: str, files: Mapping[str, str]) -> TranspileError:
     """Esbuild's report as one error: the first message, and a frame for each place."""
     messages = text.split("[ERROR] ")[1:]
     if not messages:
         return TranspileError(text.strip()[:2000] or "esbuild failed without a word", "SyntaxError")
     places = [place for message in messages if (place := _PLACE.search(message))]
-    frames = tuple(Frame("", place[1], int(place[2]), int(place[3]) + 1) for place in places)
+    frames = tuple(_frame(place[1], int(place[2]), int(place[3]), files) for place in places)
     said = "; ".join(message.partition("\n")[0] for message in messages)
     return TranspileError(said[:2000], "SyntaxError", frames)
+
+
+def _frame(file: str, line: int, byte_column: int, files: Mapping[str, str]) -> Frame:
+    """A place of esbuild's, whose columns count bytes from 0, as one of ours, in UTF-16 from 1."""
+    lines = files.get(file, "").split("\n")
+    text = lines[line - 1] if line <= len(lines) else ""
+    before = text.encode("utf-8", "replace")[:byte_column].decode("utf-8", "ignore")
+    return Frame("", file, line, len(before.encode("utf-16-le")) // 2 + 1)

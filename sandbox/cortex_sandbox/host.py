@@ -26,6 +26,7 @@ from .instance import current
 log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,63}(?:\.[A-Za-z_$][A-Za-z0-9_$]{0,63})?\Z")
+_TAKEN = frozenset({"console", "logger", "globalThis", "default", "undefined", "NaN", "Infinity"})
 _MAX_ERROR_TEXT = 2048
 _MAX_FAILURES_TOLD = 10
 _LEVELS = frozenset({"debug", "info", "warning", "error"})
@@ -82,7 +83,7 @@ class HostSide:
     ) -> None:
         self._functions: dict[bytes, Callable[..., Any]] = {}
         for name, offered in functions.items():
-            if not _NAME.match(name) or name.split(".")[0] in ("console", "logger", "globalThis", "default"):
+            if not _NAME.match(name) or name.split(".")[0] in _TAKEN:
                 raise ValueError(f"{name!r} cannot be the name of a host function")
             self._functions[name.encode()] = offered.function if isinstance(offered, Promised) else offered
         groups = {name.partition(".")[0] for name in functions if "." in name}

@@ -1,0 +1,221 @@
+"""TypeScript to one module: what is bundled, what is refused, and what hostile sources get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_sandbox import Sandbox, SandboxError, SandboxTimeout, TranspileError, bundle, transpile
+
+
+def value_of(files: dict[str, str], entry: str = "skill.ts") -> Any:
+    with Sandbox() as box:
+        box.load_module(bundle(files, entry))
+        return box.call("run")
+
+
+def test_types_enums_decorators_and_modern_syntax_are_lowered() -> None:
+    source = """
+    enum Level { Low = 1, High }
+    namespace Names { export const first: string = 'n' }
+    function twice(target: any, context: any) { return function (this: any) { return target.call(this) * 2 } }
+    class Skill { @twice run(): number { return Level.High satisfies number } accessor a = 1; #b?: number; }
+    export default new Skill() as { run(): number };
+    """
+    assert value_of({"skill.ts": source}) == 4
+
+
+def test_files_of_every_kind_are_bundled_from_their_folders() -> None:
+    files = {
+        "skill.ts": """
+            import a from './a'; import { b } from './lib/b.js'; import c from './c.mjs';
+            import data from './data.json';
+            import * as ü from './lib/deep/ü.ts'; import d from './lib';
+            export default { run: () => [a, b, c, data.n, ü.x, d] }
+        """,
+        "a.ts": "export default 1",
+        "lib/b.ts": "export const b = 2",
+        "c.mjs": "export default 3",
+        "data.json": '{"n": 4}',
+        "lib/deep/ü.ts": "export const x = 5",
+        "lib/index.ts": "export default 6",
+    }
+    assert value_of(files) == [1, 2, 3, 4, 5, 6]
+
+
+def test_files_that_import_each_other_are_bundled() -> None:
+    files = {
+        "skill.ts": "import { odd } from './odd.ts'; export default { run: () => odd(7) }",
+        "odd.ts": "import { even } from './even.ts'; export const odd = (n: number): any => n ? even(n - 1) : false",
+        "even.ts": "import { odd } from './odd.ts'; export const even = (n: number): boolean => n ? odd(n - 1) : true",
+    }
+    assert value_of(files) is True
+
+
+def test_a_dynamic_import_of_a_bundled_file_works() -> None:
+    files = {
+        "skill.ts": "export default { run: async () => (await import('./b.ts')).default }",
+        "b.ts": "export default 'inside'",
+    }
+    assert value_of(files) == "inside"
+
+
+@pytest.mark.parametrize(
+    "specifier",
+    [
+        "./absent.ts",
+        "../outside.ts",
+        "../../../../../../etc/hostname",
+        "/etc/hostname",
+        "/etc/passwd.json",
+        "fs",
+        "node:fs",
+        "lodash",
+        "@scope/name",
+        "./",
+        ".",
+        "#private",
+        "file:///etc/hostname",
+        "\\0",
+    ],
+)
+@pytest.mark.parametrize("form", ["import x from '{}'", "export * from '{}'", "const x = require('{}')"])
+def test_what_is_not_among_the_files_is_refused_with_its_place(specifier: str, form: str) -> None:
+    with pytest.raises(TranspileError) as caught:
+        bundle({"skill.ts": "\n" + form.format(specifier) + "; export default x", "x.ts": "export {}"})
+    assert caught.value.frames[0].line == 2
+
+
+@pytest.mark.parametrize(
+    "specifier",
+    [
+        "data:text/javascript,export default 1",
+        "data:application/json,1",
+        "https://example.org/x.js",
+        "//example.org/x.js",
+    ],
+)
+def test_an_import_by_url_never_brings_code_in(specifier: str) -> None:
+    module = bundle({"skill.ts": f"import x from '{specifier}'; export default {{ run: () => x }}"})
+    with Sandbox() as box, pytest.raises(SandboxError, match="could not load module"):
+        box.load_module(module)
+
+
+def test_a_link_out_of_the_folder_cannot_be_handed_in(tmp_path: Path) -> None:
+    (tmp_path / "secret.ts").write_text("export default 'secret'")
+    (tmp_path / "link.ts").symlink_to(tmp_path / "secret.ts")
+    with pytest.raises(TranspileError):
+        bundle({"skill.ts": f"import x from '{tmp_path}/link.ts'; export default x"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/skill.ts",
+        "../skill.ts",
+        "a/../b.ts",
+        "./a.ts",
+        "a//b.ts",
+        "node_modules/x/index.ts",
+        ".hidden/a.ts",
+        ".a.ts",
+        "a\\b.ts",
+        "a\0.ts",
+        "a.css",
+        "a.wasm",
+        "a",
+        "package.json",
+        "lib/package.json",
+        "tsconfig.ts/",
+        "a" * 300 + ".ts",
+    ],
+)
+def test_a_path_that_is_none_inside_a_folder_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match=r"is no path|kind"):
+        bundle({"skill.ts": "export default 1", path: "export {}"})
+
+
+def test_a_path_below_a_file_is_refused() -> None:
+    with pytest.raises(ValueError, match="inside of what is a file"):
+        bundle({"skill.ts": "export default 1", "skill.ts/b.ts": ""})
+
+
+def test_an_entry_that_is_absent_is_refused() -> None:
+    with pytest.raises(ValueError, match="entry"):
+        bundle({"a.ts": ""}, "b.ts")
+
+
+def test_settings_among_the_files_are_not_read() -> None:
+    files = {
+        "skill.ts": "/** @jsx h */ export default { run: () => 1 }",
+        "tsconfig.json": '{"extends": "/etc/hostname", "compilerOptions": {"paths": {"*": ["/etc/*"]}}}',
+    }
+    assert value_of(files) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["my skill.ts", "quo'te\".ts", "ünïcode.ts", "a;b$(c).ts", "--version.ts", "line\nbreak.ts"]
+)
+def test_odd_file_names_are_only_names(name: str) -> None:
+    with Sandbox() as box:
+        box.load_module(bundle({name: "export default { run() {\n throw new Error('x') } }"}, name))
+        with pytest.raises(SandboxError) as caught:
+            box.call("run")
+        if "\n" not in name:
+            assert (caught.value.file, caught.value.line) == (name, 2)
+
+
+def test_a_comment_that_looks_like_a_source_map_is_only_a_comment() -> None:
+    mark = "//# sourceMappingURL=data:application/json;base64,!!!!"
+    assert value_of({"skill.ts": f"//! {mark}\nexport default {{ run: () => '{mark}' }}\n//! {mark}\n{mark}\n"}) == mark
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "export default ",
+        "export default {{{{",
+        "\0",
+        "\ufeff\ufffe const",
+        "export default " + "[" * 200_000,
+        "export default " + "(" * 200_000 + "1" + ")" * 200_000,
+        "export default " + "`${" * 50_000,
+        "type A = " + "A<" * 100_000,
+        "x" + ".x" * 200_000 + " = = 1",
+        "<" * 100_000,
+    ],
+)
+def test_hostile_sources_are_a_transpile_error(source: str) -> None:
+    with pytest.raises(TranspileError) as caught:
+        transpile(source)
+    assert len(caught.value.message) <= 2100
+
+
+@pytest.mark.parametrize("source", ["", "\ufeff", "// nothing", "export {}", "'\ud800'", "export default '\ud800'"])
+def test_odd_but_valid_sources_are_modules(source: str) -> None:
+    with Sandbox() as box:
+        assert box.load_module(transpile(source)).type in ("undefined", "string")
+
+
+def test_transpiling_keeps_to_its_time() -> None:
+    source = "".join(f"export const v{i} = [{i}, () => {i}];\n" for i in range(60_000))
+    with pytest.raises(SandboxTimeout):
+        transpile(source, timeout_s=0.02)
+    assert "v1" in transpile("export const v1 = 1")
+
+
+def test_jsx_and_plain_javascript_are_dialects() -> None:
+    assert "createElement" in transpile("export default (<a b={1}/>)", "skill.tsx")
+    assert "type" in transpile("export default { type: 1 }", "skill.js")
+    with pytest.raises(TranspileError):
+        transpile("const a: number = 1", "skill.js")
+
+
+def test_the_names_of_files_outside_are_not_told() -> None:
+    with pytest.raises(TranspileError) as caught:
+        transpile("import '/etc/hostname'")
+    assert "cortex-bundle" not in str(caught.value)
+    assert "/tmp" not in str(caught.value)

@@ -1,0 +1,238 @@
+"""Errors of guests: typed, with a name, a message, and the places in the files that their authors wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex_sandbox import (
+    Frame,
+    Module,
+    Sandbox,
+    SandboxError,
+    SandboxMemoryError,
+    SandboxTimeout,
+    TranspileError,
+    bundle,
+)
+from cortex_sandbox.stacks import error_from, frames_of
+
+FILES = {
+    "skill.ts": """import { check } from './lib/check.ts';
+import type { Row } from './types.ts';
+
+interface Unused { a: string }
+
+export default {
+  onQuery(rows: Row[]): number {
+    return check(rows);
+  },
+  async later(rows: Row[]): Promise<number> {
+    await null;
+    return check(rows);
+  },
+};
+""",
+    "lib/check.ts": """import { deep } from './deep.js';
+
+export function check(rows: { value: number }[]): number {
+  const first = rows[0] as { value: number };
+  return deep(first);
+}
+""",
+    "lib/deep.ts": """type Value = { value: number };
+
+export const deep = (row: Value): number => {
+  if (row === null) return 0;
+  const text: string = 'ünïcödé 😀'; return (row as any).absent.value + text;
+};
+""",
+    "types.ts": "export interface Row { value: number }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def module() -> Module:
+    return bundle(FILES)
+
+
+@pytest.mark.parametrize("hook", ["onQuery", "later"])
+def test_frames_lead_through_the_files_of_a_bundle_as_they_were_written(module: Module, hook: str) -> None:
+    with Sandbox() as box:
+        box.load_module(module)
+        with pytest.raises(SandboxError) as caught:
+            box.call(hook, [{"value": 1}])
+    error = caught.value
+    assert (error.name, error.code) == ("TypeError", "skill_error")
+    assert "value" in error.message
+    places = [(frame.function, frame.file, frame.line) for frame in error.frames]
+    assert places[:3] == [
+        ("deep", "lib/deep.ts", 5),
+        ("check", "lib/check.ts", 5),
+        (hook, "skill.ts", 8 if hook == "onQuery" else 12),
+    ]
+    line = FILES["lib/deep.ts"].splitlines()[4]
+    shown = len(line[: line.index("(row as any)")].encode("utf-16-le")) // 2
+    assert error.line == 5
+    assert shown < (error.column or 0) <= len(line)
+    assert error.stack.startswith("    at deep (lib/deep.ts:5:")
+
+
+def test_an_error_is_told_as_json_ready_data(module: Module) -> None:
+    with Sandbox() as box:
+        box.load_module(module)
+        with pytest.raises(SandboxError) as caught:
+            box.call("onQuery", [{"value": 1}])
+    details = caught.value.details
+    assert details["name"] == "TypeError"
+    assert details["frames"][0] == {
+        "function": "deep",
+        "file": "lib/deep.ts",
+        "line": caught.value.line,
+        "column": caught.value.column,
+    }
+
+
+def test_no_frame_of_the_bootstrap_is_shown() -> None:
+    with Sandbox(host={"f": lambda a: a}) as box:
+        box.load_module("export default { g() { return f({ toJSON() { throw new Error('x'); } }); } }")
+        with pytest.raises(SandboxError) as caught:
+            box.call("g")
+    assert caught.value.frames
+    assert {frame.file for frame in caught.value.frames} == {"skill.js"}
+
+
+def test_a_syntax_error_of_a_script_has_its_place() -> None:
+    with Sandbox() as box:
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("let a = 1;\nlet b = ;\n", "mine.js")
+        assert (caught.value.name, caught.value.file, caught.value.line) == ("SyntaxError", "mine.js", 2)
+        assert box.evaluate("1") == 1
+
+
+def test_a_syntax_error_of_typescript_has_its_place_in_the_file_that_holds_it() -> None:
+    with pytest.raises(TranspileError) as caught:
+        bundle({"skill.ts": "import './b.ts'; export default 1", "b.ts": "const ok = 1;\n\nconst é = = 2;\n"})
+    assert caught.value.code == "transpile_error"
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("b.ts", 3, 11)
+    assert "Unexpected" in caught.value.message
+
+
+def test_every_syntax_error_has_a_frame() -> None:
+    with pytest.raises(TranspileError) as caught:
+        bundle({"skill.ts": "import './b.ts'\nimport './c.ts'", "b.ts": "a b", "c.ts": "\nc d"})
+    assert {(frame.file, frame.line) for frame in caught.value.frames} == {("b.ts", 1), ("c.ts", 2)}
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "message"),
+    [
+        ("throw 'text'", "Thrown", "text"),
+        ("throw 42", "Thrown", "42"),
+        ("throw undefined", "Thrown", "undefined"),
+        ("throw { a: 1 }", "Thrown", '{"a":1}'),
+        ("throw Symbol('s')", "Thrown", "Symbol(s)"),
+        ("throw 10n", "Thrown", "10"),
+        ("throw () => 1", "Thrown", "an object"),
+        ("throw new RangeError('r')", "RangeError", "r"),
+        ("throw new (class Mine extends Error { name = 'Mine' })('m')", "Mine", "m"),
+        ("throw Object.assign(new Error(), { message: 5 })", "Error", "5"),
+        ("throw Object.assign(new Error('x'), { name: '' })", "Error", "x"),
+        ("Promise.reject(new TypeError('later'))", "TypeError", "later"),
+        ("Promise.reject('plain')", "Thrown", "plain"),
+        ("(async () => { throw new EvalError('inside') })()", "EvalError", "inside"),
+        (
+            "new Promise(() => {})",
+            "NeverSettled",
+            "the promise never settles: nothing that could settle it is left to run",
+        ),
+        ("Promise.any([])", "AggregateError", ""),
+    ],
+)
+def test_whatever_is_thrown_becomes_an_error_with_a_name_and_a_message(source: str, name: str, message: str) -> None:
+    with Sandbox() as box:
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate(source)
+        assert caught.value.name == name
+        assert caught.value.message == message
+        assert str(caught.value) == f"{name}: {message}"
+        assert box.evaluate("1") == 1
+
+
+def test_long_messages_names_and_stacks_are_cut() -> None:
+    with Sandbox() as box:
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("const e = new Error('m'.repeat(1e5)); e.name = 'n'.repeat(1e4); throw e")
+        assert len(caught.value.message) == 4096
+        assert len(caught.value.name) == 100
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate(
+                "const f = (n) => { if (n) f(n - 1); else throw new Error('x'); }; Error.stackTraceLimit = 500; f(400)"
+            )
+        assert len(caught.value.frames) <= 50
+
+
+def test_the_frames_of_a_recursion_that_ran_out_of_stack_are_told() -> None:
+    with Sandbox() as box:
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("function again() { return again() + 1 }\nagain()")
+        assert caught.value.name == "RangeError"
+        assert caught.value.frames[0].function == "again"
+        assert box.evaluate("1") == 1
+
+
+@pytest.mark.parametrize(
+    ("described", "error"),
+    [
+        (b"", ("Error", "")),
+        (b"{}", ("Error", "")),
+        (b"[1]", ("Error", "")),
+        (b"undefined", ("Error", "")),
+        (b'{"name": 5, "message": ["x"], "stack": {}}', ("Error", "")),
+        (b'{"name": "N", "message": "m", "stack": "no frames here"}', ("N", "m")),
+        (b"[" * 100_000, ("Error", "")),
+        (b"\xff\xfe", ("Error", "")),
+    ],
+)
+def test_what_a_guest_says_of_its_error_is_only_data(described: bytes, error: tuple[str, str]) -> None:
+    told = error_from(described, {})
+    assert (told.name, told.message) == error
+    assert told.frames == ()
+    assert told.file is None
+    assert told.line is None
+    assert told.column is None
+
+
+def test_out_of_memory_is_a_memory_error() -> None:
+    told = error_from(b'{"name": "InternalError", "message": "out of memory", "stack": ""}', {})
+    assert isinstance(told, SandboxMemoryError)
+
+
+def test_frames_that_are_none_are_left_out() -> None:
+    stack = "\n".join(
+        [
+            "    at good (a.js:1:2)",
+            "    at bare.js:3:4",
+            "    at native (native)",
+            "    at inner (cortex:bootstrap:5:6)",
+            "at nothing (a.js:1:2)",
+            "    at far (a.js:99999999999:1)",
+            "    at " + "x" * 1000 + " (a.js:7:8)",
+            "    at <anonymous> (b.js:9:10)",
+        ]
+    )
+    assert frames_of(stack, {}) == (
+        Frame("good", "a.js", 1, 2),
+        Frame("", "bare.js", 3, 4),
+        Frame("<anonymous>", "b.js", 9, 10),
+    )
+
+
+def test_a_hostile_stack_takes_no_time_to_read() -> None:
+    assert frames_of("    at " + "(" * 8000 + "\n" + "    at a (" + "b:" * 5000, {}) == ()
+
+
+def test_errors_tell_what_they_are_by_their_class() -> None:
+    assert issubclass(SandboxTimeout, SandboxError)
+    assert issubclass(SandboxMemoryError, SandboxError)
+    assert issubclass(TranspileError, SandboxError)
+    assert len({e.code for e in (SandboxError, SandboxTimeout, SandboxMemoryError, TranspileError)}) == 4
