@@ -4,6 +4,8 @@ Rules kept here:
 - the guests are exactly those that `package-lock.json` pins; `npm ci` checks their integrity hashes;
 - no install script of any package runs (`--ignore-scripts`);
 - the work happens once: a stamp over every input says whether the guests are current;
+- QuickJS is optimised for speed by binaryen before it is compiled: small functions are inlined, so that fewer of them
+  pay for a stack check and an epoch check (a fifth less time for JavaScript, with the same stack);
 - nothing is half-written: the folder is put in place in one rename, after all of it exists.
 
 Runs for a wheel and for an editable install alike. Needs Node.js here; whoever installs the wheel does not.
@@ -31,6 +33,19 @@ WASM = {
     "quickjs.LICENSE": "quickjs-wasi/LICENSE",
     "esbuild.wasm": "@esbuild/wasi-preview1/esbuild.wasm",
 }
+# Larger bounds win another few per cent and double the code; QuickJS's interpreter loop must not grow its frame.
+OPTIMISE = (
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+    "-O3",
+    "--inline-functions-with-loops",
+    "--always-inline-max-function-size=40",
+    "--flexible-inline-max-function-size=100",
+)
 
 
 def stamp_of_inputs() -> str:
@@ -58,8 +73,11 @@ def build_guests() -> None:
         subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=work, check=True)
         out = work / "guests"
         out.mkdir()
+        packages = work / "node_modules"
         for name, source in WASM.items():
-            shutil.copy(work / "node_modules" / source, out / name)
+            shutil.copy(packages / source, out / name)
+        quickjs = str(out / "quickjs.wasm")
+        subprocess.run(["node", str(packages / "binaryen/bin/wasm-opt"), *OPTIMISE, quickjs, "-o", quickjs], check=True)
         subprocess.run(
             [
                 "node",
