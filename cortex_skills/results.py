@@ -2,7 +2,8 @@
 
 Rules kept here:
 - `text` is for a model, `details` for a program; both are whole, and `details` is JSON-ready;
-- a failure is a result too, with a stable code: a door never has to translate an exception.
+- a failure is a result too, with a stable code: a door never has to translate an exception. Its text is at most two
+  lines, what happened and what to do next, with nothing hidden in them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from cortex_skills.enrichment.escaping import one_line
 from cortex_skills.errors import CortexError
 
 
@@ -37,5 +39,5 @@ class Result:
 
 def failed(error: CortexError) -> Result:
     """The answer that tells of an error: what happened, and what to do next."""
-    text = f"{error.message}\n{error.hint}" if error.hint else error.message
-    return Result(text, error.to_json(), is_error=True, code=error.code)
+    lines = [one_line(line) for line in (error.message, error.hint) if line]
+    return Result("\n".join(lines), error.to_json(), is_error=True, code=error.code)

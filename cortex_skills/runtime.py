@@ -21,8 +21,8 @@ from typing import Any
 
 from cortex_sandbox import Exports, Limits, Sandbox, SandboxError, SandboxMemoryError
 from cortex_skills.bridge import GraphBridge
+from cortex_skills.enrichment.escaping import one_line
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.scanner.findings import visible
 from cortex_skills.skill_log import SkillLog
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
@@ -189,7 +189,7 @@ class SkillRuntime:
             return
         self.fault = CortexError(
             error.code,
-            f"{self.name} was stopped {self._stops} times in a row ({visible(str(error))}) and is left alone now",
+            f"{self.name} was stopped {self._stops} times in a row ({one_line(str(error))}) and is left alone now",
             hint="mend its code and reload it; queries are answered without it until then",
         )
         self._log.tell(logging.ERROR, str(self.fault))
@@ -254,7 +254,7 @@ def _as_ours(skill: str, operation: str, error: SandboxError) -> CortexError:
     code = ours.code if ours is not None else "skill_error"
     return CortexError(
         code,
-        visible(f"{operation} of {skill} failed{place}: {error}"),
+        one_line(f"{operation} of {skill} failed{place}: {error}"),
         hint=hints.get(code, ""),
         details={**error.details, "operation": operation, "skill": skill},
     )

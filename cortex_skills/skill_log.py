@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 
 from cortex_sandbox import LogLine
-from cortex_skills.scanner.findings import visible
+from cortex_skills.enrichment.escaping import one_line
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class SkillLog:
 
     def tell(self, level: int, text: str) -> None:
         """What the host itself has to say about the skill."""
-        log.log(level, "[skill:%s] %s", self._skill, visible(text))
+        log.log(level, "[skill:%s] %s", self._skill, one_line(text))
 
     def pass_on(self, lines: Iterable[LogLine]) -> None:
         """What the skill logged, as much of it as this minute has room for."""

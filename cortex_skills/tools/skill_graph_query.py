@@ -130,7 +130,7 @@ def _narrowed(
 
 
 def _by_content(rows: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
-    """The places of the rows by what they say: one place each, as no triple is twice in a graph, but for 1 and 1.0."""
+    """The places of the rows by what they say: one place each, but for numbers that are one number in JavaScript."""
     found: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         found.setdefault(_key(row), []).append(place)
