@@ -291,6 +291,12 @@ HOSTILE_ARGUMENTS: list[Any] = [
     {"cursor": "\x00", "scope": "namespace"},
     {"cursor": "é" * 4096, "scope": "namespace"},
     {"prove": "pol"},
+    {"\x1b[2J\u202e\n": 1},
+    {"scope": "\x1b[2J\u202e\n"},
+    {"object": ["\u202e\u200b\x85"]},
+    {"cursor": "\u202e\x1b", "scope": "namespace"},
+    {"predicate": "https://\u202e\x1b", "scope": "namespace"},
+    {"object": {"node": "<x:\u202e \x1b>"}, "scope": "namespace"},
 ]
 
 
@@ -302,6 +308,7 @@ def test_every_answer_can_be_written_as_json(plugin: Plugin, skill: Written, arg
         written = json.dumps(result.to_json(), allow_nan=False, ensure_ascii=False).encode()
         assert json.loads(written) == result.to_json()
         assert result.code != "internal_error"
+        assert not result.is_error or result.text.replace("\n", "").isprintable()
 
 
 def test_deep_and_cyclic_arguments_are_refused(plugin: Plugin, skill: Written) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph
-from cortex_skills import Plugin
+from cortex_skills import Config, Plugin
+from tests.plugin.skills import write_skill
 
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
@@ -374,3 +377,63 @@ def test_a_thousand_results_pass_through_a_skill(plugin: Plugin, skill: Written)
     assert len(result.details["matches"]) == 500
     assert result.text.startswith("500 triples found:\n")
     assert result.details["enrichment"]["status"] == "ok"
+
+
+ROWS = [("a", 1), ("a", 1.0), ("a", "1"), ("b c", True), ("</x>", {"node": "o"}), ("d", 2**60 + 1), ("e", "\u202e\n")]
+OBEYING = """// @ts-nocheck
+export default { name: "probe", async onQuery({ results }) {
+  const { triples } = await graphClient.listTriples({ subject: "control" });
+  return JSON.parse(triples[0].object, (key, value) => (value && value.row !== undefined ? results[value.row] : value));
+} };"""
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+rows_or_not = st.one_of(
+    st.integers(0, len(ROWS)).map(lambda row: {"row": row}),
+    st.fixed_dictionaries({"subject": json_values, "predicate": st.just("mayros:p"), "object": json_values}),
+    st.sampled_from(ROWS).map(lambda row: {"subject": f"mayros:{row[0]}", "predicate": "mayros:p", "object": row[1]}),
+    json_values,
+)
+answers = st.one_of(
+    json_values,
+    st.fixed_dictionaries(
+        {"results": st.lists(rows_or_not, max_size=8) | json_values, "additionalContext": json_values}
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def obeying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
+    """A plugin with a skill that answers whatever the triple about `control` says."""
+    limits = {"maxGraphQueries": 10**6}
+    with Plugin.open(Config(skillSandbox=limits)) as plugin:
+        plugin._rate.max_calls = 10**9
+        plugin.graph.create_triples([{"subject": f"mayros:{s}", "predicate": "p", "object": o} for s, o in ROWS])
+        plugin.load(write_skill(tmp_path_factory.mktemp("tools") / "probe", OBEYING, maxQueries=10**6))
+        yield plugin
+
+
+@settings(max_examples=300)
+@given(answers)
+def test_whatever_a_skill_answers_only_what_the_graph_holds_is_shown(obeying: Plugin, answer: Any) -> None:
+    control = {"subject": "control", "predicate": "c", "object": json.dumps(answer)}
+    triple_id = obeying.graph.create_triple(control)["id"]
+    held = obeying.graph.pattern_query({"predicate": "p"})["matches"]
+    result = obeying.call(TOOL, {"predicate": "p", "scope": "namespace"})
+    obeying.graph.delete_triple(triple_id)
+    assert result.code is None
+    shown = result.details["matches"]
+    assert all(match in held for match in shown)
+    assert len({match["id"] for match in shown}) == len(shown)
+    before, tag, block = result.text.partition('\n\n<skill-enrichment type="data">\n')
+    lines = before.split("\n")
+    assert len(lines) == len(shown) + 1
+    assert [read_line(line) for line in lines[1:]] == [(m["subject"], m["predicate"], m["object"]) for m in shown]
+    assert not tag or (block.endswith("\n</skill-enrichment>") and len(tag + block) <= 4098)
+    assert not tag or json.loads(block.removesuffix("\n</skill-enrichment>")) is not None
+    json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False).encode()
+    asked_to_keep = isinstance(answer, dict) and isinstance(answer.get("results"), list)
+    assert asked_to_keep or len(shown) == len(ROWS)
