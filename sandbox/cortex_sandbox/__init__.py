@@ -12,12 +12,14 @@ from .limits import Limits
 
 if TYPE_CHECKING:
     from .bundler import Module, bundle, transpile
+    from .direct import DirectSandbox
     from .exports import Exports
     from .host import LogLine, Promised, remaining_s
     from .isolation import ProcessSandbox, Protection, protections
     from .sandbox import Sandbox
 
 __all__ = [
+    "DirectSandbox",
     "Exports",
     "Frame",
     "Limits",
@@ -39,6 +41,7 @@ __all__ = [
 
 # The engine is large: it is imported when something of it is first used.
 _LAZY = {
+    "DirectSandbox": "direct",
     "Exports": "exports",
     "LogLine": "host",
     "Module": "bundler",

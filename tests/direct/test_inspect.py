@@ -43,8 +43,11 @@ def targets(port: int) -> list[dict[str, Any]]:
             time.sleep(0.02)
 
 
-def test_a_debugger_finds_the_skill_waiting_for_it(folder: Callable[..., Path], port: int) -> None:
+def test_a_debugger_finds_the_skill_waiting_for_it(
+    folder: Callable[..., Path], port: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     box = DirectSandbox(folder("export default {};"), limits=Limits(timeout_s=0.1), inspect=f"127.0.0.1:{port}")
+    assert f"waits for a debugger on 127.0.0.1:{port}" in capsys.readouterr().err
     failures: list[BaseException] = []
 
     def load() -> None:
@@ -61,10 +64,8 @@ def test_a_debugger_finds_the_skill_waiting_for_it(folder: Callable[..., Path], 
     assert target["webSocketDebuggerUrl"].startswith(f"ws://127.0.0.1:{port}/")
     assert thread.is_alive()
     assert failures == []
-    assert box.pid is not None
-    box._process.kill()  # type: ignore[union-attr]
+    box.close()  # does not wait for a person
     thread.join()
-    box.close()
     assert [type(error) for error in failures] == [SandboxError]
 
 

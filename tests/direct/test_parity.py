@@ -134,7 +134,6 @@ def test_an_error_at_the_top_level_names_its_place(opened: Callable[..., DirectS
     [
         ("export default {\n  a: ;\n}", "Unexpected"),
         ("import './absent';\nexport default {}", "absent"),
-        ("import fs from 'node:fs';\nexport default { fs }", "node:fs"),
     ],
 )
 def test_what_does_not_transpile_in_the_sandbox_does_not_here(

@@ -39,9 +39,16 @@ def check_allowed(environment: Mapping[str, str] = os.environ) -> None:
         raise SandboxError("the direct mode needs process groups and pipes as POSIX has them", "DirectModeUnavailable")
 
 
-def warn(folder: Path) -> None:
-    """Say on standard error and in the log that the skill of this folder runs without a sandbox."""
+def warn(folder: Path, inspect: str | None) -> None:
+    """Say on standard error and in the log that the skill of this folder runs without a sandbox.
+
+    Args:
+        folder: of the skill.
+        inspect: where it will wait for a debugger.
+
+    """
     shown = ascii(str(folder))
+    debugger = () if inspect is None else (f"It waits for a debugger on {inspect}, and no time limit applies.",)
     lines = (
         "WARNING: DIRECT MODE - THIS SKILL RUNS WITHOUT A SANDBOX",
         "",
@@ -50,6 +57,7 @@ def warn(folder: Path) -> None:
         "No memory limit applies. Debug skills that you trust; serve nobody with it.",
         "",
         f"Skill: {shown}",
+        *debugger,
     )
     frame = "!" * (_WIDTH + 4)
     text = "\n".join(["", frame, *(f"! {line:<{_WIDTH}} !" for line in lines), frame, "", ""])

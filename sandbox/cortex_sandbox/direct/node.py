@@ -106,7 +106,7 @@ def inspector_address(text: str) -> str:
     """The address of a debugger's door, as Node.js wants it.
 
     Args:
-        text: `127.0.0.1:9229` or `[::1]:9229`.
+        text: `127.0.0.1:9229`, say, or `[::1]:9229`.
 
     Raises:
         ValueError: when it is no address of the loopback, with a port.
@@ -114,11 +114,9 @@ def inspector_address(text: str) -> str:
     """
     host, _, port = text.rpartition(":")
     try:
-        loopback = ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+        address = ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
+        if address.is_loopback and port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16:
+            return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
     except ValueError:
-        loopback = False
-    if not loopback or not (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16):
-        raise ValueError(
-            f"a debugger may attach on a loopback address with a port, 127.0.0.1:9229 say; not on {text!r}"
-        )
-    return text
+        pass
+    raise ValueError(f"a debugger may attach on a loopback address with a port, 127.0.0.1:9229 say; not on {text!r}")

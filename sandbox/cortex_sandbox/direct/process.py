@@ -86,7 +86,7 @@ class NodeProcess:
         self._requests, self._answers, output, _ = ours
         self._unsent = {self._requests: bytearray(), self._answers: bytearray()}
         self._rest = {stream.fileno(): b"" for stream in streams}
-        self._levels = dict(zip(self._rest, (b"info", b"error"), strict=True))
+        self._levels = dict(zip(self._rest, (b"info", b"warning"), strict=True))
         self._output = output
         for fd in (output, *self._rest):
             os.set_blocking(fd, False)

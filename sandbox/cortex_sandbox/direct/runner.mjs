@@ -120,7 +120,7 @@ function start(requests, answers, output, life) {
     };
     return flush;
   };
-  const flushes = [capture(process.stdout, 'info'), capture(process.stderr, 'error')];
+  const flushes = [capture(process.stdout, 'info'), capture(process.stderr, 'warning')];
 
   // --- the bootstrap, with its one host function
 
@@ -200,7 +200,10 @@ function start(requests, answers, output, life) {
     );
     entry.adopt(whenSettled(module, () => {
       const outcome = entry.takeOutcome();
-      if (unloadable) return send('u', shownAnswer(outcome));
+      if (unloadable) {
+        waiting = false;
+        return send('u', shownAnswer(outcome));
+      }
       loading = false;
       logUncaught();
       return answer(outcome[0] === '!' ? outcome : entry.inspect());

@@ -15,13 +15,10 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
 import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -34,7 +31,6 @@ from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.guests import read_guest
 from cortex_sandbox.host import HostFunction, HostSide, LogLine, seed_source
 from cortex_sandbox.image import ENTRIES
-from cortex_sandbox.instance import _running, current
 from cortex_sandbox.limits import Limits, check_timeout
 from cortex_sandbox.sandbox import _with_own
 from cortex_sandbox.stacks import error_from
@@ -43,19 +39,13 @@ from .gate import check_allowed, warn
 from .node import child_environment, find_node, inspector_address
 from .process import HOOK, LOAD, UNLOADABLE, NodeProcess
 from .program import write_bundle
+from .turn import Turn, is_waiting, turn_until
 
 IMPORT_TIMEOUT_S = 5.0
 _MARGIN_BYTES = 64 << 10  # what a message may be longer than what the guest was held to
+_LOOK_S = 0.05
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What `remaining_s` and the check for calls in a circle see while host functions run, as of an `Instance`."""
-
-    deadline: float
-    outer: Any
 
 
 class DirectSandbox:
@@ -99,12 +89,10 @@ class DirectSandbox:
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(None))
         self._lock = threading.Lock()
         self._process: NodeProcess | None = None
-        self._turn: _Turn | None = None
+        self._turn: Turn | None = None
         self._ticket: object = None
         self._closed = ""
-        self._scratch = Path(tempfile.mkdtemp(prefix="cortex-direct-"))
-        self._clean = weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
-        warn(self._folder)
+        warn(self._folder, self._inspect)
 
     # --- loading and calling
 
@@ -125,13 +113,8 @@ class DirectSandbox:
         def work(_deadline: float) -> bytes:
             if self._process is not None:
                 raise SandboxError("the skill is loaded already: make another one to load it anew", "SandboxBusy")
-            native = self._node.loads(self._entry)
-            program = self._program if native else self._bundled()
-            kind, told = self._ask(self._start(program), LOAD, program.as_uri().encode(), timeout_s)
-            if kind == UNLOADABLE and native:  # what the bundler understands and Node.js alone does not, or an error
-                bundled = self._bundled().as_uri().encode()
-                _, told = self._ask(self._started(), LOAD, bundled, timeout_s)
-            return told
+            with tempfile.TemporaryDirectory(prefix="cortex-direct-") as scratch:
+                return self._load(Path(scratch), timeout_s)
 
         self.exports = exports_from(self._decoded(self._enter(work, timeout_s)))
         return self.exports
@@ -188,15 +171,20 @@ class DirectSandbox:
         return self._process.pid if self._process is not None and self.alive else None
 
     def close(self) -> None:
-        """End the process. Closing twice is fine; a call under way ends first.
+        """End the process. Closing twice is fine; a call under way ends first, or at once where a debugger may hold it.
 
         Raises:
             SandboxError: when a host function of a call under way asks for it.
 
         """
         self._refuse_inside()
-        with self._lock:
+        while not self._lock.acquire(timeout=_LOOK_S if self._inspect else -1):
+            if self._process is not None:
+                self._process.kill()
+        try:
             self._discard("it was closed")
+        finally:
+            self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -236,19 +224,24 @@ class DirectSandbox:
 
     def _ask(self, process: NodeProcess, kind: bytes, text: bytes, timeout_s: float) -> tuple[bytes, bytes]:
         """Ask the process, with this turn known to the host functions; whatever goes wrong there ends it."""
-        outer = current()
         deadline = float("inf") if self._inspect else time.monotonic() + timeout_s
-        self._turn = _running.instance = _Turn(deadline, outer)
         try:
-            return process.ask(kind, text, deadline)
-        except SandboxTimeout:
-            self._discard("it was stopped at a limit")
-            raise
+            with turn_until(deadline) as self._turn:
+                return process.ask(kind, text, deadline)
         except BaseException as error:
             self._discard(error.message if isinstance(error, SandboxError) else "it was interrupted")
             raise
-        finally:
-            self._turn, _running.instance = None, outer
+
+    def _load(self, scratch: Path, timeout_s: float) -> bytes:
+        """What the skill exports; a bundle of it is needed in `scratch` until it is loaded, and no longer."""
+        native = self._node.loads(self._entry)
+        program = self._program if native else write_bundle(self._folder, self._entry, scratch)
+        process = self._start(program)
+        kind, told = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
+        if kind == UNLOADABLE and native:  # what the bundler understands and Node.js alone does not, or an error
+            program = write_bundle(self._folder, self._entry, scratch)
+            _, told = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
+        return told
 
     def _start(self, program: Path) -> NodeProcess:
         setup = {
@@ -279,9 +272,6 @@ class DirectSandbox:
             raise SandboxError("the skill is not loaded yet", "NotLoaded")
         return self._process
 
-    def _bundled(self) -> Path:
-        return write_bundle(self._folder, self._entry, self._scratch)
-
     def _decoded(self, text: bytes) -> Any:
         if text.startswith(b"!"):
             raise error_from(text[1:], {})
@@ -289,15 +279,11 @@ class DirectSandbox:
 
     def _refuse_inside(self) -> None:
         """Refuse what would wait for a call that waits for this."""
-        at: Any = current()
-        while at is not None:
-            if at is self._turn:
-                raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
-            at = at.outer
+        if is_waiting(self._turn):
+            raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
 
     def _discard(self, reason: str) -> None:
         if not self._closed:
             self._closed = reason
             if self._process is not None:
                 self._process.end()
-            self._clean()
