@@ -1,0 +1,57 @@
+"""A wheel built here works in a fresh environment, without Node.js and without this checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {
+        "cortex_sandbox/guests/quickjs.wasm",
+        "cortex_sandbox/guests/esbuild.wasm",
+        "cortex_sandbox/guests/bootstrap.js",
+        "cortex_sandbox/direct/runner.mjs",
+        "cortex_skills/schemas/skill.schema.json",
+        "cortex_skills/schemas/config.schema.json",
+        "cortex_skills/skill_types/cortex-skill.d.ts",
+        "cortex_graph/py.typed",
+    } <= names
+    assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
+
+
+def test_a_skill_runs_from_the_wheel_where_there_is_no_nodejs(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "env", with_pip=True)
+    binaries = tmp_path / "env" / "bin"
+    pip = [str(binaries / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
+    subprocess.run(pip, check=True)
+    environment = {
+        "PATH": str(binaries),
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        **{name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ},
+    }
+    command = [str(binaries / "cortex-skills"), "query", "--json", "--store", "memory:"]
+    command += ["--skills", str(ROOT / "examples" / "verify-kyc"), "--predicate", "hasStatus", "--scope", "namespace"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert '"status": "ok"' in done.stdout
