@@ -431,3 +431,49 @@ def test_a_bug_of_ours_while_loading_is_logged_and_told_in_a_word(
     error = refused(skill("probe", EMPTY), "internal_error")
     assert "SECRET" not in str(error.to_json())
     assert "ZeroDivisionError: SECRET" in caplog.text
+
+
+SOURCES: dict[str, bytes] = {
+    "no UTF-8": b"export default { name: 'probe\xff' };",
+    "in UTF-16": "export default { name: 'probe' };".encode("utf-16"),
+    "binary": bytes(range(256)) * 64,
+    "huge": b"// " + b"x" * (600 << 10) + b"\nexport default { name: 'probe' };",
+    "full of NULs": b"\0" * 10_000,
+}
+
+
+@pytest.mark.parametrize("content", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("file", ["skill.ts", "helper.ts"])
+def test_a_source_that_is_no_text_of_a_sensible_size_is_refused(
+    skill: Written, refused: Refused, file: str, content: bytes
+) -> None:
+    folder = skill("probe", EMPTY)
+    (folder / file).write_bytes(content)
+    assert refused(folder, "scan_rejected", "transpile_error").message.isprintable()
+
+
+def test_a_source_that_is_nested_beyond_reason_is_refused(skill: Written, refused: Refused) -> None:
+    code = f"export default {'[' * 50_000}{']' * 50_000};"
+    assert refused(skill("probe", code), "scan_rejected", "transpile_error").message.isprintable()
+
+
+def test_a_source_that_is_no_plain_file_is_refused_without_waiting_for_it(skill: Written, refused: Refused) -> None:
+    folder = skill("probe")
+    os.mkfifo(folder / "skill.ts")
+    refused(folder, "scan_rejected")
+    (folder / "skill.ts").unlink()
+    (folder / "skill.ts").symlink_to("/dev/zero")
+    refused(folder, "scan_rejected")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_source(plugin: Plugin, skill: Written) -> None:
+    folder = skill("probe")
+    (folder / "skill.ts").write_bytes("\ufeffexport default { name: 'probe' };".encode())
+    assert plugin.load(folder) == ["probe"]
+
+
+def test_a_folder_may_be_named_from_within_it(plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(skill("probe", EMPTY))
+    assert plugin.load(".") == ["probe"]
+    plugin.unload("probe")
+    assert plugin.load("../probe/") == ["probe"]
