@@ -54,7 +54,7 @@ class Outcome:
     Attributes:
         text: for a model.
         details: for a program; JSON-ready.
-        enrichment: what the skill said, raw; `...` when it was not asked or said nothing.
+        enrichment: what the skill said, raw; None when it was not asked or said nothing.
         spent: False when the call changed nothing and its slot goes back.
 
     """

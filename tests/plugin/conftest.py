@@ -16,7 +16,15 @@ from tests.plugin.skills import write_skill
 settings.register_profile("no-deadline", deadline=None)  # nothing here asserts a time
 settings.load_profile("no-deadline")
 
-logging.getLogger("cortex_skills").setLevel(logging.INFO)
+
+@pytest.fixture(autouse=True)
+def told() -> Iterator[None]:
+    """What the plugin says at INFO is said, for `caplog` to read."""
+    logger = logging.getLogger("cortex_skills")
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture
