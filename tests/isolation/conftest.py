@@ -24,6 +24,17 @@ def process_box() -> Iterator[ProcessSandbox]:
         yield box
 
 
+@pytest.fixture
+def pid_of() -> Callable[[ProcessSandbox], int]:
+    """The number of a worker's process, as the descriptor of it tells."""
+
+    def ask(box: ProcessSandbox) -> int:
+        told = Path(f"/proc/self/fdinfo/{box._worker._link._process}").read_text()
+        return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pid:"))
+
+    return ask
+
+
 @pytest.fixture(scope="session")
 def in_force() -> dict[str, Protection]:
     """What this kernel offers."""
@@ -34,21 +45,16 @@ def in_force() -> dict[str, Protection]:
 def run_host() -> Callable[..., str]:
     """Runs Python code as a program of its own; what it prints."""
 
-    def run(code: str, *arguments: str, status: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == status, done.stderr
+    def run(code: str, *arguments: str) -> str:
+        command = [sys.executable, "-W", "error", "-c", code, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
     return run
 
 
-def parents() -> dict[int, int]:
+def _parents() -> dict[int, int]:
     """The parent of every process."""
     found = {}
     for entry in Path("/proc").iterdir():
@@ -61,19 +67,19 @@ def parents() -> dict[int, int]:
     return found
 
 
-def descendants(of: int) -> set[int]:
-    """The processes below one."""
-    parent = parents()
-    found: set[int] = set()
-    while more := {child for child, its in parent.items() if its in found | {of}} - found:
-        found |= more
-    return found
-
-
 @pytest.fixture
-def processes() -> Callable[[], set[int]]:
-    """The processes below this one."""
-    return lambda: descendants(os.getpid())
+def processes() -> Callable[..., set[int]]:
+    """The processes below one; below this one when none is named."""
+
+    def below(pid: int | None = None) -> set[int]:
+        parent = _parents()
+        found: set[int] = set()
+        above = {pid or os.getpid()}
+        while more := {child for child, its in parent.items() if its in found | above} - found:
+            found |= more
+        return found
+
+    return below
 
 
 @pytest.fixture

@@ -35,6 +35,14 @@ SKILL = """export default {
   regexp: () => /^(a+)+$/.test("a".repeat(40) + "b"),
 };
 """
+TYPESCRIPT = """interface A { b: number }
+
+export default {
+  run(a: A): number {
+    throw new Error(`no ${a.b}`);
+  },
+};
+"""
 
 
 class CodedError(Exception):
@@ -70,7 +78,7 @@ CASES: dict[str, Callable[[Box], Any]] = {
     "null": lambda box: box.call("echo", None),
     "numbers": lambda box: box.call("echo", [0, -0.0, 1.5, 1e300, 1e-7, 2**53 - 1, 2**64, -(2**70), 1e21]),
     "not a number": lambda box: box.call("echo", [float("nan"), float("inf")]),
-    "text": lambda box: box.call("echo", "grün \U0001f600 \0 \u2028 \" \\ \n"),
+    "text": lambda box: box.call("echo", 'grün \U0001f600 \0 \u2028 " \\ \n'),
     "a lone surrogate": lambda box: box.call("echo", "\ud800 and \udfff"),
     "nested": lambda box: box.call("echo", {"a": [{"b": {"c": [[], {}]}}]}),
     "deep": lambda box: box.call("echo", json.loads("[" * 300 + "]" * 300)),
@@ -141,9 +149,8 @@ def test_exports_are_told(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_point_into_the_typescript(kind):
-    source = "interface A { b: number }\n\nexport default {\n  run(a: A): number {\n    throw new Error(`no ${a.b}`);\n  },\n};\n"
     with kind(LIMITS) as box:
-        box.load_module(transpile(source, "skill.ts"))
+        box.load_module(transpile(TYPESCRIPT, "skill.ts"))
         with pytest.raises(SandboxError) as caught:
             box.call("run", {"b": 4})
     assert caught.value.message == "no 4"
@@ -240,7 +247,10 @@ def test_a_sandbox_that_waits_further_out_is_refused_too(outer_kind, inner_kind)
             outer.evaluate("1")
         names.append(caught.value.name)
 
-    with inner_kind(LIMITS, {"back": back}) as inner, outer_kind(LIMITS, {"inner": lambda: inner.evaluate("back(); 5")}) as outer:
+    with (
+        inner_kind(LIMITS, {"back": back}) as inner,
+        outer_kind(LIMITS, {"inner": lambda: inner.evaluate("back(); 5")}) as outer,
+    ):
         assert outer.evaluate("inner()") == 5
     assert names == ["SandboxBusy"]
 

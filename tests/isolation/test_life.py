@@ -1,0 +1,164 @@
+"""Nothing is left: no process, no descriptor, whatever way a sandbox or its host ends."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex_sandbox import ProcessSandbox, SandboxError
+
+START = "import os, signal, sys, time\nfrom cortex_sandbox import *\n"
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that waits to be collected by somebody else does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_hundred_sandboxes_leave_no_process_and_no_descriptor(processes, soon):
+    ProcessSandbox().close()
+    assert soon(lambda: len(processes()) == 2)  # the template, and a worker ahead
+    before = descriptors()
+    for number in range(100):
+        with ProcessSandbox() as box:
+            assert box.evaluate(str(number)) == number
+    assert descriptors() == before
+    assert soon(lambda: len(processes()) == 2)
+
+
+def test_a_sandbox_that_is_forgotten_ends(processes, soon):
+    ProcessSandbox().close()
+    before = descriptors()
+    for _ in range(5):
+        ProcessSandbox()
+    gc.collect()
+    assert descriptors() == before
+    assert soon(lambda: len(processes()) == 2)
+
+
+def test_a_sandbox_that_could_not_be_made_leaves_nothing(processes, soon):
+    ProcessSandbox().close()
+    before = descriptors()
+    for _ in range(5):
+        with pytest.raises(ValueError, match="name"):
+            ProcessSandbox(host={"not a name": print})
+    assert descriptors() == before
+    assert soon(lambda: len(processes()) == 2)
+
+
+def test_workers_have_nothing_open_but_the_pipe_and_what_the_engine_holds(process_box, pid_of):
+    folder = Path(f"/proc/{pid_of(process_box)}/fd")
+    try:
+        held = {int(link.name): str(link.readlink()) for link in folder.iterdir()}
+    except PermissionError:
+        pytest.skip("only root may look into a process that cannot be inspected")
+    assert [held.pop(number) for number in (0, 1, 2)] == ["/dev/null"] * 3
+    assert sum(target.startswith("socket:") for target in held.values()) == 1
+    assert all(target.startswith(("socket:", "/memfd:")) or target.endswith(".cwasm") for target in held.values())
+
+
+@pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)", "for_ever()"])
+def test_everything_ends_with_the_host(end, processes, soon):
+    code = START + (
+        "boxes = [ProcessSandbox(Limits(timeout_s=600), {'tell': lambda: print('in', flush=True)}) for _ in range(3)]\n"
+        "for_ever = lambda: boxes[0].evaluate('tell(); for (;;);')\n"
+        "print('up', flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", code + end]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as host:
+        assert host.stdout.readline() == "up\n"
+        below = processes(host.pid)
+        host.stdin.write("go\n")
+        host.stdin.flush()
+        if end == "for_ever()":
+            assert host.stdout.readline() == "in\n"
+            host.kill()
+        host.wait(30)
+        assert host.stderr.read() == ""
+    assert len(below) >= 4
+    assert soon(lambda: not any(alive(pid) for pid in below))
+
+
+def test_a_fork_of_the_host_gets_workers_of_its_own_and_leaves_the_parents_alone(run_host):
+    said = run_host(
+        START.replace("import os", "import warnings; warnings.simplefilter('ignore'); import os")
+        + "box = ProcessSandbox()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    try:\n"
+        "        box.evaluate('1')\n"
+        "    except SandboxError as error:\n"
+        "        print(error.name, box.alive, flush=True)\n"
+        "    with ProcessSandbox() as own:\n"
+        "        print(own.evaluate('\"child\"'), flush=True)\n"
+        "    sys.exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "print(box.evaluate('\"parent\"'))\n"
+        "box.close()\n"
+    )
+    assert said.splitlines() == ["SandboxClosed False", "child", "parent"]
+
+
+def test_a_template_that_was_killed_is_replaced(processes, soon):
+    ProcessSandbox().close()
+    with ProcessSandbox() as box:
+        for pid in processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("1")
+        assert caught.value.name == "SandboxBroken"
+    with ProcessSandbox() as box:
+        assert box.evaluate("2") == 2
+    assert soon(lambda: len(processes()) == 2)
+
+
+def test_where_no_worker_can_be_had_the_error_says_so(run_host):
+    said = run_host(
+        START + "sys.executable = '/bin/false'\n"
+        "try:\n"
+        "    ProcessSandbox()\n"
+        "except SandboxError as error:\n"
+        "    print(error)\n"
+    )
+    assert said.startswith("SandboxUnavailable: no worker process could be started")
+
+
+def test_elsewhere_than_on_linux_it_says_what_to_use(run_host):
+    said = run_host(
+        START + "ProcessSandbox; sys.platform = 'darwin'\n"
+        "try:\n"
+        "    ProcessSandbox()\n"
+        "except SandboxError as error:\n"
+        "    print(error)\n"
+    )
+    assert said == "Unsupported: a sandbox in a process of its own is for Linux: use `Sandbox` here\n"
+
+
+def test_the_environment_of_the_host_does_not_reach_the_template(processes):
+    os.environ["A_SECRET_OF_THE_HOST"] = "yes"
+    try:
+        ProcessSandbox().close()
+        for pid in processes():
+            assert b"A_SECRET_OF_THE_HOST" not in Path(f"/proc/{pid}/environ").read_bytes()
+    except (PermissionError, FileNotFoundError):
+        pytest.skip("only root may look into a process that cannot be inspected")
+    finally:
+        del os.environ["A_SECRET_OF_THE_HOST"]

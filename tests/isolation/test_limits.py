@@ -1,0 +1,172 @@
+"""Time and memory hold, whatever the guest, the host's functions or the machine do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxMemoryError, SandboxTimeout
+
+SLACK_S = 1.0  # for a machine that does other things; what is waited for would take a minute
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for (;;);",
+        "try { for (;;); } finally { for (;;); }",
+        "const again = () => Promise.resolve().then(again); again()",
+        "/^(a+)+$/.test('a'.repeat(50) + 'b')",
+        "'x'.repeat(1 << 28).replace(/x/g, 'y')",
+        "for (;;) console.log('x'.repeat(1000))",
+        "for (;;) ask(1)",
+        "[].indexOf.call({ length: 2 ** 50 }, 1)",
+        "2n ** 10000000n",
+    ],
+)
+def test_a_guest_that_does_not_end_is_ended(source):
+    with ProcessSandbox(Limits(timeout_s=0.2), {"ask": lambda value: value}) as box:
+        start = time.monotonic()
+        with pytest.raises(SandboxError):
+            box.evaluate(source)
+        assert time.monotonic() - start < 0.22 + SLACK_S
+    with ProcessSandbox(Limits(timeout_s=0.2)) as box:
+        assert box.evaluate("1 + 1") == 2
+
+
+def test_a_host_function_that_sleeps_is_left_behind_at_the_deadline():
+    released = threading.Event()
+    with ProcessSandbox(Limits(timeout_s=0.2), {"sleep": lambda: released.wait(60)}) as box:
+        start = time.monotonic()
+        with pytest.raises(SandboxTimeout) as caught:
+            box.evaluate("try { sleep() } catch {} 5")
+        assert time.monotonic() - start < 0.22 + SLACK_S
+        assert caught.value.name == "Timeout"
+        assert not box.alive
+        with pytest.raises(SandboxError, match="stopped at a limit"):
+            box.evaluate("1")
+    released.set()
+    with ProcessSandbox(host={"quick": lambda: 3}) as box:
+        assert box.evaluate("quick()") == 3
+
+
+def test_a_worker_that_was_stopped_by_a_signal_is_killed_at_the_deadline(process_box, pid_of):
+    os.kill(pid_of(process_box), signal.SIGSTOP)
+    start = time.monotonic()
+    with pytest.raises(SandboxTimeout):
+        process_box.evaluate("1", timeout_s=0.2)
+    assert time.monotonic() - start < 0.22 + SLACK_S
+    assert not process_box.alive
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM])
+def test_a_worker_that_dies_in_a_call_is_an_error(number, pid_of):
+    with ProcessSandbox(Limits(timeout_s=30), {"die": lambda: os.kill(pid_of(box), number)}) as box:
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("die(); for (;;);")
+        assert caught.value.name == "SandboxBroken"
+        assert not box.alive
+    with ProcessSandbox() as box:
+        assert box.evaluate("6 * 7") == 42
+
+
+def test_a_worker_that_dies_between_calls_is_an_error_of_the_next(process_box, pid_of):
+    os.kill(pid_of(process_box), signal.SIGKILL)
+    with pytest.raises(SandboxError) as caught:
+        process_box.evaluate("1")
+    assert caught.value.name == "SandboxBroken"
+
+
+def test_a_memory_bomb_is_a_memory_error():
+    with ProcessSandbox(Limits(memory_bytes=8 << 20, timeout_s=20)) as box, pytest.raises(SandboxMemoryError):
+        box.evaluate("const all = []; for (;;) all.push('x'.repeat(100000) + all.length);")
+
+
+def test_a_host_that_answers_with_too_much_ends_the_sandbox_and_nothing_else():
+    with ProcessSandbox(Limits(memory_bytes=1 << 20), {"much": lambda: "x" * (20 << 20)}) as box:
+        with pytest.raises(SandboxMemoryError):
+            box.evaluate("much().length")
+        assert not box.alive
+
+
+def test_an_interrupt_in_a_host_function_comes_through_and_ends_the_sandbox():
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with ProcessSandbox(host={"interrupt": interrupt}) as box:
+        with pytest.raises(KeyboardInterrupt):
+            box.evaluate("try { interrupt() } catch {} for (;;);")
+        assert not box.alive
+
+
+def test_another_thread_can_interrupt_a_call():
+    entered = threading.Event()
+    with ProcessSandbox(Limits(timeout_s=60), {"enter": entered.set}) as box:
+        threading.Thread(target=lambda: (entered.wait(10), box.interrupt())).start()
+        with pytest.raises(SandboxError) as caught:
+            box.evaluate("enter(); for (;;);")
+        assert caught.value.name == "Interrupted"
+        assert not box.alive
+
+
+def test_threads_take_turns_and_wait_no_longer_than_their_limit():
+    entered, released = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        released.wait(30)
+
+    with ProcessSandbox(Limits(timeout_s=60), {"hold": hold}) as box:
+        first = threading.Thread(target=lambda: box.evaluate("hold(); 0"))
+        first.start()
+        entered.wait(10)
+        with pytest.raises(SandboxTimeout, match="busy"):
+            box.evaluate("1", timeout_s=0.05)
+        released.set()
+        first.join()
+        assert box.evaluate("1") == 1
+
+
+def test_twenty_live_at_once_keep_to_themselves():
+    boxes = [ProcessSandbox(Limits(timeout_s=30)) for _ in range(20)]
+    found = {}
+
+    def use(index: int) -> None:
+        boxes[index].evaluate(f"globalThis.mine = {index}; 0")
+        found[index] = boxes[index].evaluate("mine")
+
+    threads = [threading.Thread(target=use, args=(index,)) for index in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for box in boxes:
+        box.close()
+    assert found == {index: index for index in range(20)}
+
+
+def test_an_event_loop_is_not_blocked():
+    async def run() -> tuple[int, int]:
+        beats = 0
+
+        async def beat() -> None:
+            nonlocal beats
+            while True:
+                beats += 1
+                await asyncio.sleep(0.01)
+
+        heart = asyncio.create_task(beat())
+        with ProcessSandbox(host={"sleep": lambda: time.sleep(0.3)}) as box:
+            box.load_module("export default { run: () => { sleep(); return 5; } }")
+            answer = await box.acall("run")
+        heart.cancel()
+        return answer, beats
+
+    answer, beats = asyncio.run(run())
+    assert answer == 5
+    assert beats > 3
