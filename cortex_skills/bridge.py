@@ -62,7 +62,7 @@ class GraphBridge:
         self._check("graph:write", "graphClient.createTriple")
         predicate = triple.get("predicate") if isinstance(triple, Mapping) else None
         if isinstance(predicate, str):  # the graph itself refuses whatever else is wrong with a triple
-            check_may_write(predicate, self._manifest.name, self._semantic, self._graph.names, strict=self._strict)
+            self._check_predicate(predicate)
         with self._budgets.write(self._manifest.name) as slot:
             provenance = Provenance(self._manifest.name, self._semantic.skill_version, self.agent)
             created = self._graph.create_triple(triple, provenance)
@@ -81,13 +81,19 @@ class GraphBridge:
         return self._graph.pattern_query({} if query is None else query)
 
     def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
-        """Delete a triple of the own namespace by its id; True if it was there."""
+        """Delete a triple of the own namespace by its id; True if it was there. What may not be written stays, too."""
         self._check("graph:write", "graphClient.deleteTriple")
         with self._budgets.write(self._manifest.name) as slot:
-            deleted = self._graph.delete_triple(triple_id)
+            triple = self._graph.get_triple(triple_id)
+            if triple is not None:
+                self._check_predicate(triple["predicate"])
+            deleted = triple is not None and self._graph.delete_triple(triple_id)
             if not deleted:
                 slot.refund()
             return deleted
+
+    def _check_predicate(self, predicate: str) -> None:
+        check_may_write(predicate, self._manifest.name, self._semantic, self._graph.names, strict=self._strict)
 
     def _check(self, permission: str, action: str) -> None:
         if remaining_s() <= 0:

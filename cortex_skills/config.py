@@ -21,7 +21,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cortex_skills.config_sources import (
     all_settings,
@@ -54,6 +54,8 @@ class SkillSandbox:
     """What a skill's code may use up (`skillSandbox`); sizes in bytes, times in milliseconds."""
 
     sandbox_enabled: bool = True
+    isolation: Literal["in-process", "process"] = "in-process"
+    inspect: str = ""
     memory_limit_bytes: int = 8 << 20
     max_stack_size_bytes: int = 512 << 10
     execution_timeout_ms: int = 10_000

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the folder is read once, into memory: what is scanned is what is bundled is what runs, whatever happens on the disk
-  meanwhile;
+  meanwhile (only in the direct mode Node.js reads it again);
 - each step refuses with an error of its own, and nothing of a refused skill is left running;
 - a folder of skills is loaded in the order of their dependencies, all of them or none.
 """
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_graph import GraphError, Names, NamespacedGraph
-from cortex_sandbox import Limits, SandboxError, TranspileError, bundle
+from cortex_sandbox import SandboxError, TranspileError, bundle
+from cortex_skills.boxes import Program
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.config import Config
 from cortex_skills.errors import CortexError
@@ -99,18 +100,30 @@ class Loader:
         sources, findings = read_sources(folder)
         if self.config.verification.auto_scan:
             findings = [*findings, *scan_sources(sources)]
-        code = _checked(manifest.name, sources, findings)
-        runtime = self._run(manifest, code) if code is not None else None
+        entry = next((name for name in ENTRIES if name in sources), None)
+        code = self._checked(manifest.name, sources, findings, entry)
+        runtime = (
+            None if entry is None else self._run(manifest, Program(code, folder, entry, self.config.skill_sandbox))
+        )
         return Skill(manifest, manifest.semantic, folder, runtime)
 
-    def _run(self, manifest: Manifest, code: str) -> SkillRuntime:
-        settings = self.config.skill_sandbox
-        if not settings.sandbox_enabled:
-            raise CortexError(
-                "config_invalid",
-                "skillSandbox.sandboxEnabled is false, and this version has no direct mode",
-                hint="leave the sandbox on",
-            )
+    def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
+        """The bundled code of a skill that the scanner lets pass; empty when it has none, or Node.js loads it itself.
+
+        What only does not parse is left to the bundler first, which tells an author better what is wrong.
+
+        Raises:
+            CortexError: `scan_rejected` or `transpile_error`.
+
+        """
+        critical = [finding for finding in findings if finding.severity == "critical"]
+        if any(finding.rule not in UNREADABLE for finding in critical):
+            refuse_critical(skill, critical)
+        code = bundled(sources, entry) if entry is not None and self.config.skill_sandbox.sandbox_enabled else ""
+        refuse_critical(skill, critical)
+        return code
+
+    def _run(self, manifest: Manifest, program: Program) -> SkillRuntime:
         bridge = GraphBridge(
             manifest,
             self.graph,
@@ -118,12 +131,7 @@ class Loader:
             self.session.agent,
             strict_declarations=self.config.strict_declarations,
         )
-        limits = Limits(
-            memory_bytes=settings.memory_limit_bytes,
-            stack_bytes=settings.max_stack_size_bytes,
-            timeout_s=settings.execution_timeout_ms / 1000,
-        )
-        return SkillRuntime(manifest.name, code, limits, bridge, self.session)
+        return SkillRuntime(manifest.name, program, bridge, self.session)
 
 
 def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
@@ -159,24 +167,6 @@ def skill_folders(path: Path) -> list[Path]:
             hint="name a skill's folder, or a folder of them",
         )
     return folders
-
-
-def _checked(skill: str, sources: Mapping[str, str], findings: list[Finding]) -> str | None:
-    """The bundled code of a skill that the scanner lets pass; None when it has no code.
-
-    What only does not parse is left to the bundler first, which tells an author better what is wrong.
-
-    Raises:
-        CortexError: `scan_rejected` or `transpile_error`.
-
-    """
-    entry = next((name for name in ENTRIES if name in sources), None)
-    critical = [finding for finding in findings if finding.severity == "critical"]
-    if any(finding.rule not in UNREADABLE for finding in critical):
-        refuse_critical(skill, critical)
-    code = bundled(sources, entry) if entry is not None else None
-    refuse_critical(skill, critical)
-    return code
 
 
 def bundled(sources: Mapping[str, str], entry: str) -> str:

@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_sandbox import Exports, Limits, Sandbox, SandboxError, SandboxMemoryError
+from cortex_sandbox import Exports, SandboxError, SandboxMemoryError
+from cortex_skills.boxes import Box, Program
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.enrichment.escaping import one_line
 from cortex_skills.errors import CortexError, from_floor
@@ -49,9 +50,8 @@ class SkillRuntime:
 
     Args:
         name: the skill's name, which its code must export.
-        source: the bundled module (with its source map, where it has one).
-        limits: for its sandbox.
-        bridge: what its sandbox offers.
+        program: its code, and what that runs in.
+        bridge: what is offered to it.
         session: where it runs.
 
     Attributes:
@@ -63,11 +63,11 @@ class SkillRuntime:
 
     """
 
-    def __init__(self, name: str, source: str, limits: Limits, bridge: GraphBridge, session: Session) -> None:
+    def __init__(self, name: str, program: Program, bridge: GraphBridge, session: Session) -> None:
         self.name = name
         self.fault: CortexError | None = None
-        self._source = source
-        self._limits = limits
+        self._program = program
+        self._timeout_s = program.limits.timeout_s
         self._bridge = bridge
         self._session = session
         self._log = SkillLog(name)
@@ -75,7 +75,7 @@ class SkillRuntime:
         self._closed = False
         self._stops = 0
         self._hooks: frozenset[str] = frozenset()
-        self._box: Sandbox | None = self._start(time.monotonic() + limits.timeout_s)
+        self._box: Box | None = self._start(time.monotonic() + self._timeout_s)
 
     @property
     def hooks(self) -> frozenset[str]:
@@ -95,7 +95,7 @@ class SkillRuntime:
         """
         if "onQuery" not in self._hooks:
             return None
-        timeout_s = min(timeout_s, self._limits.timeout_s)
+        timeout_s = min(timeout_s, self._timeout_s)
         if not self._turn.acquire(timeout=timeout_s):
             raise CortexError(
                 "skill_timeout", f"{self.name} was busy with other calls for {timeout_s:g} s", hint="try again"
@@ -115,7 +115,7 @@ class SkillRuntime:
             try:
                 if "onDeactivate" in self._hooks:
                     told = {**self._session.to_json(), "reason": reason}
-                    box.call("onDeactivate", told, timeout_s=min(_DEACTIVATE_S, self._limits.timeout_s))
+                    box.call("onDeactivate", told, timeout_s=min(_DEACTIVATE_S, self._timeout_s))
             except SandboxError as error:
                 self._log.tell(logging.WARNING, f"onDeactivate failed: {error}")
             finally:
@@ -143,7 +143,7 @@ class SkillRuntime:
         self._stops = 0
         return answer
 
-    def _restart(self, deadline: float) -> Sandbox:
+    def _restart(self, deadline: float) -> Box:
         self._log.tell(logging.INFO, "starting anew in a fresh sandbox")
         try:
             return self._start(deadline)
@@ -151,15 +151,15 @@ class SkillRuntime:
             self._count_stop(error)
             raise
 
-    def _start(self, deadline: float) -> Sandbox:
+    def _start(self, deadline: float) -> Box:
         """A fresh sandbox with the skill loaded and activated."""
         operation = "loading"
         try:
-            box = Sandbox(self._limits, self._bridge.functions())
+            box = self._program.open(self._bridge.functions())
         except SandboxError as error:
             raise _as_ours(self.name, operation, error) from error
         try:
-            self._hooks = _hooks_of(self.name, box.load_module(self._source, timeout_s=_left(deadline)))
+            self._hooks = _hooks_of(self.name, self._program.load(box, _left(deadline)))
             operation = "onActivate"
             if operation in self._hooks:
                 box.call(operation, self._session.to_json(), timeout_s=_left(deadline))
@@ -174,7 +174,7 @@ class SkillRuntime:
             self._log.pass_on(box.take_logs())
         return box
 
-    def _stopped(self, box: Sandbox, error: SandboxError) -> None:
+    def _stopped(self, box: Box, error: SandboxError) -> None:
         """Throw away a sandbox that cannot be used any more."""
         self._log.tell(logging.WARNING, f"its sandbox was stopped ({error}) and thrown away")
         self._box = None
@@ -194,7 +194,7 @@ class SkillRuntime:
         )
         self._log.tell(logging.ERROR, str(self.fault))
 
-    def _tell(self, box: Sandbox, error: SandboxError, operation: str, deadline: float) -> SandboxError | None:
+    def _tell(self, box: Box, error: SandboxError, operation: str, deadline: float) -> SandboxError | None:
         """Tell `onError`; what that does is nobody's problem but its own. What stopped the sandbox then, if it did."""
         left = min(_ERROR_HOOK_S, deadline - time.monotonic())
         if "onError" not in self._hooks or left <= 0 or not box.alive:
@@ -208,7 +208,7 @@ class SkillRuntime:
         return None
 
 
-def _is_spent(box: Sandbox, error: SandboxError) -> bool:
+def _is_spent(box: Box, error: SandboxError) -> bool:
     """Whether a sandbox is of no more use: it was stopped, or its memory is full of what the skill holds on to."""
     return not box.alive or isinstance(error, SandboxMemoryError)
 

@@ -141,6 +141,16 @@ def test_declarations_and_required_proofs_hold_inside_in_every_spelling(
     assert predicates == ({"mayros:note"} if strict else {"mayros:note", "mayros:other"})
 
 
+def test_a_skill_cannot_delete_what_it_may_not_write(plugin: Plugin, run: Ran) -> None:
+    others = [
+        plugin.graph.create_triple({"subject": "s", "predicate": predicate, "object": 1})["id"]
+        for predicate in ("undeclared", "sealed")
+    ]
+    got = run(plugin, f"return [{', '.join(f'await attempt(() => graphClient.deleteTriple({i!r}))' for i in others)}];")
+    assert got == ["undeclared_predicate", "proof_required"]
+    assert plugin.graph.count() == 2
+
+
 def test_the_budget_of_writes_holds_and_gives_back_what_changed_nothing(opened: Opened, run: Ran) -> None:
     plugin = opened(sandbox={"maxWrites": 3})
     got = run(

@@ -302,10 +302,6 @@ def test_a_required_signature_lets_nothing_load_yet(opened: Opened, skill: Writt
     assert plugin.status()["verification"]["requireSignature"] is True
 
 
-def test_the_direct_mode_is_refused_while_there_is_none(opened: Opened, skill: Written, refused: Refused) -> None:
-    refused(skill("probe", EMPTY), "config_invalid", on=opened(sandbox={"sandboxEnabled": False}))
-
-
 # --- one folder and many
 
 

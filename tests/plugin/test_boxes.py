@@ -1,0 +1,97 @@
+"""A skill behaves the same in this process, in a process of its own, and in Node.js for debugging."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills import CortexError, Plugin
+
+Opened = Callable[..., Plugin]
+Written = Callable[..., Path]
+
+SKILL = """
+import { judge } from "./judge";
+let seen = 0;
+export default {
+  name: "probe",
+  async onQuery({ results }) {
+    seen++;
+    logger.info("asked", seen);
+    const { total } = await graphClient.patternQuery({ predicate: "note" });
+    if (results.some(({ object }) => object === "loop")) for (;;);
+    return { results: results.filter(judge), additionalContext: { seen, total } };
+  },
+};"""
+JUDGE = """export function judge({ object }: { object: unknown }): boolean {
+  if (object === "throw") throw new TypeError("no judgement");
+  return object !== "hidden";
+}"""
+
+BOXES = {
+    "in-process": {},
+    "process": {"isolation": "process"},
+    "direct": {"sandboxEnabled": False},
+}
+SKIPS = {
+    "in-process": (False, ""),
+    "process": (sys.platform != "linux", "a sandbox in a process of its own is for Linux"),
+    "direct": (shutil.which("node") is None, "the direct mode needs Node.js"),
+}
+
+
+@pytest.fixture(params=BOXES)
+def plugin(request: pytest.FixtureRequest, opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch) -> Plugin:
+    """A plugin with the skill loaded into a box of each kind."""
+    absent, reason = SKIPS[request.param]
+    if absent:
+        pytest.skip(reason)
+    monkeypatch.setenv("CORTEX_UNSAFE_DIRECT_LOAD", "1")
+    made = opened(sandbox=BOXES[request.param])
+    made.load(skill("probe", SKILL, files={"judge.ts": JUDGE}))
+    return made
+
+
+def ask(plugin: Plugin, *objects: str) -> dict[str, Any]:
+    for name in objects:
+        plugin.graph.create_triple({"subject": name, "predicate": "note", "object": name})
+    return plugin.call("skill_graph_query", {"scope": "namespace"}).details
+
+
+def test_it_narrows_enriches_and_keeps_its_state(plugin: Plugin) -> None:
+    details = ask(plugin, "shown", "hidden")
+    assert [triple["object"] for triple in details["matches"]] == ["shown"]
+    assert details["enrichment"]["status"] == "ok"
+    assert '{"seen":2,"total":2}' in plugin.call("skill_graph_query", {"scope": "namespace"}).text
+
+
+def test_an_error_names_the_file_and_line_that_were_written(plugin: Plugin) -> None:
+    details = ask(plugin, "throw")
+    assert details["enrichment"]["status"] == "failed"
+    assert "judge.ts:2:" in details["enrichment"]["message"]
+    assert "TypeError: no judgement" in details["enrichment"]["message"]
+    assert len(details["matches"]) == 1
+
+
+def test_a_loop_is_stopped_and_the_next_call_starts_anew(plugin: Plugin) -> None:
+    stopped = ask(plugin, "loop")
+    assert (stopped["enrichment"]["code"], len(stopped["matches"])) == ("skill_timeout", 1)
+    (loop,) = plugin.graph.list_triples()["triples"]
+    plugin.graph.delete_triple(loop["id"])
+    assert ask(plugin, "shown")["enrichment"]["status"] == "ok"
+
+
+def test_the_direct_mode_needs_the_environment_to_ask_for_it_too(
+    opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CORTEX_UNSAFE_DIRECT_LOAD", "MAYROS_UNSAFE_DIRECT_LOAD"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CortexError) as refused:
+        opened(sandbox=BOXES["direct"]).load(skill("probe", "export default { name: 'probe' };"))
+    assert refused.value.code == "config_invalid"
+    assert "UNSAFE_DIRECT_LOAD=1" in str(refused.value)
