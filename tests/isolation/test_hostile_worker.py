@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxTimeout
 from cortex_sandbox.isolation import conversation
 from cortex_sandbox.isolation.link import Link
+from cortex_sandbox.isolation.processes import open_process
 from cortex_sandbox.isolation.wire import ERROR, HOST_CALL, LOG, READY, RESULT, frame
 
 OK = frame(READY, b"[1000000, []]")
@@ -28,7 +28,7 @@ class Rogue:
         self.ours, self.theirs = socket.socketpair()
 
     def link(self, limit: int) -> Link:
-        return Link(self.theirs, os.pidfd_open(self.process.pid), limit)
+        return Link(self.theirs, open_process(self.process.pid), limit)
 
     def say(self, data: bytes) -> None:
         threading.Thread(target=self._say, args=(data,), daemon=True).start()

@@ -26,10 +26,10 @@ from pathlib import Path
 from .protection import Protection
 from .syscalls import ARCHITECTURES, worker_filter
 
-# What the interpreter and the engine may add to the address space beside multiples of the guest's own limit: two
-# instances that grow (a reservation each, the old and the new memory side by side), threads, texts on their way.
-_ADDRESS_SPACE_BYTES = 384 << 20
-_ADDRESS_SPACE_FACTOR = 8
+# What the interpreter and the engine may add to the address space: the worst that was found is twice the guest's limit
+# (its memory, and a text on its way into it) and 20 MiB; memory that grows may lie there twice while it is moved.
+_ADDRESS_SPACE_BYTES = 128 << 20
+_ADDRESS_SPACE_FACTOR = 4
 # A worker that spins while nobody waits for it ends after this much of a processor's time.
 _CPU_S = 6 * 3600
 

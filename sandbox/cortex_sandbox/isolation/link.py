@@ -8,16 +8,15 @@ Rules kept here:
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import select
-import signal
 import socket
 import threading
 import time
 import weakref
 
+from .processes import kill_process
 from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
 
 _READ_BYTES = 1 << 18
@@ -96,9 +95,9 @@ class Link:
 
     def stop(self) -> None:
         """Have the worker's process end, without waiting for it."""
-        with self._ending, contextlib.suppress(ProcessLookupError):
+        with self._ending:
             if self.open:
-                signal.pidfd_send_signal(self._process, signal.SIGKILL)
+                kill_process(self._process)
 
     def kill(self) -> None:
         """End the worker, whatever it does, and wait until it has ended."""

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from cortex_sandbox.threads import stack_size
 
+from .processes import open_process
 from .worker import serve, try_out
 
 # What the host reads from the socket: a worker, with two descriptors, or why there is none.
@@ -70,4 +71,4 @@ def _fork(control: socket.socket) -> _Worker:
         finally:
             os._exit(1)
     theirs.close()
-    return _Worker(own, os.pidfd_open(child))
+    return _Worker(own, open_process(child))
