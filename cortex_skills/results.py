@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from cortex_skills.enrichment.escaping import one_line
 from cortex_skills.errors import CortexError
+from cortex_skills.escaping import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from typing import Any
 from cortex_sandbox import Exports, SandboxError, SandboxMemoryError
 from cortex_skills.boxes import Box, Program
 from cortex_skills.bridge import GraphBridge
-from cortex_skills.enrichment.escaping import one_line
 from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.escaping import one_line
 from cortex_skills.skill_log import SkillLog
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 
 from cortex_sandbox import LogLine
-from cortex_skills.enrichment.escaping import one_line
+from cortex_skills.escaping import one_line
 
 log = logging.getLogger(__name__)
 

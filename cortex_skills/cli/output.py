@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cortex_skills.errors import CortexError
+from cortex_skills.escaping import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +64,7 @@ class Output:
         """Rows under the names of their columns; in a pipe a line each, with tabs between."""
         if self._terminal is None:
             for row in (columns, *rows):
-                click.echo("\t".join(_visible(cell) for cell in row))
+                click.echo("\t".join(one_line(cell) for cell in row))
             return
         from rich.table import Table
         from rich.text import Text
@@ -72,7 +73,7 @@ class Output:
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*(Text(_visible(cell)) for cell in row))
+            table.add_row(*(Text(one_line(cell)) for cell in row))
         self._terminal.print(table)
 
     @property
@@ -115,7 +116,7 @@ class Output:
 
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
         with Progress(*columns, console=self._margin, transient=True) as progress:
-            progress.add_task(_visible(what), total=None)
+            progress.add_task(one_line(what), total=None)
             yield
 
     def _paragraph(self, label: str, style: str, text: str) -> None:
@@ -145,16 +146,9 @@ def style_of(word: str) -> str:
     return _STYLES.get(word, "")
 
 
-def _visible(text: str) -> str:
-    # The scanner's package is not wanted for `--version` and `--help`.
-    from cortex_skills.scanner.findings import visible
-
-    return visible(text)
-
-
 def _write(console: Console | None, parts: Sequence[Part], *, err: bool = False) -> None:
     pieces = [(part, "") if isinstance(part, str) else part for part in parts]
-    shown = [(_visible(text), style) for text, style in pieces]
+    shown = [(one_line(text), style) for text, style in pieces]
     if console is None:
         click.echo("".join(text for text, _ in shown), err=err)
         return

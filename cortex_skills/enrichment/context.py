@@ -14,10 +14,10 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from cortex_skills.enrichment.escaping import json_text, one_line
 from cortex_skills.enrichment.fitting import BLOCK_LIMIT
 from cortex_skills.enrichment.steps import NOTHING
 from cortex_skills.enrichment.structure import STRING_LIMIT, cut, limit_structure
+from cortex_skills.escaping import json_text, one_line
 
 _TAG = "semantic-skill-context"
 _LONGEST_NAME = 200

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cortex_skills.enrichment.escaping import json_text
 from cortex_skills.enrichment.steps import NOTHING, Cleaned
 from cortex_skills.enrichment.structure import limit_structure
+from cortex_skills.escaping import json_text
 
 BLOCK_LIMIT = 4096
 

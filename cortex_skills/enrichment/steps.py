@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cortex_skills.enrichment.escaping import one_line
+from cortex_skills.escaping import one_line
 
 PATH_LIMIT = 200
 _KEY_SHOWN = 40

@@ -18,8 +18,8 @@ import unicodedata
 from itertools import islice
 from typing import Any
 
-from cortex_skills.enrichment.escaping import whole_characters
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, below
+from cortex_skills.escaping import whole_characters
 
 DEPTH_LIMIT = 4
 STRING_LIMIT = 512

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cortex_skills.escaping import one_line
+
 Severity = Literal["critical", "warning"]
 
 SEVERITIES = frozenset({"critical", "warning"})
@@ -48,21 +50,12 @@ class Finding:
         return dict(vars(self))
 
 
-def visible(text: str) -> str:
-    """`text` with every character that Unicode does not call printable written as an escape."""
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
 def evidence_of(text: str) -> str:
-    """`text` made visible on one line and cut to `EVIDENCE_LIMIT` characters, the cut shown by an ellipsis."""
-    shown = visible(text[: EVIDENCE_LIMIT + 1])
+    """`text` on one line with nothing hidden, and cut to `EVIDENCE_LIMIT` characters, the cut shown by an ellipsis."""
+    shown = one_line(text[: EVIDENCE_LIMIT + 1])
     return shown if len(shown) <= EVIDENCE_LIMIT else shown[: EVIDENCE_LIMIT - 1] + "…"
 
 
 def about_file(rule: str, file: str, message: str, hint: str) -> Finding:
     """A critical finding about a whole file or folder rather than a place in it."""
-    return Finding(rule, "critical", visible(file), 1, 1, "", message, hint)
-
-
-def _escape(char: str) -> str:
-    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\u{{{ord(char):x}}}"
+    return Finding(rule, "critical", one_line(file), 1, 1, "", message, hint)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, about_file, evidence_of, visible
+from cortex_skills.escaping import one_line
+from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, about_file, evidence_of
 from cortex_skills.scanner.program import read_program
 from cortex_skills.scanner.rules import FAMILIES
 from cortex_skills.scanner.tree import ParseTooCostlyError, parse
@@ -69,10 +70,10 @@ def _finding(tree: Tree, hit: Hit) -> Finding:
     return Finding(
         hit.rule,
         hit.severity,
-        visible(tree.filename),
+        one_line(tree.filename),
         line,
         column,
         evidence_of(source),
-        visible(hit.message),
+        one_line(hit.message),
         hit.hint,
     )

@@ -3,7 +3,7 @@
 Rules kept here:
 - a line is `subject predicate object`, the object as JSON; no name and no value can begin a line of its own, look like
   another triple, or open a tag: a name with anything unusual in it is written as a JSON string;
-- what cannot be seen, or turns the writing direction, is escaped (`enrichment.escaping`).
+- what cannot be seen, or turns the writing direction, is escaped (`escaping`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cortex_skills.enrichment.escaping import json_text, one_line
+from cortex_skills.escaping import json_text, one_line
 
 _PLAIN_ASCII = re.compile(r"[!#-%'-;=?-\[\]-~]+")
 _PLAIN = re.compile(r"[^\s\"<>&\\]+")

@@ -105,4 +105,4 @@ def test_names_are_shown_without_control_characters(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_utf8_does_not_raise(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.ts")).write_text("eval(1)")
-    assert found(tmp_path) == [("\\udcff.ts", "dynamic-code")]
+    assert found(tmp_path) == [("\ufffd.ts", "dynamic-code")]

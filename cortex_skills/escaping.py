@@ -1,4 +1,4 @@
-"""Text that can stand between tags in front of a model: nothing hidden, and no tag of its own.
+"""Text that can be shown to a model or a person: nothing hidden, and in JSON no tag of its own.
 
 Rules kept here:
 - `<`, `>` and `&` never stand in JSON as themselves, so no content closes a tag, opens one, or is an entity;
