@@ -67,9 +67,16 @@ def _parents() -> dict[int, int]:
     return found
 
 
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 @pytest.fixture
 def processes() -> Callable[..., set[int]]:
-    """The processes below one; below this one when none is named."""
+    """The template and the workers below a process; below this one when none is named."""
 
     def below(pid: int | None = None) -> set[int]:
         parent = _parents()
@@ -77,7 +84,7 @@ def processes() -> Callable[..., set[int]]:
         above = {pid or os.getpid()}
         while more := {child for child, its in parent.items() if its in found | above} - found:
             found |= more
-        return found
+        return {pid for pid in found if b"cortex_sandbox.isolation.template" in _command(pid)}
 
     return below
 

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -43,19 +44,26 @@ def main(descriptor: int) -> NoReturn:
     stack_size()  # asks the system for it, which a worker could not
     try_out()
     gc.freeze()
-    while True:
-        try:
-            worker = _fork(control)
-        except OSError as error:
-            worker, reason = None, str(error).encode()[:MAX_REASON_BYTES]
-        if not control.recv(1):
-            os._exit(0)
-        if worker is None:
-            control.send(FAILURE + reason)
-            continue
-        socket.send_fds(control, [WORKER], [worker.pipe.fileno(), worker.process])
-        worker.pipe.close()
-        os.close(worker.process)
+    with contextlib.suppress(ConnectionError):  # the host ended while it was spoken to
+        while True:
+            _serve_one(control)
+    os._exit(0)
+
+
+def _serve_one(control: socket.socket) -> None:
+    """Fork a worker, and hand it over when the host asks for it."""
+    try:
+        worker = _fork(control)
+    except OSError as error:
+        worker, reason = None, str(error).encode()[:MAX_REASON_BYTES]
+    if not control.recv(1):
+        os._exit(0)
+    if worker is None:
+        control.send(FAILURE + reason)
+        return
+    socket.send_fds(control, [WORKER], [worker.pipe.fileno(), worker.process])
+    worker.pipe.close()
+    os.close(worker.process)
 
 
 def _fork(control: socket.socket) -> _Worker:
