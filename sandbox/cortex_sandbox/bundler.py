@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+import os
 import re
 import tempfile
 import time
@@ -87,7 +88,8 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
         timeout_s: wall-clock seconds, apart from compiling esbuild itself, which happens once a machine.
 
     Raises:
-        TranspileError: a syntax error, an import of what is not among the files; `frames` says where.
+        TranspileError: a syntax error, an import of what is not among the files; `frames` says where. Also in a
+            process that was forked after its parent had transpiled.
         SandboxTimeout: past the time limit.
         ValueError: a path that is none inside a folder, or not of a known kind.
 
@@ -98,6 +100,7 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
             raise ValueError(f"{path!r} lies inside of what is a file")
     if entry not in files:
         raise ValueError(f"the entry {entry!r} is not among the files")
+    _wasi.require_threads()
     engine = deep_engine()
     module = _esbuild(engine)
     with tempfile.TemporaryDirectory(prefix="cortex-bundle-") as scratch:
@@ -165,6 +168,30 @@ def _run(
         engine.clock.leave()
         store.close()
     return 0
+
+
+class _Wasi:
+    """Whether wasmtime's WASI works here: it keeps threads of its own, started when first used, and waits for them.
+
+    A fork does not take them along: the child would wait for ever, past any deadline.
+    """
+
+    def __init__(self) -> None:
+        self._started = self._lost = False
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self._lost = self._started
+
+    def require_threads(self) -> None:
+        if self._lost:
+            raise TranspileError(
+                "this process was forked after its parent had transpiled: fork before that, or spawn", "ForkedProcess"
+            )
+        self._started = True
+
+
+_wasi = _Wasi()
 
 
 @cache

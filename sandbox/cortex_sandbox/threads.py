@@ -22,6 +22,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from .errors import SandboxError
+
 T = TypeVar("T")
 
 _this_thread = threading.local()
@@ -96,6 +98,8 @@ class DeepThreads:
             hurry: makes it end soon, when this thread is interrupted.
 
         """
+        if sys.is_finalizing():  # no thread of ours would ever answer
+            raise SandboxError("the interpreter is ending", "SandboxClosed")
         job = _Job(work)
         try:
             inbox = self._idle.pop()

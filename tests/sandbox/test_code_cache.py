@@ -1,0 +1,178 @@
+"""The cache of compiled guests: private or not used, whole or compiled anew, and never in the way."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import wasmtime
+
+from cortex_sandbox.code_cache import cache_folder, load_module
+
+WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache" / "code"
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(folder))
+    return folder
+
+
+def load(label: str = "tiny", settings: str = "s", part: bytes = WASM) -> tuple[int, bool]:
+    """What the module computes, and whether its bytes were asked for (it was compiled)."""
+    asked: list[bool] = []
+
+    def wasm() -> bytes:
+        asked.append(True)
+        return WASM
+
+    engine = wasmtime.Engine()
+    module = load_module(engine, label, settings, wasm, part)
+    store = wasmtime.Store(engine)
+    exports = wasmtime.Instance(store, module, []).exports(store)
+    value: int = exports["f"](store)  # type: ignore[operator]
+    return value, bool(asked)
+
+
+def kept(folder: Path) -> Path:
+    (path,) = folder.glob("*.cwasm")
+    return path
+
+
+def test_a_module_is_compiled_once_and_found_again(folder: Path) -> None:
+    assert load() == (42, True)
+    assert load() == (42, False)
+    assert kept(folder).name.startswith("tiny-")
+    assert not list(folder.glob(".new-*"))
+
+
+@POSIX
+def test_the_folder_and_the_file_are_the_users_alone(folder: Path) -> None:
+    load()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert kept(folder).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("change", [{"settings": "other"}, {"part": WASM + b"\0"}, {"label": "other"}])
+def test_the_key_holds_everything_that_decides_what_the_code_is(folder: Path, change: dict[str, str]) -> None:
+    load()
+    assert load(**change)[1]  # type: ignore[arg-type]
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+def test_a_folder_that_others_may_write_to_is_not_used(
+    folder: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    load()
+    folder.chmod(mode)
+    with caplog.at_level(logging.WARNING):
+        assert load() == (42, True)
+    assert "not private" in caplog.text
+    folder.chmod(0o700)
+    assert load() == (42, False)
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_to_is_not_used(folder: Path, mode: int) -> None:
+    load()
+    kept(folder).chmod(mode)
+    assert load() == (42, True)
+    assert load() == (42, False)
+
+
+@POSIX
+def test_a_folder_that_is_a_link_is_not_used(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    target.mkdir(mode=0o700)
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(target)
+    assert cache_folder() is None
+    assert load() == (42, True)
+    assert list(target.iterdir()) == []
+
+
+@POSIX
+def test_a_file_that_is_a_link_is_not_used(folder: Path, tmp_path: Path) -> None:
+    load()
+    path = kept(folder)
+    moved = tmp_path / "moved.cwasm"
+    path.rename(moved)
+    path.symlink_to(moved)
+    assert load() == (42, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_or_folder_of_another_user_is_not_used(folder: Path) -> None:
+    load()
+    os.chown(kept(folder), 12345, -1)
+    assert load() == (42, True)
+    os.chown(folder, 12345, -1)
+    assert load() == (42, True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda code: b"",
+        lambda code: code[:10],
+        lambda code: code[: len(code) // 2],
+        lambda code: code[:-1],
+        lambda code: b"\0" * len(code),
+        lambda code: b"garbage" + code,
+        lambda code: WASM,
+        lambda code: os.urandom(len(code)),
+    ],
+)
+def test_a_file_that_is_broken_is_compiled_anew(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+    load()
+    path = kept(folder)
+    path.write_bytes(damage(path.read_bytes()))
+    assert load() == (42, True)
+    assert load() == (42, False)
+
+
+def test_a_folder_that_cannot_be_made_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
+    with caplog.at_level(logging.WARNING):
+        assert load() == (42, True)
+    assert "compiles anew" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_no_hindrance(folder: Path) -> None:
+    load()
+    kept(folder).unlink()
+    folder.chmod(0o500)
+    try:
+        assert load() == (42, True)
+    finally:
+        folder.chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
+def test_a_process_that_is_killed_while_it_compiles_leaves_nothing_broken(folder: Path) -> None:
+    source = (
+        "import os, signal, sys, wasmtime\n"
+        "from pathlib import Path\n"
+        "from cortex_sandbox import code_cache\n"
+        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"code_cache.load_module(wasmtime.Engine(), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", source], check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not list(folder.glob("*.cwasm"))
+    assert load() == (42, True)
+    assert load() == (42, False)

@@ -1,0 +1,156 @@
+"""Many sandboxes: at once, one after the other, on many threads."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cortex_sandbox import Limits, Sandbox, SandboxError, SandboxTimeout
+
+STATM = Path("/proc/self/statm")
+needs_statm = pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm")
+
+
+def resident_bytes() -> int:
+    return int(STATM.read_text().split()[1]) * 4096
+
+
+def test_eight_threads_at_once_each_compute_their_own() -> None:
+    source = """
+        globalThis.sum = 0;
+        for (let i = 0; i < 2000; i++) sum += own(i) + JSON.parse(JSON.stringify({ a: [i] })).a[0];
+        Promise.resolve(sum).then((total) => total + %d);
+    """
+    expected = sum(range(2000)) * 2
+    results: dict[int, list[int]] = {}
+
+    def work(number: int) -> None:
+        limits = Limits(stack_bytes=(256 if number % 2 else 512) << 10)
+        results[number] = []
+        for _ in range(3):
+            with Sandbox(limits, host={"own": lambda i: i}) as box:
+                results[number].append(box.evaluate(source % number))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {number: [expected + number] * 3 for number in range(8)}
+
+
+@pytest.mark.parametrize(
+    "source", ["for (;;);", "for (;;) echo('x')", "for (;;) { try { boom() } catch { } }", "for (;;) console.log(1)"]
+)
+def test_eight_threads_of_hostile_guests_all_keep_to_their_limit(source: str) -> None:
+    late: list[float] = []
+
+    def boom() -> None:
+        raise ValueError
+
+    def work() -> None:
+        with Sandbox(Limits(timeout_s=0.3), host={"echo": lambda value: value, "boom": boom}) as box:
+            started = time.monotonic()
+            try:
+                box.evaluate(source)
+            except SandboxTimeout:
+                late.append(time.monotonic() - started - 0.3)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(late) == 8
+    assert max(late) < 0.6
+    assert min(late) > -0.01
+
+
+@needs_statm
+def test_a_thousand_live_sandboxes_take_half_a_megabyte_each_at_most() -> None:
+    def make(number: int) -> Sandbox:
+        box = Sandbox(Limits(timeout_s=30), host={"echo": lambda value: value})
+        box.load_module("export default { set(n) { this.n = n; }, get() { return echo(this.n); } }")
+        box.call("set", number)
+        return box
+
+    make(0).close()
+    gc.collect()
+    before = resident_bytes()
+    boxes = [make(number) for number in range(1000)]
+    try:
+        assert resident_bytes() - before < 1000 * 512 * 1024
+        assert [box.call("get") for box in boxes] == list(range(1000))
+    finally:
+        for box in boxes:
+            box.close()
+    gc.collect()
+    assert resident_bytes() - before < 100 << 20
+
+
+@needs_statm
+@pytest.mark.slow
+def test_ten_thousand_sandboxes_one_after_the_other_leave_memory_flat() -> None:
+    def use(number: int) -> None:
+        with Sandbox(Limits(timeout_s=30), host={"echo": lambda value: value}) as box:
+            assert box.evaluate("globalThis.k = new Uint8Array(100_000); echo(k.length)") == 100_000
+            if number % 10 == 0:
+                with pytest.raises(SandboxError):
+                    box.evaluate("(function f() { f(); })()")
+
+    for number in range(1000):
+        use(number)
+    gc.collect()
+    before = resident_bytes()
+    for number in range(9000):
+        use(number)
+    gc.collect()
+    assert resident_bytes() - before < 8 << 20
+
+
+@needs_statm
+def test_sandboxes_that_nobody_closes_are_collected() -> None:
+    def use() -> None:
+        assert Sandbox(host={"f": lambda: 1}).evaluate("globalThis.k = new Uint8Array(1_000_000).fill(1); f()") == 1
+
+    for _ in range(50):
+        use()
+    gc.collect()
+    before = resident_bytes()
+    for _ in range(150):
+        use()
+    gc.collect()
+    assert resident_bytes() - before < 50 << 20
+
+
+@needs_statm
+@pytest.mark.slow
+def test_guests_stopped_at_their_limits_leave_memory_flat() -> None:
+    def use() -> None:
+        for source in ("for (;;);", "const k = []; for (;;) k.push({});", "(function f() { f(); })()"):
+            with Sandbox(Limits(timeout_s=0.02), host={"f": lambda: 1}) as box, pytest.raises(SandboxError):
+                box.evaluate(source)
+
+    for _ in range(30):
+        use()
+    gc.collect()
+    before = resident_bytes()
+    for _ in range(60):
+        use()
+    gc.collect()
+    assert resident_bytes() - before < 16 << 20
+
+
+@needs_statm
+def test_sources_that_differ_do_not_fill_the_host() -> None:
+    with Sandbox() as box:
+        for number in range(700):
+            box.evaluate(f"'{'x' * 10_000}'.length + {number}")
+        before = resident_bytes()
+        for number in range(700):
+            box.evaluate(f"'{'y' * 10_000}'.length + {number}")
+        assert resident_bytes() - before < 16 << 20

@@ -1,0 +1,142 @@
+"""Threads with a large stack, and the clock that makes deadlines noticed."""
+
+from __future__ import annotations
+
+import contextvars
+import ctypes
+import threading
+import time
+
+import pytest
+
+from cortex_sandbox.clock import TICK_S, Ticker
+from cortex_sandbox.engine import fits_here
+from cortex_sandbox.threads import DeepThreads, stack_size
+
+STACK = 4 << 20
+
+
+def on_thread(work: object, stack_bytes: int = 0) -> object:
+    """What a function returns on a plain thread with a stack of its own size."""
+    told: list[object] = []
+    before = threading.stack_size(stack_bytes)
+    try:
+        thread = threading.Thread(target=lambda: told.append(work()))  # type: ignore[operator]
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    return told[0]
+
+
+def test_a_result_and_an_exception_come_back() -> None:
+    threads = DeepThreads(STACK)
+    assert threads.run(lambda: 42) == 42
+    with pytest.raises(KeyError, match="absent"):
+        threads.run(lambda: dict[str, int]()["absent"])
+    with pytest.raises(SystemExit):
+        threads.run(lambda: exec("raise SystemExit(3)"))
+    assert threads.run(lambda: 43) == 43
+
+
+def test_work_runs_on_a_thread_with_the_stack_that_was_asked_for() -> None:
+    threads = DeepThreads(STACK)
+    size = threads.run(stack_size)
+    assert size == 0 or size >= STACK
+    assert threading.stack_size() == 0
+
+
+def test_a_thread_is_used_again_and_more_are_made_only_when_all_are_busy() -> None:
+    threads = DeepThreads(STACK)
+    first = {threads.run(threading.get_ident) for _ in range(20)}
+    assert len(first) == 1
+    nested = threads.run(lambda: threads.run(threading.get_ident))
+    assert nested not in first
+    barrier = threading.Barrier(5)
+    callers = [threading.Thread(target=lambda: threads.run(lambda: barrier.wait(30))) for _ in range(5)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not barrier.broken
+
+
+def test_work_runs_in_the_context_of_its_caller_and_changes_nothing_there() -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+    threads = DeepThreads(STACK)
+    variable.set("caller")
+
+    def work() -> str:
+        before = variable.get()
+        variable.set("worker")
+        return before
+
+    assert threads.run(work) == "caller"
+    assert variable.get() == "caller"
+
+
+@pytest.mark.parametrize("stack_bytes", [256 << 10, 1 << 20, 16 << 20])
+def test_the_size_of_a_threads_stack_is_known(stack_bytes: int) -> None:
+    size = on_thread(stack_size, stack_bytes)
+    assert isinstance(size, int)
+    assert size == 0 or size >= stack_bytes - (64 << 10)  # the system may hand out a larger one that was used before
+
+
+@pytest.mark.parametrize("stack_bytes", [256 << 10, 1 << 20, 16 << 20])
+def test_a_guest_runs_on_a_callers_thread_only_when_it_is_large_and_not_the_main_one(stack_bytes: int) -> None:
+    assert not fits_here(256 << 10)
+    assert not on_thread(lambda: fits_here(512 << 10), stack_bytes)
+    assert on_thread(lambda: fits_here(256 << 10) == (stack_size() >= 7 << 20), stack_bytes)
+
+
+def test_the_clock_ticks_with_the_wall_clock_while_somebody_runs() -> None:
+    ticks: list[float] = []
+    ticker = Ticker(lambda: ticks.append(time.monotonic()))
+    time.sleep(0.02)
+    assert ticks == []
+    ticker.enter()
+    started = time.monotonic()
+    while len(ticks) < 50 and time.monotonic() - started < 30:
+        time.sleep(0.005)
+    ticker.leave()
+    assert len(ticks) >= 50
+    assert len(ticks) <= (ticks[-1] - started) / TICK_S + 2
+
+
+def test_the_clock_stops_when_nobody_runs_and_starts_again() -> None:
+    ticks = [0]
+
+    def tick() -> None:
+        ticks[0] += 1
+
+    ticker = Ticker(tick)
+    for _ in range(2):
+        ticker.enter()
+        ticker.leave()
+        deadline = time.monotonic() + 30
+        while not ticker._parked and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert ticker._parked
+        still = ticks[0]
+        time.sleep(0.05)
+        assert ticks[0] == still
+
+
+def test_late_ticks_are_made_up_for_and_do_not_shorten_a_limit_that_starts_meanwhile() -> None:
+    ticks = [0]
+
+    def tick() -> None:
+        ticks[0] += 1
+
+    ticker = Ticker(tick)
+    ticker.enter()
+    time.sleep(0.02)
+    ctypes.PyDLL(None).usleep(200_000)  # sleeps without letting another Python thread run
+    late = ticker.ticks_for(0.1)
+    started = ticks[0]
+    assert late >= 50
+    deadline = time.monotonic() + 30
+    while ticks[0] < started + late and time.monotonic() < deadline:
+        time.sleep(0.001)
+    ticker.leave()
+    assert ticks[0] >= started + late
