@@ -120,6 +120,22 @@ def code_cache(_: Common) -> Iterator[Verdict]:
     yield Verdict("ok", "code cache", f"{folder} is private and writable")
 
 
+@_named("isolation", "leave skillSandbox.isolation at in-process")
+def isolation(common: Common) -> Iterator[Verdict]:
+    """What the kernel gives the second ring; only looked at where the configuration asks for that."""
+    try:
+        wanted = common.settings().skill_sandbox.isolation == "process"
+    except CortexError:
+        return
+    if not wanted:
+        return
+    from cortex_sandbox import protections
+
+    for protection in protections():
+        status: Literal["ok", "warn"] = "ok" if protection.in_force else "warn"
+        yield Verdict(status, "isolation", f"{protection.name}: {protection.detail}")
+
+
 @_named("configuration", "correct the settings")
 def configuration(common: Common) -> Iterator[Verdict]:
     """The configuration is valid, and nothing in it was changed."""
@@ -156,8 +172,8 @@ def store(common: Common) -> Iterator[Verdict]:
 def node(_: Common) -> Iterator[Verdict]:
     """Whether Node.js is there, which nothing that is installed needs."""
     place = shutil.which("node")
-    what = "only needed to build cortex-skills from its source"
+    what = "only needed to build cortex-skills from its source, and for the direct mode"
     yield Verdict("ok", "node.js", f"{place} ({what})" if place else f"not there ({what})")
 
 
-CHECKS: tuple[Check, ...] = (versions, sandbox, bundler, code_cache, configuration, store, node)
+CHECKS: tuple[Check, ...] = (versions, sandbox, bundler, code_cache, isolation, configuration, store, node)
