@@ -38,9 +38,7 @@ def test_a_page_is_100_triples_of_a_list_and_20_of_a_query(graph: NamespacedGrap
     assert len(graph.pattern_query({"subject": "s"})["matches"]) == 20
 
 
-@pytest.mark.parametrize(
-    ("count", "total", "exact"), [(0, 0, True), (5, 5, True), (100, 100, True), (101, 100, False)]
-)
+@pytest.mark.parametrize(("count", "total", "exact"), [(0, 0, True), (5, 5, True), (100, 100, True), (101, 100, False)])
 def test_a_total_is_exact_up_to_a_hundred(
     graph: NamespacedGraph, fill: Fill, count: int, total: int, exact: bool
 ) -> None:
