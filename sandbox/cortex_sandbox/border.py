@@ -68,3 +68,25 @@ def from_json(text: bytes, transfer_bytes: int = 1 << 20) -> Any:
         return json.loads(escaped.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except (ValueError, RecursionError) as error:
         raise SandboxError(f"the value is no JSON, or nested too deeply: {error}", "TypeError") from None
+
+
+def with_own(answer: Any, given: Any, shared: str) -> Any:
+    """The answer with the objects that were given in place of their positions.
+
+    Raises:
+        SandboxError: when it names positions that are none.
+
+    """
+    own = given.get(shared) if isinstance(given, dict) else None
+    places = answer.get(shared) if isinstance(answer, dict) else None
+    if not isinstance(own, list) or not isinstance(places, list):
+        return answer
+    items = []
+    for place in places:
+        if isinstance(place, list) and len(place) == 1:
+            items.append(place[0])
+        elif type(place) is int and 0 <= place < len(own):
+            items.append(own[place])
+        else:
+            raise SandboxError(f"the list {shared!r} of the answer is not of the form agreed on", "TypeError")
+    return {**answer, shared: items}

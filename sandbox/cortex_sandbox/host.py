@@ -21,7 +21,7 @@ from typing import Any
 
 from .border import from_json, to_json
 from .errors import SandboxError
-from .instance import current
+from .waiting import current
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +56,8 @@ def remaining_s() -> float:
 
     Outside of a host function there is no limit: infinity.
     """
-    instance = current()
-    return float("inf") if instance is None else max(0.0, instance.deadline - time.monotonic())
+    call = current()
+    return float("inf") if call is None else max(0.0, call.deadline - time.monotonic())
 
 
 class HostSide:

@@ -7,15 +7,14 @@ Rules kept here:
   interrupts it from another thread, and when a signal of the host's raised an exception, which is raised again outside;
 - at the end of the interpreter running guests are stopped first: a thread that dies inside of one takes the process
   along;
-- one thread at a time (the owner holds a lock); while it runs, the instance is that thread's `current`, and `outer`
-  is the instance that waits for it in a host function.
+- one thread at a time (the owner holds a lock); while it runs, the instance is that thread's current call
+  (`waiting.py`).
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
-import threading
 import time
 from collections.abc import Callable, Mapping
 from ctypes import byref
@@ -26,6 +25,7 @@ from wasmtime import _ffi as ffi
 
 from .engine import Engine
 from .errors import SandboxError, SandboxMemoryError, SandboxTimeout
+from .waiting import Waiting, current, enter
 
 T = TypeVar("T")
 
@@ -38,18 +38,12 @@ _memory_size.restype = ctypes.c_size_t
 _memory_size.argtypes = ffi.dll.wasmtime_memory_data_size.argtypes
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
 
-_running = threading.local()
 _all_running: set[Instance] = set()
 # Further ahead than any host lives; wasmtime adds it to the present epoch.
 _NEVER = 1 << 40
 _ASK_TICKS = 25
 _GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
 _AT_EXIT_S = 2.0
-
-
-def current() -> Instance | None:
-    """The instance that runs on this thread, for a host function that it called."""
-    return getattr(_running, "instance", None)
 
 
 class _Functions(dict[str, "GuestFunction"]):
@@ -133,7 +127,7 @@ class Instance:
         self.on_host_call: Callable[[int, int], int] = lambda _argc, _argv: 0
         self.clock_ns: Callable[[], int] = coarse_clock_ns
         self.deadline = 0.0
-        self.outer: Instance | None = None
+        self.outer: Waiting | None = None
         self.alive = True
         self.stopped: SandboxError | None = None
         self._kept: BaseException | None = None
@@ -149,27 +143,26 @@ class Instance:
             raise SandboxError(f"the guest has no export {name}", "SandboxBroken")
         return item.of
 
-    def run(self, work: Callable[[], T], deadline: float, outer: Instance | None = None) -> T:
+    def run(self, work: Callable[[], T], deadline: float, outer: Waiting | None = None) -> T:
         """What `work()` returns; guest code that runs in it is stopped at `deadline` (monotonic seconds).
 
         Args:
             work: calls the guest.
             deadline: when the guest is stopped.
-            outer: the instance whose host function asks for this, when it runs on another thread.
+            outer: the call whose host function asks for this, when that is on another thread.
 
         """
-        before = current()
+        before = enter(self)
         self.outer = outer or before
         self.deadline = deadline
         self._engine.clock.enter()
         self._store.set_epoch_deadline(self._ticks())
-        _running.instance = self
         _all_running.add(self)
         try:
             return work()
         finally:
             _all_running.discard(self)
-            _running.instance = before
+            enter(before)
             self.outer = None
             self._engine.clock.leave()
             if self._kept is not None:
@@ -235,7 +228,7 @@ def _on_epoch(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
     """Called by the engine on the guest's thread when the ticks that it was given are over."""
     instance = current()
     ticks = 0
-    if instance is not None:
+    if isinstance(instance, Instance):
         try:
             ticks = instance.ask()
         except BaseException as error:  # a signal's handler raised, here of all places

@@ -21,17 +21,17 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from .border import from_json, to_json
+from .border import from_json, to_json, with_own
 from .compiler import compiled
 from .engine import deep_threads, engine_for, fits_here
 from .errors import SandboxError, SandboxTimeout
 from .exports import Exports, exports_from
 from .host import HostFunction, HostSide, LogLine, seed_source
-from .instance import Instance, current
 from .limits import MAX_STACK_BYTES, Limits, check_timeout
 from .quickjs import MODULE, SCRIPT, Guest, ThrownError, out_of_memory
 from .sourcemap import SourceMap
 from .stacks import error_from
+from .waiting import Waiting, current, refuse_inside
 
 T = TypeVar("T")
 
@@ -134,7 +134,7 @@ class Sandbox:
             return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
 
         answer = self._decoded(self._enter(enter, timeout_s))
-        return answer if shared is None else _with_own(answer, arguments[0], shared)
+        return answer if shared is None else with_own(answer, arguments[0], shared)
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """`call`, without blocking the event loop."""
@@ -185,7 +185,7 @@ class Sandbox:
             SandboxError: when a host function of a call under way asks for it.
 
         """
-        self._refuse_inside()
+        refuse_inside(self._guest.instance)
         with self._lock:
             self._discard("it was closed")
 
@@ -201,7 +201,7 @@ class Sandbox:
 
     def _enter(self, work: Callable[[Guest], T], timeout_s: float | None = None) -> T:
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
-        self._refuse_inside()
+        refuse_inside(self._guest.instance)
         outer = current()
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=timeout):
@@ -215,7 +215,7 @@ class Sandbox:
         finally:
             self._lock.release()
 
-    def _run(self, work: Callable[[Guest], T], deadline: float, outer: Instance | None) -> T:
+    def _run(self, work: Callable[[Guest], T], deadline: float, outer: Waiting | None) -> T:
         try:
             return self._guest.instance.run(lambda: work(self._guest), deadline, outer)
         except ThrownError as thrown:
@@ -232,14 +232,6 @@ class Sandbox:
         if error.name == "Thrown" and error.message == "null" and self._guest.has_been_full:
             return out_of_memory()
         return error
-
-    def _refuse_inside(self) -> None:
-        """Refuse what would wait for a call that waits for this."""
-        at = current()
-        while at is not None:
-            if at is self._guest.instance:
-                raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
-            at = at.outer
 
     def _await(self, guest: Guest, text: bytes | None) -> bytes:
         """The text itself, or the outcome of the promise that it stands for, with all pending jobs done."""
@@ -284,25 +276,3 @@ class Sandbox:
         if not self._closed:
             self._closed = reason
             self._guest.instance.close()
-
-
-def _with_own(answer: Any, given: Any, shared: str) -> Any:
-    """The answer with the objects that were given in place of their positions.
-
-    Raises:
-        SandboxError: when it names positions that are none.
-
-    """
-    own = given.get(shared) if isinstance(given, dict) else None
-    places = answer.get(shared) if isinstance(answer, dict) else None
-    if not isinstance(own, list) or not isinstance(places, list):
-        return answer
-    items = []
-    for place in places:
-        if isinstance(place, list) and len(place) == 1:
-            items.append(place[0])
-        elif type(place) is int and 0 <= place < len(own):
-            items.append(own[place])
-        else:
-            raise SandboxError(f"the list {shared!r} of the answer is not of the form agreed on", "TypeError")
-    return {**answer, shared: items}

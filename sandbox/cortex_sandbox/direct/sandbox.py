@@ -25,21 +25,20 @@ from typing import Any, Self, TypeVar
 
 import orjson
 
-from cortex_sandbox.border import from_json, to_json
+from cortex_sandbox.border import from_json, to_json, with_own
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
 from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.guests import read_guest
 from cortex_sandbox.host import HostFunction, HostSide, LogLine, seed_source
 from cortex_sandbox.image import ENTRIES
 from cortex_sandbox.limits import Limits, check_timeout
-from cortex_sandbox.sandbox import _with_own
 from cortex_sandbox.stacks import error_from
+from cortex_sandbox.waiting import Turn, refuse_inside, turn_until
 
 from .gate import check_allowed, warn
 from .node import child_environment, find_node, inspector_address
 from .process import HOOK, LOAD, UNLOADABLE, NodeProcess
 from .program import write_bundle
-from .turn import Turn, is_waiting, turn_until
 
 IMPORT_TIMEOUT_S = 5.0
 _MARGIN_BYTES = 64 << 10  # what a message may be longer than what the guest was held to
@@ -177,7 +176,7 @@ class DirectSandbox:
             SandboxError: when a host function of a call under way asks for it.
 
         """
-        self._refuse_inside()
+        refuse_inside(self._turn)
         while not self._lock.acquire(timeout=_LOOK_S if self._inspect else -1):
             if self._process is not None:
                 self._process.kill()
@@ -207,10 +206,10 @@ class DirectSandbox:
             return self._ask(self._started(), HOOK, request, deadline - time.monotonic())[1]
 
         answer = self._decoded(self._enter(work, timeout))
-        return answer if shared is None else _with_own(answer, arguments[0], shared)
+        return answer if shared is None else with_own(answer, arguments[0], shared)
 
     def _enter(self, work: Callable[[float], T], timeout: float) -> T:
-        self._refuse_inside()
+        refuse_inside(self._turn)
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=-1 if self._inspect else timeout):
             raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
@@ -276,11 +275,6 @@ class DirectSandbox:
         if text.startswith(b"!"):
             raise error_from(text[1:], {})
         return from_json(text, self.limits.transfer_bytes)
-
-    def _refuse_inside(self) -> None:
-        """Refuse what would wait for a call that waits for this."""
-        if is_waiting(self._turn):
-            raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
 
     def _discard(self, reason: str) -> None:
         if not self._closed:

@@ -22,8 +22,8 @@ from typing import Any
 from cortex_sandbox.border import to_json
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError, SandboxTimeout
 from cortex_sandbox.host import HostSide
-from cortex_sandbox.instance import Instance, _running, current
 from cortex_sandbox.limits import Limits
+from cortex_sandbox.waiting import Turn, current, enter
 
 from .host_calls import LateError, host_threads
 from .link import WorkerGoneError, WorkerLateError
@@ -54,14 +54,6 @@ _TRANSFER_FACTOR, _TRANSFER_SLACK = 2, 1 << 20
 _GUEST_OVERHEAD = 8 << 20
 
 
-@dataclasses.dataclass(eq=False)
-class Waiting:
-    """The guest that waits for a host function, as `instance.current` and `remaining_s` know it."""
-
-    deadline: float
-    outer: Instance | Waiting | None
-
-
 class Conversation:
     """A worker, from its start to its end.
 
@@ -81,7 +73,7 @@ class Conversation:
         self._most_bytes = limits.memory_bytes + _GUEST_OVERHEAD
         self._why = ""
         self.memory_bytes = 0
-        self.waiting: Waiting | None = None
+        self.waiting: Turn | None = None
 
     @property
     def ended(self) -> str:
@@ -141,12 +133,12 @@ class Conversation:
             raise SandboxMemoryError("out of memory", "InternalError")
         timeout = max(0.001, deadline - time.monotonic())
         until = deadline + _GRACE_PART * timeout + _GRACE_S
-        self.waiting = Waiting(deadline, current())
+        self.waiting = Turn(deadline, current())
         with self._guarded():
             self._link.send(REQUEST, with_head([method, timeout, *rest], body), until)
             return self._outcome(*self._served(self.waiting, until))
 
-    def _served(self, waiting: Waiting, until: float) -> tuple[bytes, bytes]:
+    def _served(self, waiting: Turn, until: float) -> tuple[bytes, bytes]:
         """What the worker says in the end, with its calls answered and its log kept on the way."""
         context: contextvars.Context | None = None
         while True:
@@ -163,12 +155,12 @@ class Conversation:
             else:
                 return kind, payload
 
-    def _answer(self, request: bytes, waiting: Waiting) -> bytes:
-        _running.instance = waiting
+    def _answer(self, request: bytes, waiting: Turn) -> bytes:
+        before = enter(waiting)
         try:
             return self._host.answer(request)
         finally:
-            _running.instance = None
+            enter(before)
 
     def _outcome(self, kind: bytes, payload: bytes) -> bytes:
         head, body = split_head(payload)

@@ -24,15 +24,14 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from cortex_sandbox.border import from_json, to_json
+from cortex_sandbox.border import from_json, to_json, with_own
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
 from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.host import HostFunction, HostSide, LogLine, Promised, seed_source
-from cortex_sandbox.instance import Instance, current
 from cortex_sandbox.limits import Limits, check_timeout
-from cortex_sandbox.sandbox import _with_own
+from cortex_sandbox.waiting import refuse_inside
 
-from .conversation import Conversation, Waiting
+from .conversation import Conversation
 from .protection import Protection, warn_once
 
 
@@ -94,7 +93,7 @@ class ProcessSandbox:
         """Call a function of the default export (see `Sandbox.call`)."""
         told = self._ask("call", [], to_json([name, arguments, shared]), timeout_s)
         answer = from_json(told, self.limits.transfer_bytes)
-        return answer if shared is None else _with_own(answer, arguments[0], shared)
+        return answer if shared is None else with_own(answer, arguments[0], shared)
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """`call`, without blocking the event loop."""
@@ -134,7 +133,7 @@ class ProcessSandbox:
             SandboxError: when a host function of a call under way asks for it.
 
         """
-        self._refuse_inside()
+        refuse_inside(self._worker.waiting)
         if self.alive:
             with self._lock:
                 self._worker.end("it was closed")
@@ -150,7 +149,7 @@ class ProcessSandbox:
     def _ask(self, method: str, rest: list[Any], body: bytes, timeout_s: float | None) -> bytes:
         """The worker's answer to one request: JSON that nobody has checked."""
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
-        self._refuse_inside()
+        refuse_inside(self._worker.waiting)
         self._require_alive()
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=timeout):
@@ -164,14 +163,6 @@ class ProcessSandbox:
     def _require_alive(self) -> None:
         if why := self._worker.ended:
             raise SandboxError(f"the sandbox cannot be used any more: {why}", "SandboxClosed")
-
-    def _refuse_inside(self) -> None:
-        """Refuse what would wait for a call that waits for this."""
-        at: Instance | Waiting | None = current()
-        while at is not None:
-            if at is self._worker.waiting:
-                raise SandboxError("a host function cannot use the sandbox that waits for it", "SandboxBusy")
-            at = at.outer
 
 
 def protections() -> tuple[Protection, ...]:
