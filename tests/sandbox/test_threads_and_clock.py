@@ -94,8 +94,8 @@ def test_the_clock_ticks_with_the_wall_clock_while_somebody_runs() -> None:
     ticker = Ticker(lambda: ticks.append(time.monotonic()))
     time.sleep(0.02)
     assert ticks == []
-    ticker.enter()
     started = time.monotonic()
+    ticker.enter()
     while len(ticks) < 50 and time.monotonic() - started < 30:
         time.sleep(0.005)
     ticker.leave()
