@@ -11,32 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
-from cortex_sandbox import DirectSandbox, Exports, Limits, LogLine, ProcessSandbox, Promised, Sandbox, SandboxError
+from cortex_sandbox import Box, DirectSandbox, Exports, Limits, ProcessSandbox, Promised, Sandbox, SandboxError
 from cortex_skills.config import SkillSandbox
 from cortex_skills.errors import CortexError
 
 # What contract.md gives the native import of the direct mode.
 _DIRECT_IMPORT_S = 5.0
 _NOT_HERE = frozenset({"DirectModeRefused", "DirectModeUnavailable", "Unsupported"})
-
-
-class Box(Protocol):
-    """Something that a skill's code has been loaded into, or is about to be."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can be called."""
-
-    def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """Call a function of the default export."""
-
-    def take_logs(self) -> list[LogLine]:
-        """What the code logged since the last call of this."""
-
-    def close(self) -> None:
-        """Give back what it holds."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cortex_sandbox import Exports, SandboxError, SandboxMemoryError
-from cortex_skills.boxes import Box, Program
+from cortex_sandbox import Box, Exports, SandboxError, SandboxMemoryError
+from cortex_skills.boxes import Program
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.escaping import one_line

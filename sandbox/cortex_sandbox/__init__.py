@@ -11,6 +11,7 @@ from .errors import Frame, SandboxError, SandboxMemoryError, SandboxTimeout, Tra
 from .limits import Limits
 
 if TYPE_CHECKING:
+    from .box import Box
     from .bundler import Module, bundle, transpile
     from .direct import DirectSandbox
     from .exports import Exports
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .sandbox import Sandbox
 
 __all__ = [
+    "Box",
     "DirectSandbox",
     "Exports",
     "Frame",
@@ -41,6 +43,7 @@ __all__ = [
 
 # The engine is large: it is imported when something of it is first used.
 _LAZY = {
+    "Box": "box",
     "DirectSandbox": "direct",
     "Exports": "exports",
     "LogLine": "host",

@@ -14,14 +14,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from .border import from_json, to_json, with_own
+from .box import Box
 from .compiler import compiled
 from .engine import deep_threads, engine_for, fits_here
 from .errors import SandboxError, SandboxTimeout
@@ -36,7 +35,7 @@ from .waiting import Waiting, current, refuse_inside
 T = TypeVar("T")
 
 
-class Sandbox:
+class Sandbox(Box):
     """One guest with its limits and what its host offers it. Safe to use from several threads.
 
     Args:
@@ -113,21 +112,7 @@ class Sandbox:
         return self.exports
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """Call a function of the default export; what it returns, or what its promise comes to.
-
-        Args:
-            name: the function.
-            arguments: what JSON can say.
-            timeout_s: a limit other than the sandbox's own.
-            shared: names a list in the first argument and in the answer: what the guest gives back of that list comes
-                back as the very objects that went in, whatever the guest did to its copies, and is not copied again.
-
-        Raises:
-            SandboxError: it throws, rejects, never settles, or returns what JSON cannot say.
-            SandboxTimeout, SandboxMemoryError: past a limit.
-            ValueError, TypeError: an argument is no JSON.
-
-        """
+        """See `Box.call`."""
         request = to_json([name, arguments, shared])
 
         def enter(guest: Guest) -> bytes | None:
@@ -135,10 +120,6 @@ class Sandbox:
 
         answer = self._decoded(self._enter(enter, timeout_s))
         return answer if shared is None else with_own(answer, arguments[0], shared)
-
-    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop."""
-        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s, shared=shared)
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
         """The value of a script, or what its promise comes to.
@@ -188,14 +169,6 @@ class Sandbox:
         refuse_inside(self._guest.instance)
         with self._lock:
             self._discard("it was closed")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- inside
 

@@ -20,12 +20,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from cortex_sandbox.border import from_json, to_json, with_own
+from cortex_sandbox.box import Box
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
 from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.guests import read_guest
@@ -47,7 +47,7 @@ _LOOK_S = 0.05
 T = TypeVar("T")
 
 
-class DirectSandbox:
+class DirectSandbox(Box):
     """One skill in a Node.js of its own. Safe to use from several threads.
 
     Args:
@@ -119,20 +119,7 @@ class DirectSandbox:
         return self.exports
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """Call a function of the default export; what it returns, or what its promise comes to.
-
-        Args:
-            name: the function.
-            arguments: what JSON can say.
-            timeout_s: a limit other than the one of `limits`.
-            shared: names a list in the first argument and in the answer, as for `Sandbox.call`.
-
-        Raises:
-            SandboxError: it throws, rejects, returns what JSON cannot say, or ends the process.
-            SandboxTimeout: past the limit, or it never settles.
-            ValueError, TypeError: an argument is no JSON.
-
-        """
+        """See `Box.call`; a promise that never settles runs into the time limit here."""
         return self._call(object(), name, arguments, timeout_s, shared)
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
@@ -184,14 +171,6 @@ class DirectSandbox:
             self._discard("it was closed")
         finally:
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- inside
 

@@ -15,16 +15,15 @@ Rules kept here:
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from cortex_sandbox.border import from_json, to_json, with_own
+from cortex_sandbox.box import Box
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
 from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.host import HostFunction, HostSide, LogLine, Promised, seed_source
@@ -35,7 +34,7 @@ from .conversation import Conversation
 from .protection import Protection, warn_once
 
 
-class ProcessSandbox:
+class ProcessSandbox(Box):
     """One guest in a process of its own, with its limits and what its host offers it. Safe to use from several threads.
 
     Linux only. The arguments, methods and errors are those of `Sandbox`, but for the clock.
@@ -90,14 +89,10 @@ class ProcessSandbox:
         return self.exports
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """Call a function of the default export (see `Sandbox.call`)."""
+        """See `Box.call`."""
         told = self._ask("call", [], to_json([name, arguments, shared]), timeout_s)
         answer = from_json(told, self.limits.transfer_bytes)
         return answer if shared is None else with_own(answer, arguments[0], shared)
-
-    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop."""
-        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s, shared=shared)
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
         """The value of a script, or what its promise comes to (see `Sandbox.evaluate`)."""
@@ -137,14 +132,6 @@ class ProcessSandbox:
         if self.alive:
             with self._lock:
                 self._worker.end("it was closed")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _ask(self, method: str, rest: list[Any], body: bytes, timeout_s: float | None) -> bytes:
         """The worker's answer to one request: JSON that nobody has checked."""
