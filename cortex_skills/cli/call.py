@@ -56,6 +56,10 @@ def query(common: Common, /, object_: str | None, skill: str | None, **given: An
         given["object"] = read_value(object_)
     arguments = {key: value for key, value in given.items() if value is not None}
     details = _call(common, "skill_graph_query", arguments, skill)
+    said = details["enrichment"]
+    if said["status"] == "failed" and not common.out.as_json:
+        failure = CortexError(said["code"], f"the skill has nothing to say: {said['message']}", details=said)
+        common.out.error(failure)
     if details["nextCursor"] and not common.out.as_json:
         common.out.note(f"there are more: --cursor {details['nextCursor']}")
 

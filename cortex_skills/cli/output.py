@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
@@ -88,7 +88,7 @@ class Output:
         if self.as_json:
             self._note_json(error.to_json())
             return
-        self._paragraph(f"error[{error.code}]: ", style_of("error"), error.message)
+        self._paragraph(f"error[{error.code}]: ", style_of("error"), error.message + _source_line(error.details))
         if error.hint:
             self._paragraph("hint: ", "bold", error.hint)
 
@@ -139,6 +139,12 @@ class Output:
     @cached_property
     def _margin(self) -> Console | None:
         return _console(sys.stderr)
+
+
+def _source_line(details: Mapping[str, Any]) -> str:
+    """The line of a skill's source that an error is about, with its caret, below the message that names its place."""
+    _, *lines = str(details.get("excerpt", "")).expandtabs(4).split("\n")
+    return "".join(f"\n{line}" for line in lines)
 
 
 def style_of(word: str) -> str:

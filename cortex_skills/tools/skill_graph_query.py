@@ -94,7 +94,8 @@ def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
     try:
         answer = runtime.query(context, ENRICHMENT_S)
     except CortexError as error:
-        return _Said(matches, report={"status": "failed", "code": error.code, "message": error.message[:500]})
+        failure = {"status": "failed", "code": error.code, "message": error.message[:500]}
+        return _Said(matches, report={**failure, "excerpt": error.details.get("excerpt", "")})
     if answer is None:
         return _Said(matches)
     if not isinstance(answer, dict):

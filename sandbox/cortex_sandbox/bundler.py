@@ -26,6 +26,7 @@ import wasmtime
 from .code_cache import load_module
 from .engine import Engine, deep_engine, deep_threads
 from .errors import Frame, SandboxTimeout, TranspileError
+from .excerpt import excerpt
 from .guests import read_guest
 
 SOURCE_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
@@ -50,16 +51,18 @@ _PLACE = re.compile(r"^ {4}(\S.*?):(\d+):(\d+):$", re.MULTILINE)
 
 
 class Module(str):
-    """JavaScript text that brings its source map along."""
+    """JavaScript text that brings along its source map (JSON) and the texts that it was made from, by their paths."""
 
     source_map: str
+    sources: Mapping[str, str]
 
-    __slots__ = ("source_map",)
+    __slots__ = ("source_map", "sources")
 
-    def __new__(cls, code: str, source_map: str) -> Module:
-        """The text `code`, with its source map as JSON."""
+    def __new__(cls, code: str, source_map: str, sources: Mapping[str, str]) -> Module:
+        """The text `code`, with what an error in it is explained by."""
         module = super().__new__(cls, code)
         module.source_map = source_map
+        module.sources = sources
         return module
 
 
@@ -113,7 +116,7 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
         status = deep_threads.run(lambda: _run(engine, module, entry, world, out, errors, timeout_s))
         if status:
             raise _error_from(errors.read_text(encoding="utf-8", errors="replace"), files)
-        return _split(out.read_text(encoding="utf-8", errors="replace"))
+        return _split(out.read_text(encoding="utf-8", errors="replace"), dict(files))
 
 
 @cache
@@ -201,12 +204,12 @@ def _wasi_linker(engine: Engine) -> wasmtime.Linker:
     return linker
 
 
-def _split(output: str) -> Module:
+def _split(output: str, files: Mapping[str, str]) -> Module:
     """The code and its source map, which esbuild writes as a last comment."""
     code, mark, encoded = output.rpartition(_MAP_MARK)
     if not mark:
-        return Module(output, "")
-    return Module(code, base64.b64decode(encoded.strip()).decode("utf-8", "replace"))
+        return Module(output, "", files)
+    return Module(code, base64.b64decode(encoded.strip()).decode("utf-8", "replace"), files)
 
 
 def _error_from(text: str, files: Mapping[str, str]) -> TranspileError:
@@ -217,7 +220,9 @@ def _error_from(text: str, files: Mapping[str, str]) -> TranspileError:
     places = [place for message in messages if (place := _PLACE.search(message))]
     frames = tuple(_frame(place[1], int(place[2]), int(place[3]), files) for place in places)
     said = "; ".join(message.partition("\n")[0] for message in messages)
-    return TranspileError(said[:2000], "SyntaxError", frames)
+    error = TranspileError(said[:2000], "SyntaxError", frames)
+    error.excerpt = excerpt(frames, files)
+    return error
 
 
 def _frame(file: str, line: int, byte_column: int, files: Mapping[str, str]) -> Frame:

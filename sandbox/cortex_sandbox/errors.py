@@ -33,11 +33,13 @@ class SandboxError(Exception):
         name: the JavaScript error's name (`TypeError`), or a name of ours (`SandboxClosed`).
         message: what it says; at most 4,096 characters.
         frames: where it happened, innermost first, in the author's own files where a source map is known.
+        excerpt: the line that it is about, with a caret, where the host knows the source; else empty.
         code: the stable code that a host may pass on.
 
     """
 
     code = "skill_error"
+    excerpt = ""
 
     def __init__(self, message: str, name: str = "Error", frames: tuple[Frame, ...] = ()) -> None:
         super().__init__(f"{name}: {message}" if name else message)
@@ -74,6 +76,7 @@ class SandboxError(Exception):
             "frames": [
                 {"function": f.function, "file": f.file, "line": f.line, "column": f.column} for f in self.frames
             ],
+            "excerpt": self.excerpt,
         }
 
 

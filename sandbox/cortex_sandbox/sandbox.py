@@ -24,6 +24,7 @@ from .box import Box
 from .compiler import compiled
 from .engine import deep_threads, engine_for, fits_here
 from .errors import SandboxError, SandboxTimeout
+from .excerpt import excerpt
 from .exports import Exports, exports_from
 from .host import HostFunction, HostSide, LogLine, seed_source
 from .limits import MAX_STACK_BYTES, Limits, check_timeout
@@ -64,6 +65,8 @@ class Sandbox(Box):
         self.exports = Exports()
         self._lock = threading.Lock()
         self._maps: dict[str, SourceMap] = {}
+        self._sources: dict[str, str] = {}
+        self._script: dict[str, str] = {}  # only the last: a host may evaluate any number of them
         self._closed = ""
         self._stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
@@ -98,6 +101,7 @@ class Sandbox(Box):
             SandboxTimeout, SandboxMemoryError: past a limit.
 
         """
+        self._sources |= getattr(source, "sources", {filename: str(source)})
         found = source_map or getattr(source, "source_map", None)
         if found:
             self._maps[filename] = SourceMap(found)
@@ -128,6 +132,7 @@ class Sandbox(Box):
             SandboxError, SandboxTimeout, SandboxMemoryError: as `call`.
 
         """
+        self._script = {filename: source}
 
         def run(guest: Guest) -> bytes | None:
             value = guest.run_code(self._compiled(guest, source, filename, SCRIPT))
@@ -202,6 +207,7 @@ class Sandbox(Box):
     def _error(self, described: bytes) -> SandboxError:
         """What the guest threw. The engine throws `null` when it has no memory left to make an error."""
         error = error_from(described, self._maps)
+        error.excerpt = excerpt(error.frames, {**self._sources, **self._script})
         if error.name == "Thrown" and error.message == "null" and self._guest.has_been_full:
             return out_of_memory()
         return error

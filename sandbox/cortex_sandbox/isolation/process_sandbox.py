@@ -25,6 +25,7 @@ from typing import Any
 from cortex_sandbox.border import from_json, to_json, with_own
 from cortex_sandbox.box import Box
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
+from cortex_sandbox.excerpt import excerpt
 from cortex_sandbox.exports import Exports, exports_from
 from cortex_sandbox.host import HostFunction, HostSide, LogLine, Promised, seed_source
 from cortex_sandbox.limits import Limits, check_timeout
@@ -66,6 +67,8 @@ class ProcessSandbox(Box):
             raise SandboxError("a sandbox in a process of its own is for Linux: use `Sandbox` here", "Unsupported")
         self.limits = limits or Limits()
         self.exports = Exports()
+        self._sources: dict[str, str] = {}
+        self._script: dict[str, str] = {}  # only the last: a host may evaluate any number of them
         self._lock = threading.Lock()
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
         self._worker = Conversation(self.limits, self._host)
@@ -83,6 +86,7 @@ class ProcessSandbox(Box):
         timeout_s: float | None = None,
     ) -> Exports:
         """Run an ES module and keep its default export for `call` (see `Sandbox.load_module`)."""
+        self._sources |= getattr(source, "sources", {filename: str(source)})
         found = source_map or getattr(source, "source_map", None)
         told = self._ask("load", [filename, found], str(source).encode("utf-8", "replace"), timeout_s)
         self.exports = exports_from(from_json(told, self.limits.transfer_bytes))
@@ -96,6 +100,7 @@ class ProcessSandbox(Box):
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
         """The value of a script, or what its promise comes to (see `Sandbox.evaluate`)."""
+        self._script = {filename: source}
         told = self._ask("evaluate", [filename], source.encode("utf-8", "replace"), timeout_s)
         return from_json(told, self.limits.transfer_bytes)
 
@@ -144,6 +149,9 @@ class ProcessSandbox(Box):
         try:
             self._require_alive()
             return self._worker.ask(method, rest, body, deadline)
+        except SandboxError as error:
+            error.excerpt = excerpt(error.frames, {**self._sources, **self._script})
+            raise
         finally:
             self._lock.release()
 
