@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cortex_sandbox import Limits, Sandbox, bundle
+from cortex_sandbox import Limits, ProcessSandbox, Sandbox, bundle
 from tests.bench.measure import Row, median_s
 from tests.bench.skill import SOURCE, result_rows, two_hundred_lines
 
@@ -40,7 +40,7 @@ def rows() -> list[Row]:
         many = median_s(lambda: box.call("hostCalls", {"calls": 1000}), runs=21)
         none = median_s(lambda: box.call("hostCalls", {"calls": 0}), runs=21)
         out.append(Row("host call from the guest", (many - none) / 1000, EMSCRIPTEN, theirs["hostCall"], 1))
-    return [*out, _javascript(), _transpile()]
+    return [*out, _second_ring(), _javascript(), _transpile()]
 
 
 def _load() -> None:
@@ -52,6 +52,18 @@ def _emscripten() -> dict[str, float]:
     request = json.dumps({"source": SOURCE, "rows": result_rows(1000)})
     done = subprocess.run(["node", HERE / "reference.mjs"], input=request, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def _second_ring() -> Row:
+    """The same call, with the sandbox in a process of its own and in this one."""
+    context = {"results": result_rows(20)}
+    seconds = []
+    for kind in (ProcessSandbox, Sandbox):
+        with kind(LIMITS) as box:
+            box.load_module(SOURCE)
+            seconds.append(median_s(lambda b=box: b.call("onQuery", context, shared="results"), runs=31, batch=50))
+    ours, theirs = seconds
+    return Row("`onQuery` over 20 results, `isolation: process`", ours, "the same in-process", theirs, 3)
 
 
 def _javascript() -> Row:
