@@ -54,7 +54,7 @@ class Script:
     @property
     def most_seconds(self) -> float:
         """What it may take: its limit, a tenth, and what the host and a busy machine need beside."""
-        return self.timeout_s * 1.1 + 0.5
+        return self.timeout_s * 1.1 + 1.0
 
 
 @dataclass(frozen=True, slots=True)
