@@ -81,29 +81,16 @@ class Plugin:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
 
         """
-        from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, NamespacedGraph, open_store
+        from cortex_skills.opening import open_graph
 
         config = config or Config()
         for warning in config.warnings:
             log.warning("configuration: %s", warning)
+        graph = open_graph(config)
         try:
-            vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in config.vocabularies}
-            store = open_store(config.store)
-        except KeyError as unknown:
-            raise CortexError(
-                "config_invalid",
-                f"vocabularies: {unknown.args[0]!r} is not known",
-                hint=f"known: {', '.join(WELL_KNOWN_VOCABULARIES)}",
-            ) from None
-        except GraphError as error:
-            raise from_floor(error) or error from error
-        try:
-            graph = NamespacedGraph(store, config.agent_namespace, base=config.base_iri, vocabularies=vocabularies)
             return cls(config, graph, agent)
-        except BaseException as error:
-            store.close()
-            if isinstance(error, GraphError):  # a base that the schema lets through, and no IRI can begin with
-                raise CortexError("config_invalid", error.message, hint=error.hint) from error
+        except BaseException:
+            graph.store.close()
             raise
 
     # --- skills

@@ -1,0 +1,34 @@
+"""The graph that a configuration names: its store opened, its namespace taken.
+
+Rules kept here:
+- what cannot be opened is an error with a code, and leaves nothing open.
+"""
+
+from __future__ import annotations
+
+from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, NamespacedGraph, open_store
+from cortex_skills.config import Config
+from cortex_skills.errors import CortexError, from_floor
+
+
+def open_graph(config: Config) -> NamespacedGraph:
+    """Open the store and take the namespace.
+
+    Raises:
+        CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
+
+    """
+    unknown = [prefix for prefix in config.vocabularies if prefix not in WELL_KNOWN_VOCABULARIES]
+    if unknown:
+        hint = f"known: {', '.join(WELL_KNOWN_VOCABULARIES)}"
+        raise CortexError("config_invalid", f"vocabularies: {unknown[0]!r} is not known", hint=hint)
+    vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in config.vocabularies}
+    try:
+        store = open_store(config.store)
+    except GraphError as error:
+        raise from_floor(error) or error from error
+    try:
+        return NamespacedGraph(store, config.agent_namespace, base=config.base_iri, vocabularies=vocabularies)
+    except GraphError as error:  # a base that the schema lets through, and no IRI can begin with
+        store.close()
+        raise CortexError("config_invalid", error.message, hint=error.hint) from error
