@@ -75,7 +75,8 @@ class SkillRuntime:
         self._closed = False
         self._stops = 0
         self._hooks: frozenset[str] = frozenset()
-        self._box: Box | None = self._start(time.monotonic() + self._timeout_s)
+        # Its time begins when there is a box: to make one, a new machine has to compile the guests first.
+        self._box: Box | None = self._start(self._open(), time.monotonic() + self._timeout_s)
 
     @property
     def hooks(self) -> frozenset[str]:
@@ -146,18 +147,21 @@ class SkillRuntime:
     def _restart(self, deadline: float) -> Box:
         self._log.tell(logging.INFO, "starting anew in a fresh sandbox")
         try:
-            return self._start(deadline)
+            return self._start(self._open(), deadline)
         except CortexError as error:
             self._count_stop(error)
             raise
 
-    def _start(self, deadline: float) -> Box:
-        """A fresh sandbox with the skill loaded and activated."""
-        operation = "loading"
+    def _open(self) -> Box:
+        """A fresh sandbox."""
         try:
-            box = self._program.open(self._bridge.functions())
+            return self._program.open(self._bridge.functions())
         except SandboxError as error:
-            raise _as_ours(self.name, operation, error) from error
+            raise _as_ours(self.name, "loading", error) from error
+
+    def _start(self, box: Box, deadline: float) -> Box:
+        """The sandbox, with the skill loaded and activated."""
+        operation = "loading"
         try:
             self._hooks = _hooks_of(self.name, self._program.load(box, _left(deadline)))
             operation = "onActivate"

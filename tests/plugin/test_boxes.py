@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cortex_sandbox.code_cache import cache_folder
 from cortex_skills import CortexError, Plugin
 
 Opened = Callable[..., Plugin]
@@ -95,3 +98,23 @@ def test_the_direct_mode_needs_the_environment_to_ask_for_it_too(
         opened(sandbox=BOXES["direct"]).load(skill("probe", "export default { name: 'probe' };"))
     assert refused.value.code == "config_invalid"
     assert "UNSAFE_DIRECT_LOAD=1" in str(refused.value)
+
+
+def test_what_a_new_machine_needs_to_make_a_box_is_not_the_skills_time(skill: Written, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    if kept := cache_folder():
+        for bundler in kept.glob("esbuild-*.cwasm"):
+            shutil.copy(bundler, cache)
+    program = (
+        "import sys\n"
+        "from cortex_skills import Config, Plugin\n"
+        "with Plugin.open(Config(store='memory:', skillSandbox={'executionTimeoutMs': 500})) as plugin:\n"
+        "    print(plugin.load(sys.argv[1]))\n"
+    )
+    busy = "const until = Date.now() + 20; while (Date.now() < until);"
+    folder = skill("probe", f"{busy} export default {{ name: 'probe' }};")
+    environment = {**os.environ, "CORTEX_SANDBOX_CACHE": str(cache)}
+    command = [sys.executable, "-c", program, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout) == (0, "['probe']\n"), done.stderr
