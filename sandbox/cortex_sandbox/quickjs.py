@@ -207,6 +207,11 @@ def out_of_memory() -> SandboxMemoryError:
     return SandboxMemoryError("out of memory", "InternalError")
 
 
+def prepare_compiler() -> None:
+    """Have the engine of `compiler` ready; what that takes on a new machine shall not be part of a guest's time."""
+    image_for(engine_for(_COMPILER_STACK))
+
+
 def compiler(memory_bytes: int) -> Guest:
     """A guest that compiles and runs nothing: made for one source text, then thrown away."""
     guest = Guest(engine_for(_COMPILER_STACK), memory_bytes, _COMPILER_STACK)

@@ -28,7 +28,7 @@ from .excerpt import excerpt
 from .exports import Exports, exports_from
 from .host import HostFunction, HostSide, LogLine, seed_source
 from .limits import MAX_STACK_BYTES, Limits, check_timeout
-from .quickjs import MODULE, SCRIPT, Guest, ThrownError, out_of_memory
+from .quickjs import MODULE, SCRIPT, Guest, ThrownError, out_of_memory, prepare_compiler
 from .sourcemap import SourceMap
 from .stacks import error_from
 from .waiting import Waiting, current, refuse_inside
@@ -70,6 +70,7 @@ class Sandbox(Box):
         self._closed = ""
         self._stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
+        prepare_compiler()
         self._guest = Guest(engine_for(self._stack_bytes), self.limits.memory_bytes, self._stack_bytes)
         self._memory_bytes = self._guest.instance.memory_size
         self._guest.instance.on_host_call = self._on_host_call

@@ -151,6 +151,22 @@ def test_a_folder_that_cannot_be_made_is_no_hindrance(
     assert "compiles anew" in caplog.text
 
 
+@pytest.mark.parametrize("stack_kib", [256, 512])
+def test_a_machine_where_nothing_is_kept_compiles_before_the_time_of_a_guest_begins(
+    tmp_path: Path, stack_kib: int
+) -> None:
+    (tmp_path / "file").write_text("")
+    source = (
+        "from cortex_sandbox import Limits, Sandbox\n"
+        f"with Sandbox(Limits(stack_bytes={stack_kib} << 10, timeout_s=0.5)) as box:\n"
+        "    box.load_module('export default { twice: (n) => 2 * n }')\n"
+        "    print(box.call('twice', 21))\n"
+    )
+    environment = {**os.environ, "CORTEX_SANDBOX_CACHE": str(tmp_path / "file" / "below")}
+    done = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "42\n"
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_folder_is_no_hindrance(folder: Path) -> None:
     load()
