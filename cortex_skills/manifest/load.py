@@ -74,8 +74,10 @@ def _read(path: Path, limit: int) -> str:
             os.close(descriptor)
     except FileNotFoundError:
         raise _UnreadableError("is not there") from None
-    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
-        raise _UnreadableError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise _UnreadableError(f"cannot be read: {error.strerror}") from None
+    except ValueError:  # in other words in every version of Python
+        raise _UnreadableError("cannot be read: its path holds a NUL") from None
     if len(content) > limit:
         raise _UnreadableError(f"has more than {limit >> 10} KiB")
     try:

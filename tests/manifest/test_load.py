@@ -41,7 +41,7 @@ def test_a_companion_is_read(skill):
 def test_a_missing_file_is_a_manifest_error(skill, tmp_path):
     assert messages(skill({})) == [("SKILL.md", "document", "is not there")]
     assert messages(tmp_path / "nowhere") == [("SKILL.md", "document", "is not there")]
-    assert messages(tmp_path / "nul\0") == [("SKILL.md", "document", "cannot be read: embedded null byte")]
+    assert messages(tmp_path / "nul\0") == [("SKILL.md", "document", "cannot be read: its path holds a NUL")]
 
 
 def test_a_missing_companion_is_named_with_the_other_problems(skill):
