@@ -21,7 +21,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, RdfFormat, Stor
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.errors import GraphUnavailable, StoreLocked
-from cortex_graph.store import Page, Pattern
+from cortex_graph.store import PAGE_CHARACTERS, Page, Pattern
 
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
@@ -111,11 +111,14 @@ class OxigraphStore:
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
         offset = 0 if cursor is None else self._offset(pattern, read_cursor(pattern, cursor))
-        found = self._slice(pattern, offset, limit + 1)
-        if len(found) <= limit:
-            return Page(found, None)
-        del found[limit:]
-        return Page(found, write_cursor(pattern, Position(offset + limit, mark_of(found[-1]))))
+        found: list[Quad] = []
+        room = PAGE_CHARACTERS
+        for quad in self._slice(pattern, offset, limit + 1):
+            room -= len(str(quad))
+            if len(found) == limit or (found and room < 0):
+                return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
+            found.append(quad)
+        return Page(found, None)
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         """See `GraphStore`."""
@@ -180,24 +183,24 @@ class OxigraphStore:
     def _select(self, query: str, **options: Any) -> QuerySolutions:
         return cast(QuerySolutions, self._store.query(query, **options))
 
-    def _slice(self, pattern: Pattern, offset: int, length: int) -> list[Quad]:
+    def _slice(self, pattern: Pattern, offset: int, length: int) -> Iterator[Quad]:
+        """Quads one by one: all of them at once may be more than the memory holds."""
         if not offset:
-            return list(islice(self._iterate(pattern), length))
+            yield from islice(self._iterate(pattern), length)
+            return
         # Oxigraph skips ten times faster in a query, and answers it in the same order.
-        return [
-            Quad(
+        for row in self._select(f"SELECT * {_where(pattern)} OFFSET {offset} LIMIT {length}"):
+            yield Quad(
                 pattern.subject or row["s"],
                 pattern.predicate or row["p"],
                 pattern.object_ or row["o"],
                 pattern.graph,
             )
-            for row in self._select(f"SELECT * {_where(pattern)} OFFSET {offset} LIMIT {length}")
-        ]
 
     def _offset(self, pattern: Pattern, last: Position) -> int:
         """Where the quads after the last one that was read begin."""
-        before = self._slice(pattern, last.offset - 1, 1)
-        if before and mark_of(before[0]) == last.mark:
+        before = next(self._slice(pattern, last.offset - 1, 1), None)
+        if before is not None and mark_of(before) == last.mark:
             return last.offset
         start = max(0, last.offset - _NEARBY)
         for place, quad in enumerate(self._slice(pattern, start, 2 * _NEARBY), start):

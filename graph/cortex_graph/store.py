@@ -6,6 +6,7 @@ Rules kept here:
 - an operation that changes something is atomic, except the two bulk ones, and returns once the change is safe from a
   crash of the process;
 - whatever goes wrong in a store leaves as a `GraphError`;
+- a page is bounded by what it holds, not only by how many: whoever may write a triple decides how long it is;
 - a store may be used from several threads. A stream of quads is read to its end in the thread that asked for it.
 """
 
@@ -23,6 +24,9 @@ from urllib.request import url2pathname
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
 from cortex_graph.errors import GraphUnavailable
+
+# Of all quads of a page as N-Quads: many times an ordinary page of 1,000, and what a small sandbox can still take in.
+PAGE_CHARACTERS = 1 << 20
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
 
@@ -65,6 +69,8 @@ class GraphStore(Protocol):
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """Up to `limit` quads of a pattern, in the store's own order, from where the cursor of the last page ended.
+
+        Fewer, when they would have more than `PAGE_CHARACTERS` together; a quad that has more stands alone.
 
         A quad that is there from the first page to the last is never left out; while others write, one may be
         answered twice.

@@ -14,6 +14,8 @@ from cortex_graph import InvalidArguments, NamespacedGraph, open_store
 
 Fill = Callable[[int], list[str]]
 
+LONG = "x" * 400_000
+
 
 def read_all(graph: NamespacedGraph, limit: int, between: Callable[[], object] = lambda: None) -> list[dict[str, Any]]:
     rows, cursor = [], None
@@ -123,3 +125,23 @@ def test_a_tampered_cursor_is_refused_or_stays_in_its_pattern(data: st.DataObjec
     except InvalidArguments:
         return
     assert {row["id"] for row in page["triples"]} <= ids
+
+
+def test_a_page_ends_before_its_triples_have_more_than_a_million_characters(graph: NamespacedGraph) -> None:
+    rows = [{"subject": "s", "predicate": "p", "object": f"{LONG}{number}"} for number in range(7)]
+    ids = [row["id"] for row in graph.create_triples(rows)]
+    page = graph.list_triples({"subject": "s", "limit": 1000})
+    assert (len(page["triples"]), page["total"], page["totalIsExact"]) == (2, 7, True)
+    assert sorted(row["id"] for row in read_all(graph, 1000)) == sorted(ids)
+
+
+def test_a_triple_longer_than_a_page_has_one_of_its_own(graph: NamespacedGraph) -> None:
+    rows = [{"subject": "s", "predicate": "p", "object": text} for text in ("a", LONG * 3, "b", LONG * 4)]
+    graph.create_triples(rows)
+    found = [row["object"] for row in read_all(graph, 1000)]
+    assert sorted(map(len, found)) == [1, 1, 3 * len(LONG), 4 * len(LONG)]
+
+
+def test_the_length_of_names_counts_too(graph: NamespacedGraph) -> None:
+    graph.create_triples([{"subject": f"{LONG}{number}", "predicate": "p", "object": number} for number in range(3)])
+    assert len(graph.list_triples()["triples"]) == 2
