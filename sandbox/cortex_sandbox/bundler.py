@@ -5,7 +5,8 @@ Rules kept here:
   world, read-only; what lies elsewhere, in `node_modules`, or behind a link "could not be resolved";
 - no code comes in by a `data:` URL, past whoever looks at the files: it stays an import, which no sandbox resolves;
 - no settings come from the files (`tsconfig.json`, `package.json` are not part of what it sees);
-- time and memory are limited as for any guest;
+- time and memory are limited as for any guest, and so is what comes out: constants are written out wherever they are
+  used, so that a small source makes a large module;
 - an error names the file, line and column that its author wrote; what comes out is ASCII, so that the engine, which
   counts columns in bytes, and a source map, which counts UTF-16, mean the same place.
 """
@@ -33,6 +34,8 @@ SOURCE_SUFFIXES = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs
 SUFFIXES = SOURCE_SUFFIXES | {".json"}
 _MEMORY_BYTES = 1 << 30
 _MAX_NAME_BYTES = 255
+# With the source map; several times what the largest folder that is read makes, and more than most guests can load.
+_MAX_OUTPUT_BYTES = 32 << 20
 _MAP_MARK = "//# sourceMappingURL=data:application/json;base64,"
 _OPTIONS = (
     "--bundle",
@@ -116,6 +119,8 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
         status = deep_threads.run(lambda: _run(engine, module, entry, world, out, errors, timeout_s))
         if status:
             raise _error_from(errors.read_text(encoding="utf-8", errors="replace"), files)
+        if out.stat().st_size > _MAX_OUTPUT_BYTES:
+            raise TranspileError(f"the bundled module has more than {_MAX_OUTPUT_BYTES >> 20} MiB", "RangeError")
         return _split(out.read_text(encoding="utf-8", errors="replace"), dict(files))
 
 
@@ -166,7 +171,7 @@ def _run(
     except wasmtime.Trap as trap:
         if trap.trap_code is wasmtime.TrapCode.INTERRUPT or time.monotonic() - started >= timeout_s:
             raise SandboxTimeout("stopped: transpiling took longer than its time limit", "Timeout") from None
-        raise TranspileError("the source is too large or too deeply nested to transpile", "RangeError") from None
+        raise _too_large() from None
     finally:
         engine.clock.leave()
         store.close()
@@ -212,11 +217,15 @@ def _split(output: str, files: Mapping[str, str]) -> Module:
     return Module(code, base64.b64decode(encoded.strip()).decode("utf-8", "replace"), files)
 
 
+def _too_large() -> TranspileError:
+    return TranspileError("the source is too large or too deeply nested to transpile", "RangeError")
+
+
 def _error_from(text: str, files: Mapping[str, str]) -> TranspileError:
     """Esbuild's report as one error: the first message, and a frame for each place."""
     messages = text.split("[ERROR] ")[1:]
-    if not messages:
-        return TranspileError(text.strip()[:2000] or "esbuild failed without a word", "SyntaxError")
+    if not messages:  # it broke off by itself, with a report for its own developers
+        return _too_large()
     places = [place for message in messages if (place := _PLACE.search(message))]
     frames = tuple(_frame(place[1], int(place[2]), int(place[3]), files) for place in places)
     said = "; ".join(message.partition("\n")[0] for message in messages)

@@ -194,6 +194,13 @@ def test_hostile_sources_are_a_transpile_error(source: str) -> None:
     assert len(caught.value.message) <= 2100
 
 
+def test_a_small_source_that_makes_a_huge_module_is_a_transpile_error() -> None:
+    source = f"const enum Text {{ Long = '{'x' * 400_000}' }}\nexport default [{'Text.Long,' * 90}]"
+    with pytest.raises(TranspileError, match="has more than 32 MiB") as caught:
+        transpile(source)
+    assert caught.value.name == "RangeError"
+
+
 @pytest.mark.parametrize("source", ["", "\ufeff", "// nothing", "export {}", "'\ud800'", "export default '\ud800'"])
 def test_odd_but_valid_sources_are_modules(source: str) -> None:
     with Sandbox() as box:
