@@ -40,7 +40,7 @@ def _shown(frame: Frame, line: str) -> str:
     gutter = " " * len(str(frame.line))
     pad = "".join("\t" if char == "\t" else " " for char in before)
     text = _seen(before + after).rstrip()
-    return f"{frame.file}:{frame.line}:{frame.column}\n  {frame.line} | {text}\n  {gutter} | {pad}^"
+    return f"{_seen(frame.file)}:{frame.line}:{frame.column}\n  {frame.line} | {text}\n  {gutter} | {pad}^"
 
 
 def _seen(text: str) -> str:

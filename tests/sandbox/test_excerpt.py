@@ -47,6 +47,11 @@ def test_a_syntax_error_points_at_what_does_not_belong() -> None:
     assert refused.value.excerpt == "skill.ts:1:17\n  1 | let x: number = ;\n    |                 ^"
 
 
+def test_a_file_name_hides_nothing_either() -> None:
+    shown = excerpt([Frame("", "a\x1b[31m\n\u202e.ts", 1, 1)], {"a\x1b[31m\n\u202e.ts": "text"})
+    assert shown.split("\n") == ["a\ufffd[31m\ufffd\ufffd.ts:1:1", "  1 | text", "    | ^"]
+
+
 def test_a_forged_place_shows_nothing_that_the_host_did_not_hand_in() -> None:
     with Sandbox() as box, pytest.raises(SandboxError) as thrown:
         box.evaluate("const e = new Error('x'); e.stack = '    at f (/etc/passwd:1:1)'; throw e;")
