@@ -139,14 +139,20 @@ def _by_content(rows: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _key(triple: dict[str, Any]) -> str:
-    """What makes a triple that one; numbers as JavaScript has them, and hands them back: doubles, and -0 as 0."""
+    """What makes a triple that one; numbers as JavaScript has them, and hands them back: doubles, and -0 as 0.
+
+    Empty for what is nested deeper than JSON can be written, as no triple is.
+    """
     value: Any = triple.get("object")
     if type(value) in (int, float):
         try:
             value = float(value) + 0.0
         except OverflowError:
             value = None
-    return json.dumps([triple.get("subject"), triple.get("predicate"), value], sort_keys=True)
+    try:
+        return json.dumps([triple.get("subject"), triple.get("predicate"), value], sort_keys=True)
+    except RecursionError:
+        return ""
 
 
 SKILL_GRAPH_QUERY = Tool(

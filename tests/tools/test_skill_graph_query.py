@@ -294,6 +294,9 @@ def test_a_skill_may_leave_results_out_and_reorder_them(asked: Asked, body: str,
         ("return { results: [0, 1, 2, 3] }", 0, 4),
         ("return { results: [[0], [1], '0', null, true, {}, []] }", 0, 7),
         ("return { results: [{ subject: 'mayros:s' }, { subject: {}, predicate: [], object: { a: {} } }] }", 0, 2),
+        ("return { results: [...results, { subject: deep, predicate: 'mayros:p', object: 1 }] }", 4, 1),
+        ("return { results: results.map((t) => ({ ...t, object: deep })) }", 0, 4),
+        ("return { results: results.map((t) => ({ ...t, object: { node: deep } })) }", 0, 4),
         ("return { results: new Proxy(results, {}) }", 4, 0),
         ("Array.prototype.toJSON = () => [0, 0, 1]; return { results }", 2, 1),
         ("return { results: results.map((t) => new Proxy(t, { get: (o, k) => (k === 'object' ? 99 : o[k]) })) }", 0, 4),
@@ -302,7 +305,7 @@ def test_a_skill_may_leave_results_out_and_reorder_them(asked: Asked, body: str,
     ],
 )
 def test_a_skill_can_neither_add_nor_alter_a_triple(asked: Asked, body: str, kept: int, ignored: int) -> None:
-    objects, report, _ = asked(body)
+    objects, report, _ = asked(f"let deep = 1; for (let i = 0; i < 1000; i++) deep = [deep]; {body}")
     assert len(objects) == kept
     assert set(objects) <= {0, 1, 2, 3}
     assert len(set(objects)) == kept
