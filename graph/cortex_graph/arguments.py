@@ -8,6 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -95,5 +96,5 @@ def _check_keys(what: str, given: Any, known: tuple[str, ...]) -> Mapping[str, A
 
 
 def _short(given: Any) -> str:
-    text = given if isinstance(given, str) else repr(given)
+    text = given if isinstance(given, str) else reprlib.repr(given)  # of any depth
     return text if len(text) <= 80 else f"{text[:79]}…"

@@ -170,6 +170,22 @@ def test_what_is_no_id_is_refused(graph: NamespacedGraph, triple_id: Any) -> Non
             operation(triple_id)
 
 
+def test_what_is_nested_beyond_reason_is_refused_in_words(graph: NamespacedGraph) -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    for refused in (
+        lambda: graph.list_triples({"limit": deep}),
+        lambda: graph.list_triples({"subject": deep}),
+        lambda: graph.create_triple(TRIPLE | {"object": deep}),
+        lambda: graph.create_triple(TRIPLE | {"object": {"value": deep, "datatype": "p"}}),
+        lambda: graph.delete_triple(deep),
+    ):
+        with pytest.raises(InvalidArguments) as caught:
+            refused()
+        assert len(caught.value.message) < 200
+
+
 @pytest.mark.parametrize("given", [None, "abc", 1, TRIPLE, [1]])
 def test_a_batch_that_is_no_list_of_triples_is_refused(graph: NamespacedGraph, given: Any) -> None:
     with pytest.raises(InvalidArguments):
