@@ -19,6 +19,8 @@ _UNUSUAL = re.compile(rf"[^ !-%'-;=?-~\u00a1-\u00ac\u00ae-\u02ff]|[{_BLANK}]")
 _ALWAYS_ESCAPED = re.compile(f"[<>&{_BLANK}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*")  # what JSON writes as it is, and no markup: most of all names and values
+_PLAIN_NAME = re.compile(r"[!#-%'-;=?-\[\]-~]+")
+_UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -33,6 +35,13 @@ def json_text(value: Any) -> str:
 def one_line(text: str) -> str:
     """`text` on one line, with what is hidden in it escaped; markup stays as it is."""
     return _UNUSUAL.sub(_escape_hidden, whole_characters(text))
+
+
+def shown_name(name: str) -> str:
+    """A name; as a JSON string when it holds blanks, quotes, markup or what cannot be seen."""
+    if _PLAIN_NAME.fullmatch(name) or (_UNQUOTED.fullmatch(name) and one_line(name) == name):
+        return name
+    return json_text(name)
 
 
 def whole_characters(text: str) -> str:

@@ -5,7 +5,8 @@ Rules kept here:
 - a tool must be allowed by *every* active skill, and its permissions granted to the acting one;
 - what may be written is declared: under `assertions`, unless the host relaxed it; and what is declared to need a proof
   is not written without one, whoever asks and however;
-- an unknown name gets a "did you mean".
+- an unknown name gets a "did you mean", or a few of the known ones: those come from manifests, and a model reads them,
+  so they are shown as names are, and not all of them.
 
 Predicates are compared by the IRI that they mean, so `isVerified` and `mayros:isVerified` are one predicate.
 """
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
+from cortex_skills.escaping import shown_name
 from cortex_skills.schemas import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from cortex_skills.manifest import Manifest, Semantic
     from cortex_skills.skill import Skill
     from cortex_skills.tools import Tool
+
+_MAX_LISTED = 20
 
 
 def find_tool(name: object, tools: Mapping[str, Tool]) -> Tool:
@@ -157,5 +161,8 @@ def needs_proof(predicate: str) -> CortexError:
 
 def _nearest(name: object, listed: str, known: Collection[str]) -> str:
     """The hint for a name that is not known."""
-    near = did_you_mean(name, known) if isinstance(name, str) else ""
-    return near or f"{listed}: {', '.join(sorted(known)) or 'none'}"
+    names = [shown_name(other) for other in sorted(known)]
+    if isinstance(name, str) and (near := did_you_mean(name, names)):
+        return near
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return f"{listed}: {', '.join(names[:_MAX_LISTED]) or 'none'}{more}"

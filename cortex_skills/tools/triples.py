@@ -8,23 +8,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from cortex_skills.escaping import json_text, one_line
-
-_PLAIN_ASCII = re.compile(r"[!#-%'-;=?-\[\]-~]+")
-_PLAIN = re.compile(r"[^\s\"<>&\\]+")
+from cortex_skills.escaping import json_text, shown_name
 
 
 def line_of(triple: Mapping[str, Any]) -> str:
     """One triple as one line."""
     return f"{shown_name(triple['subject'])} {shown_name(triple['predicate'])} {json_text(triple['object'])}"
-
-
-def shown_name(name: str) -> str:
-    """A name; as a JSON string when it holds blanks, quotes, markup or what cannot be seen."""
-    if _PLAIN_ASCII.fullmatch(name) or (_PLAIN.fullmatch(name) and one_line(name) == name):
-        return name
-    return json_text(name)
