@@ -202,7 +202,8 @@ def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: 
     plugin.load(skill("probe", code_of(onQuery="return { results: context.results.slice(1) }")))
     for _ in range(4):
         result = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "q", "limit": 1000})
-        assert (len(result.details["matches"]), result.details["enrichment"]["code"]) == (300, "skill_memory")
+        assert result.details["enrichment"]["code"] == "skill_memory"
+        assert len(result.details["matches"]) == 104  # what a page holds of them, and all of that
     small = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "p"})
     assert (len(small.details["matches"]), small.details["enrichment"]["status"]) == (2, "ok")
 
