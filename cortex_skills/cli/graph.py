@@ -49,20 +49,25 @@ def import_(common: Common, file: Path, form: str | None) -> None:
         count = import_rdf(plugin.graph, source, form)
         namespace = plugin.graph.namespace
     document = {"file": str(file), "namespace": namespace, "statements": count}
-    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {file} are in {namespace}"))
+    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {file} {_are(count)} in {namespace}"))
 
 
 @click.command("export", cls=Command)
-@click.argument("file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument(
+    "file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+)
 @_FORMAT
 @click.pass_obj
 def export(common: Common, file: Path | None, form: str | None) -> None:
     """Write all triples of the namespace out.
 
-    Without FILE they go to standard output, as Turtle unless --format says otherwise.
+    Without FILE, or with -, they go to standard output, as Turtle unless --format says otherwise. The records of who
+    asserted what are not among them.
     """
     from cortex_graph import export_rdf
 
+    if str(file) == "-":
+        file = None
     if file is None and common.out.as_json:
         raise click.UsageError("with --json, standard output holds the report: give a FILE for the triples")
     with common.plugin() as plugin:
@@ -76,7 +81,7 @@ def export(common: Common, file: Path | None, form: str | None) -> None:
             count = plugin.graph.count()
             namespace = plugin.graph.namespace
     document = {"file": str(file), "namespace": namespace, "statements": count}
-    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {namespace} are in {file}"))
+    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {namespace} {_are(count)} in {file}"))
 
 
 @click.command("namespaces", cls=Command)
@@ -88,6 +93,8 @@ def namespaces(common: Common) -> None:
     with common.plugin() as plugin:
         found = namespaces_of(plugin.graph.store, plugin.config.base_iri)
     common.out.answer(found, lambda: _show_each(common.out, found))
+    if not found and not common.out.as_json:
+        common.out.note("the store is empty")
 
 
 graph = Group(
@@ -133,3 +140,7 @@ def _show_each(out: Output, names: list[str]) -> None:
 
 def _statements(count: int) -> str:
     return f"{count} statement{'' if count == 1 else 's'}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -3,12 +3,13 @@
 Rules kept here:
 - an option means the same on either side of the command's name; of two values the last one counts, `--skills` adds up;
 - no file is looked for: the configuration is what `--config`, the environment and the options say;
-- a command opens the plugin here and nowhere else, so that it is closed whatever happens.
+- a command opens the plugin here and nowhere else, so that it is closed whatever happens;
+- a store that is made because there was none is told of: its name may have been misspelt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,45 @@ if TYPE_CHECKING:
     from cortex_skills.config import Config
     from cortex_skills.plugin import Plugin
 
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+class NoFolderError(click.BadParameter):
+    """There is no such folder; `possibilities` are those that may have been meant."""
+
+    def __init__(self, error: click.BadParameter, possibilities: Sequence[str]) -> None:
+        super().__init__(error.message, error.ctx, error.param)
+        self.possibilities = possibilities
+
+
+class _SkillFolder(click.Path):
+    """The folder of a skill, or of skills."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path of a folder that is there.
+
+        Raises:
+            NoFolderError: there is none.
+
+        """
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise NoFolderError(error, _folders_like(Path(value))) from None
+
+
+def _folders_like(path: Path) -> list[str]:
+    """The folder of a file, or those beside a path with nearly its name."""
+    from difflib import get_close_matches
+
+    try:
+        if path.is_file():
+            return [str(path.parent)]
+        names = [child.name for child in path.parent.iterdir() if child.is_dir()]
+    except (OSError, ValueError):  # a ValueError: a path that holds a NUL
+        return []
+    return [str(path.with_name(name)) for name in get_close_matches(path.name, names)]
+
+
+FOLDER = _SkillFolder(exists=True, file_okay=False, path_type=Path)
 SKILL = click.option("--skill", metavar="NAME", help="The acting skill; needed when several are loaded.")
 
 
@@ -77,7 +116,11 @@ class Common:
         """
         from cortex_skills.plugin import DEFAULT_AGENT, Plugin
 
-        with Plugin.open(config or self.settings(), agent=self.agent or DEFAULT_AGENT) as plugin:
+        settings = config or self.settings()
+        is_new = settings.store != "memory:" and not Path(settings.store).exists()
+        with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT) as plugin:
+            if is_new:
+                self.out.note(f"a new store was made in {settings.store}")
             yield plugin
 
     @contextmanager

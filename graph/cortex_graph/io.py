@@ -120,7 +120,8 @@ def export_rdf(
             else:
                 graph.store.dump(names.graph, output, form, prefixes)
     except OSError as error:
-        raise invalid("target", f"{_shown(target)} cannot be written: {error}") from error
+        hint = "name a file in a folder that is there and that you may write to"
+        raise invalid("target", f"{_shown(target)} cannot be written: {error.strerror}", hint=hint) from error
 
 
 @contextmanager
@@ -201,9 +202,8 @@ def _format(file: Path | str | IO[bytes], name: str | None) -> RdfFormat:
     else:
         form = None
     if form is None or form not in FORMATS.values():
-        raise invalid(
-            "format", f"is {name!r} for {_shown(file)}, which is not known", hint=f"one of {', '.join(FORMATS)}"
-        )
+        said = f"cannot be told from {_shown(file)}" if name is None else f"is {name!r}, which is not known"
+        raise invalid("format", said, hint=f"one of {', '.join(FORMATS)}")
     return form
 
 

@@ -243,7 +243,7 @@ def _opened(folder: Path) -> Store:
                 details=details,
             ) from error
         raise GraphUnavailable(
-            f"the folder {folder} cannot be used as a store: {error}",
+            f"the folder {folder} cannot be used as a store: {getattr(error, 'strerror', None) or error}",
             hint="check that it is a folder that you may write to and that the disk is not full",
             details=details,
         ) from error

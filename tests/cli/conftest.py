@@ -76,7 +76,9 @@ def skill(write_skill):
 @pytest.fixture
 def store(tmp_path):
     """The folder of the store that commands use."""
-    return tmp_path / "store"
+    folder = tmp_path / "store"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture

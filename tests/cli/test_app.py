@@ -122,7 +122,7 @@ def test_every_line_of_a_long_error_but_the_first_is_indented(run, tmp_path):
 
 
 def test_the_log_is_written_when_it_is_asked_for(run, skill):
-    words = ("query", "--skills", skill)
+    words = ("query", "--skills", skill, "--scope", "namespace")
     assert run(*words).stderr == ""
     assert run("-v", *words).stderr.startswith("info: {")
     record = json.loads(run(*words, "--verbose", "--json").stderr)

@@ -36,6 +36,30 @@ def test_standard_input_and_output_need_no_file(run):
     assert run("graph", "export").stdout.startswith("@prefix mayros: <urn:cortex:mayros:> .\n")
 
 
+def test_a_dash_is_standard_output(run):
+    assert run("graph", "export", "-").stdout == run("graph", "export").stdout
+
+
+def test_a_file_whose_format_is_not_told_by_its_name_names_the_formats(run, tmp_path):
+    (tmp_path / "facts.csv").write_text("a,b\n")
+    answer = run("graph", "import", tmp_path / "facts.csv")
+    assert "cannot be told from" in answer.stderr
+    assert "hint: one of turtle, " in answer.stderr
+
+
+def test_a_file_that_cannot_be_written_is_told_with_a_way_on(run, tmp_path):
+    answer = run("graph", "export", tmp_path / "nowhere" / "out.ttl")
+    assert "cannot be written: No such file or directory\nhint: name a file in a folder that is there" in answer.stderr
+
+
+def test_an_empty_store_says_that_it_is_empty_and_a_new_one_that_it_is_new(run, tmp_path):
+    assert run("graph", "namespaces").stderr == "the store is empty\n"
+    misspelt = tmp_path / "warehose"
+    first = run("graph", "namespaces", "--store", misspelt)
+    assert (first.exit_code, first.stderr) == (0, f"a new store was made in {misspelt}\nthe store is empty\n")
+    assert run("graph", "namespaces", "--store", misspelt).stderr == "the store is empty\n"
+
+
 def test_standard_input_without_a_format_is_a_wrong_usage(run):
     answer = run("graph", "import", "-", stdin=TURTLE)
     assert answer.exit_code == 2
@@ -46,7 +70,7 @@ def test_export_to_standard_output_leaves_no_room_for_json(run, store):
     answer = run("graph", "export", "--json")
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert "give a FILE" in answer.error["message"]
-    assert not store.exists()
+    assert not list(store.iterdir())
 
 
 def test_a_broken_file_imports_nothing_and_is_told_by_line(run, tmp_path):
