@@ -258,6 +258,7 @@ class Plugin:
             "agent": self.agent,
             "session": self.session,
             "warnings": list(self.config.warnings),
+            "sandbox": self.config.skill_sandbox.isolation if self.config.skill_sandbox.sandbox_enabled else "off",
             "verification": {
                 "requireSignature": verification.require_signature,
                 "autoScan": verification.auto_scan,

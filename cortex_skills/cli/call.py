@@ -56,6 +56,9 @@ def query(common: Common, /, object_: str | None, skill: str | None, **given: An
         given["object"] = read_value(object_)
     arguments = {key: value for key, value in given.items() if value is not None}
     details = _call(common, "skill_graph_query", arguments, skill)
+    of_the_agent = given["scope"] in (None, "agent")
+    if of_the_agent and (given["subject"] or not details["total"]) and not common.out.as_json:
+        common.out.note("only what is said about the agent itself was asked for: --scope namespace asks for everything")
     said = details["enrichment"]
     if said["status"] == "failed" and not common.out.as_json:
         failure = CortexError(said["code"], f"the skill has nothing to say: {said['message']}", details=said)
@@ -96,7 +99,8 @@ def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
     try:
         arguments = {} if text is None else _json(text)
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"the arguments are no JSON: {error}") from None
+        way = """give one object in quotes, '{"key": "value"}', or --arg KEY=VALUE"""
+        raise click.UsageError(f"the arguments are no JSON ({error}): {way}") from None
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not key or not equals or not isinstance(arguments, dict):

@@ -62,6 +62,7 @@ def _show(out: Output, report: dict[str, Any]) -> None:
     out.line(f"store       {report['store']}")
     out.line(f"namespace   {report['namespace']}")
     out.line(f"agent       {report['agent']}")
+    out.line("sandbox     ", (report["sandbox"], style_of("warn" if report["sandbox"] == "off" else "")))
     out.line(f"scan        {'on' if verification['autoScan'] else 'off'}")
     out.line(f"signatures  {'required' if verification['requireSignature'] else 'not required'}")
     out.line(f"            {verification['note']}")

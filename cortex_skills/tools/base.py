@@ -107,7 +107,7 @@ class Tool:
 
         """
         if not isinstance(arguments, dict):
-            raise _invalid(self.name, [("arguments", f"must be an object, not {type(arguments).__name__}")])
+            raise self._invalid([("arguments", f"must be an object, not {type(arguments).__name__}")])
         validator = self._validators.get("it")
         if validator is None:
             from jsonschema_rs import Draft202012Validator
@@ -118,15 +118,17 @@ class Tool:
                 return arguments
             errors = list(validator.iter_errors(arguments))[:_MAX_ERRORS]
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise _invalid(self.name, [("arguments", f"are no JSON: {error}")]) from None
-        raise _invalid(self.name, [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors])
+            raise self._invalid([("arguments", f"are no JSON: {error}")]) from None
+        raise self._invalid([(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors])
 
-
-def _invalid(tool: str, problems: list[tuple[str, str]]) -> CortexError:
-    told = [{"field": where, "message": what[:300]} for where, what in problems]
-    return CortexError(
-        "invalid_arguments",
-        f"the arguments of {tool} are not right: " + "; ".join(f"{e['field']}: {e['message']}" for e in told[:5]),
-        hint=f"see the inputSchema of {tool}",
-        details={"errors": told},
-    )
+    def _invalid(self, problems: list[tuple[str, str]]) -> CortexError:
+        told = [{"field": where, "message": what[:300]} for where, what in problems]
+        required = self.input_schema.get("required", ())
+        names = [name if name in required else f"{name}?" for name in self.input_schema["properties"]]
+        return CortexError(
+            "invalid_arguments",
+            f"the arguments of {self.name} are not right: "
+            + "; ".join(f"{e['field']}: {e['message']}" for e in told[:5]),
+            hint=f"{self.name} takes {', '.join(names)}",
+            details={"errors": told},
+        )

@@ -72,6 +72,32 @@ def test_a_pair_that_is_none_is_a_wrong_usage(run, words):
     assert "give KEY=VALUE" in answer.stderr
 
 
+@pytest.mark.parametrize("words", [("{subject:a}",), ("subject=a",), ("--arg", "subject", "a")])
+def test_arguments_without_their_quotes_are_told_how_to_be_written(run, skill, words):
+    answer = run("call", "skill_assert", *words, "--skills", skill)
+    assert answer.exit_code == 2
+    assert """in quotes, '{"key": "value"}', or --arg KEY=VALUE""" in answer.stderr
+
+
+def test_arguments_that_are_missing_or_misspelt_are_told_what_the_tool_takes(run, skill):
+    answer = run("call", "skill_assert", "--arg", "subjct=a", "--skills", skill)
+    assert answer.exit_code == 1
+    assert "\nhint: skill_assert takes subject, predicate, object, requireProof?" in answer.stderr
+
+
+def test_a_query_about_the_agent_alone_that_may_not_be_what_was_meant_is_told(run, skill):
+    words = ("query", "--skills", skill, "--predicate", "greets")
+    assert "--scope namespace" in run(*words).stderr
+    assert "--scope namespace" in run(*words, "--subject", "nails").stderr
+    assert run(*words, "--scope", "namespace").stderr == ""
+
+
+def test_status_says_that_the_sandbox_is_switched_off(run, tmp_path):
+    (tmp_path / "cortex.yaml").write_text("skillSandbox: {sandboxEnabled: false}\n")
+    assert "sandbox     in-process\n" in run("status").stdout
+    assert "sandbox     off\n" in run("status", "--config", tmp_path / "cortex.yaml").stdout
+
+
 def test_a_refused_call_is_an_answer_and_an_error(run, skill):
     answer = run("call", "skill_assert", '{"subject": "a", "predicate": "hates", "object": 1}', "--skills", skill)
     assert (answer.exit_code, answer.stdout) == (1, "")
@@ -175,7 +201,7 @@ def test_list_shows_a_line_a_skill_with_tabs_in_a_pipe(run, write_skill, store):
         ["greeter", "1.2.0", "onQuery", "graph:read, graph:write", "Greets greeter."],
         ["mute", "1.2.0", "-", "graph:read, graph:write", "Greets mute."],
     ]
-    assert not store.exists()
+    assert not list(store.iterdir())
 
 
 def test_list_as_json(run, skill):
