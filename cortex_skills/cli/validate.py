@@ -118,8 +118,10 @@ def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
     try:
         common.load(plugin, path)
     except CortexError as error:
-        refused = Report(path, faults=_faults(error))
-        return [refused] if len(reports) == 1 else [*reports, refused]
+        faults = _faults(error)
+        if len(reports) == 1:
+            return [Report(reports[0].folder, faults=tuple(replace(f, file=Path(f.file).name) for f in faults))]
+        return [*reports, Report(path, faults=faults)]
     loaded = []
     for report in reports:
         runtime = plugin.skills[report.name or ""].runtime

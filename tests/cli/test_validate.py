@@ -73,6 +73,28 @@ def test_a_folder_that_is_not_there_is_a_wrong_usage(run, tmp_path):
     assert "does not exist" in answer.stderr
 
 
+def test_a_folder_that_was_meant_is_named(run, skill):
+    for written in (skill.with_name("greter"), skill / "SKILL.md"):
+        answer = run("validate", written)
+        assert (answer.exit_code, answer.stdout) == (2, "")
+        assert answer.stderr.endswith(f"hint: did you mean {skill}?\n")
+
+
+def test_a_missing_dependency_names_the_manifest_that_asks_for_it(run, write_skill):
+    manifest = """\
+        ---
+        name: three
+        description: Needs another.
+        type: semantic
+        semantic:
+          version: 1
+          dependencies: [{slug: elsewhere, version: "^1.0.0"}]
+        ---
+        """
+    folder = write_skill("three", manifest)
+    assert run("validate", "--load", folder).stdout.startswith(f"{folder}/SKILL.md: error[manifest_invalid]: ")
+
+
 def test_a_plain_agentskills_skill_is_valid(run, write_skill):
     folder = write_skill("plain", "---\nname: plain\ndescription: Plain.\n---\n", None)
     answer = run("validate", folder)
@@ -86,7 +108,7 @@ def test_validating_alone_runs_nothing(run, write_skill):
 def test_load_says_what_a_skill_exports_and_leaves_the_store_alone(run, skill, store):
     answer = run("validate", "--load", skill)
     assert (answer.exit_code, answer.stdout) == (0, f"ok {skill}: greeter 1.2.0, exports onQuery\n")
-    assert not store.exists()
+    assert not list(store.iterdir())
 
 
 def test_load_reports_why_a_skill_does_not_load(run, write_skill):
