@@ -154,12 +154,12 @@ def skill_folders(path: Path) -> list[Path]:
         if (path / MANIFEST).exists() or (path / MANIFEST).is_symlink():
             return [path]
         inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+        folders = [child for child in inside if (child / MANIFEST).is_file()]
     except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
         reason = getattr(error, "strerror", None) or error
         raise CortexError(
             "manifest_invalid", f"{str(path)[:_MAX_SHOWN]!r} cannot be read: {reason}", hint="name a skill's folder"
         ) from None
-    folders = [child for child in inside if (child / MANIFEST).is_file()]
     if not folders:
         raise CortexError(
             "manifest_invalid",
