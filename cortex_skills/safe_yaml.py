@@ -64,7 +64,8 @@ def read(text: str, *, file: str = "", first_line: int = 1, at: Path = ()) -> Do
         reader.fail(at, error.line, f"is nested more than {MAX_DEPTH} levels deep")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + first_line if error.problem_mark else first_line
-        reader.fail(at, line, f"is not valid YAML: {error.problem or error.context}")
+        hint = "put text in quotes that holds a colon" if error.problem and "mapping values" in error.problem else ""
+        reader.fail(at, line, f"is not valid YAML: {error.problem or error.context}", hint)
     except yaml.YAMLError as error:
         reader.fail(at, first_line, f"is not valid YAML: {getattr(error, 'reason', 'unreadable')}")
     return Document(data, reader.marks, reader.texts, tuple(reader.problems))

@@ -83,7 +83,7 @@ _FILE_GLOBALS = frozenset(
 _DENO_FILE_VERBS = ("copy", "create", "link", "lstat", "make", "mkdir", "open", "read", "remove", "rename", "stat")
 _DENO_FILE_VERBS_TOO = ("symlink", "truncate", "watch", "write")
 
-_HINT = "Remove it: a skill has the graph (`graphClient`), `memory` and `logger`, and nothing else of the host."
+_HINT = "Remove it: a skill has the graph (`graphClient`) and `logger`, and nothing else of the host."
 
 
 def find(program: Program) -> Iterator[Hit]:
