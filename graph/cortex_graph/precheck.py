@@ -5,7 +5,7 @@ Rules kept here:
   column of what is not well-formed (Oxigraph does not), and lets nesting beyond `MAX_DEPTH` be refused (which would
   take Oxigraph time that grows with its square);
 - triple terms nested beyond `MAX_DEPTH` are refused: some ten thousand of them overflow the stack of the process;
-- memory stays flat.
+- memory stays flat, and time grows with the file's size and no faster.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from cortex_graph.errors import InvalidArguments
 
 MAX_DEPTH = 1000
 
-# Triple terms nest as objects only (RDF 1.2 N-Triples §3), so that they all close at once, comments aside.
-_DEEP_TERMS = re.compile(rb"(?:\)>>(?:\s|#[^\n]*\n)*){%d}" % MAX_DEPTH)
+_CLOSED = b")>>"
+_BLANKS = re.compile(rb"\s*+")
+_BLANKS_AND_COMMENTS = re.compile(rb"(?:\s++|#[^\n]*+(?:\n|\Z))*+")
 
 
 def check_file(file: Path, form: RdfFormat) -> None:
@@ -65,11 +66,41 @@ def _check_xml(file: Path) -> None:
 
 def _check_terms(file: Path) -> None:
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        first = content.find(b")>>")
-        if first >= 0 and (found := _DEEP_TERMS.search(content, first)):
-            line = content[: found.start()].count(b"\n") + 1
-            column = found.start() - content.rfind(b"\n", 0, found.start())
+        found = _deep_terms(content)
+        if found is not None:
+            line = content[:found].count(b"\n") + 1
+            column = found - content.rfind(b"\n", 0, found)
             raise _broken(f"triple terms are nested more than {MAX_DEPTH} deep", line, column)
+
+
+def _deep_terms(content: bytes | mmap.mmap) -> int | None:
+    """Where more triple terms than may be close at once; None when nowhere.
+
+    Triple terms nest as objects only (RDF 1.2 N-Triples §3), so that they all close at once, comments aside. What is in
+    a comment or a string is not known here, so every `)>>` may begin such a run; what lies between two of them is
+    looked at once.
+    """
+    runs: dict[int, tuple[int, int]] = {}  # where a run goes on → how many it has closed, and where it began
+    seen = 0
+    at = content.find(_CLOSED)
+    while at >= 0:
+        closed, begin = runs.pop(at, (0, at))
+        if closed + 1 >= MAX_DEPTH:
+            return begin
+        after = _end(_BLANKS, content, at + len(_CLOSED))
+        if content[after : after + 1] == b"#":
+            # Inside of a comment that was passed already, this one ends where that did.
+            after = seen = seen if at < seen else _end(_BLANKS_AND_COMMENTS, content, after)
+        if content[after : after + len(_CLOSED)] == _CLOSED:
+            runs[after] = max(runs.get(after, (0, at)), (closed + 1, begin))
+        at = content.find(_CLOSED, at + 1)
+    return None
+
+
+def _end(pattern: re.Pattern[bytes], content: bytes | mmap.mmap, start: int) -> int:
+    """Where what a pattern takes, maybe nothing, ends."""
+    found = pattern.match(content, start)
+    return found.end() if found else start
 
 
 def _broken(problem: str, line: int, column: int) -> InvalidArguments:

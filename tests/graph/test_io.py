@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cortex_graph import (
     import_rdf,
     open_store,
 )
+from cortex_graph.precheck import _deep_terms
 from tests.graph.strategies import unicode_text, values
 
 BROKEN = {
@@ -157,6 +159,32 @@ def test_a_file_made_to_exhaust_the_reader_is_refused(graph: NamespacedGraph, bo
         import_rdf(graph, io.BytesIO(content), form)
     assert caught.value.details["line"]
     assert graph.count() == 0
+
+
+RUNS = {
+    "closings": b")>>" * 999 + b"x",
+    "closings and blanks": (b")>>" + b" " * 999) * 999 + b"x",
+    "closings and comments": (b")>>" + b"#\n" * 500) * 999 + b"x",
+    "closings in comments": b")>>#" * 500_000,
+    "closings in comments of many lines": b")>>#)>>\n#)>>x\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_only_looks_like_nested_terms_is_read_in_linear_time(graph: NamespacedGraph, run: str) -> None:
+    comment = b"# " + RUNS[run] * (2_000_000 // len(RUNS[run])) + b"\n"
+    with pytest.raises(InvalidArguments) as caught:
+        import_rdf(graph, io.BytesIO(comment + b"<urn:s> <urn:p>"), "turtle")
+    assert caught.value.details["line"]
+
+
+@given(parts=st.lists(st.sampled_from([")>>", " ", "\n", "#", "x", '"']), max_size=40))
+def test_terms_that_close_at_once_are_found_wherever_they_begin(parts: list[str]) -> None:
+    content = "".join(parts).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cortex_graph.precheck.MAX_DEPTH", 3)
+        found = _deep_terms(content)
+    assert (found is None) == (re.search(rb"(?:\)>>(?:\s|#[^\n]*(?:\n|\Z))*){3}", content) is None)
 
 
 @pytest.mark.parametrize(("predicate", "value"), [("p", "\x1f"), ("p", "\uffff"), ("1", "x"), ("p", "\x00")])
