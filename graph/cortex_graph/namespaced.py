@@ -7,7 +7,7 @@ Rules kept here:
 - a pattern with nothing bound means everything in the namespace, and nothing else;
 - what a read returns can be written back as it is, and changes nothing;
 - repeating a triple is no error: `created` is false, the id the same, and nothing is written;
-- a page ends early, with a `nextCursor`, before its triples have more than a million characters together;
+- a page ends early, with a `nextCursor`, before its triples have more than a mebibyte together;
 - `total` is exact up to 100, and whenever everything is on one page. Beyond that it is what is known to be there, and
   `totalIsExact` is false: counting to 1,000 would take four times as long as reading a page of 20.
 

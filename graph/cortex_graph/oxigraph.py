@@ -21,7 +21,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, RdfFormat, Stor
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.errors import GraphUnavailable, StoreLocked
-from cortex_graph.store import PAGE_CHARACTERS, Page, Pattern
+from cortex_graph.store import PAGE_BYTES, Page, Pattern
 
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
@@ -112,9 +112,9 @@ class OxigraphStore:
         """See `GraphStore`."""
         offset = 0 if cursor is None else self._offset(pattern, read_cursor(pattern, cursor))
         found: list[Quad] = []
-        room = PAGE_CHARACTERS
+        room = PAGE_BYTES
         for quad in self._slice(pattern, offset, limit + 1):
-            room -= len(str(quad))
+            room -= len(str(quad).encode())
             if len(found) == limit or (found and room < 0):
                 return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
             found.append(quad)

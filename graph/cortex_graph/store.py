@@ -25,8 +25,8 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
 from cortex_graph.errors import GraphUnavailable
 
-# Of all quads of a page as N-Quads: many times an ordinary page of 1,000, and what a small sandbox can still take in.
-PAGE_CHARACTERS = 1 << 20
+# Of a page as N-Quads: several times an ordinary page of 1,000, and what a small sandbox can still take in.
+PAGE_BYTES = 1 << 20
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
 
@@ -70,7 +70,7 @@ class GraphStore(Protocol):
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """Up to `limit` quads of a pattern, in the store's own order, from where the cursor of the last page ended.
 
-        Fewer, when they would have more than `PAGE_CHARACTERS` together; a quad that has more stands alone.
+        Fewer, when they would have more than `PAGE_BYTES` together; a quad that has more stands alone.
 
         A quad that is there from the first page to the last is never left out; while others write, one may be
         answered twice.

@@ -127,7 +127,7 @@ def test_a_tampered_cursor_is_refused_or_stays_in_its_pattern(data: st.DataObjec
     assert {row["id"] for row in page["triples"]} <= ids
 
 
-def test_a_page_ends_before_its_triples_have_more_than_a_million_characters(graph: NamespacedGraph) -> None:
+def test_a_page_ends_before_its_triples_have_more_than_a_mebibyte(graph: NamespacedGraph) -> None:
     rows = [{"subject": "s", "predicate": "p", "object": f"{LONG}{number}"} for number in range(7)]
     ids = [row["id"] for row in graph.create_triples(rows)]
     page = graph.list_triples({"subject": "s", "limit": 1000})
@@ -140,6 +140,12 @@ def test_a_triple_longer_than_a_page_has_one_of_its_own(graph: NamespacedGraph) 
     graph.create_triples(rows)
     found = [row["object"] for row in read_all(graph, 1000)]
     assert sorted(map(len, found)) == [1, 1, 3 * len(LONG), 4 * len(LONG)]
+
+
+def test_a_page_is_measured_in_bytes(graph: NamespacedGraph) -> None:
+    rows = [{"subject": "s", "predicate": "p", "object": f"{number}{'😀' * 100_000}"} for number in range(3)]
+    graph.create_triples(rows)
+    assert len(graph.list_triples()["triples"]) == 2
 
 
 def test_the_length_of_names_counts_too(graph: NamespacedGraph) -> None:
