@@ -75,6 +75,8 @@ def export(common: Common, file: Path | None, form: str | None) -> None:
             target = cast("IO[bytes]", _Visible(common.out) if common.out.is_terminal else _standard_output())
             export_rdf(plugin.graph, target, form or "turtle")
             target.flush()
+            if not plugin.graph.list_triples({"limit": 1})["triples"]:
+                common.out.note(f"{plugin.graph.namespace} is empty; `graph namespaces` lists those that are not")
             return
         with common.out.working(f"exporting to {file}"):
             export_rdf(plugin.graph, file, form)

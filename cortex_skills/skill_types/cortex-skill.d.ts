@@ -86,7 +86,7 @@ interface TriplePattern {
 
 /** What a page of triples says about the rest. */
 interface Page {
-  /** How many there are on all pages: exact up to 1,000, and 1,000 beyond. */
+  /** How many there are on all pages, if `totalIsExact`; else how many are known to be there. */
   readonly total: number;
   readonly totalIsExact: boolean;
   /** Asks for the next page; `null` on the last one. */

@@ -54,6 +54,7 @@ def test_a_file_that_cannot_be_written_is_told_with_a_way_on(run, tmp_path):
 
 def test_an_empty_store_says_that_it_is_empty_and_a_new_one_that_it_is_new(run, tmp_path):
     assert run("graph", "namespaces").stderr == "the store is empty\n"
+    assert run("graph", "export").stderr == "mayros is empty; `graph namespaces` lists those that are not\n"
     misspelt = tmp_path / "warehose"
     first = run("graph", "namespaces", "--store", misspelt)
     assert (first.exit_code, first.stderr) == (0, f"a new store was made in {misspelt}\nthe store is empty\n")

@@ -1,42 +1,57 @@
-"""What the README tells a newcomer to do, done."""
+"""What the README and the pages tell a newcomer to do, done.
+
+Every sample runs as it stands, in the folder that the README's own commands leave behind. A number in a comment behind
+an expression is what the expression must be.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cortex_skills.errors import CODES
+
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The environment is set up already when the tests run.
 SET_UP = ("make setup", "export PATH=")
+STATED = re.compile(r"^( *)(\w\S.*?) +# (\d+)\b.*", re.MULTILINE)
 
 
-def blocks(language: str) -> list[str]:
-    return [text for name, text in BLOCK.findall(README) if name == language]
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [block for name, block in BLOCK.findall(text) if name == language]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**kept, "PATH": path, "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+
+
+def shell(lines: list[str], folder: Path) -> str:
+    """What the lines print, when none of them fails."""
+    done = run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A folder in which every shell block of the README has run, in order, and what they printed."""
     folder = tmp_path_factory.mktemp("newcomer")
-    lines = [line for block in blocks("sh") for line in block.splitlines() if not line.startswith(SET_UP)]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder, done.stdout
+    (folder / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    (folder / "cortex.yaml").write_text(blocks("docs/python.md", "yaml")[0], encoding="utf-8")
+    lines = [line for block in blocks("README.md", "sh") for line in block.splitlines() if not line.startswith(SET_UP)]
+    return folder, shell(lines, folder)
 
 
 def test_the_commands_of_the_readme_work_in_the_order_in_which_they_stand(newcomer: tuple[Path, str]) -> None:
@@ -47,17 +62,80 @@ def test_the_commands_of_the_readme_work_in_the_order_in_which_they_stand(newcom
 
 def test_the_answer_that_the_readme_shows_is_the_answer(newcomer: tuple[Path, str]) -> None:
     _, printed = newcomer
-    (shown,) = [text for text in blocks("text") if "triples found" in text]
+    (shown,) = [text for text in blocks("README.md", "text") if "triples found" in text]
     for line in shown.splitlines():
         assert line in printed.splitlines()
 
 
-def test_the_python_of_the_readme_runs(newcomer: tuple[Path, str]) -> None:
-    folder, _ = newcomer
-    (program,) = blocks("python")
-    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=60)
+def test_the_refusal_that_the_command_line_page_shows_is_the_refusal(newcomer: tuple[Path, str]) -> None:
+    statement = '{"subject": "nails", "predicate": "colour", "object": "grey"}'
+    command = ["call", "skill_assert", statement, "--skills", "skills/stock-watch", "--store", "memory:"]
+    done = run(["cortex-skills", *command], newcomer[0])
+    assert (done.returncode, [done.stderr]) == (1, blocks("docs/command-line.md", "text"))
+
+
+def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None:
+    printed = shell(blocks("docs/graph.md", "sh"), newcomer[0])
+    assert printed.startswith("2 statements of prices.ttl are in mayros\n")
+    assert printed.endswith("2 statements of mayros are in prices.jsonld\nmayros\n")
+
+
+@pytest.mark.parametrize(
+    ("page", "number"),
+    [
+        (page, number)
+        for page in ("README.md", "docs/python.md", "docs/graph.md", "docs/sandbox.md", "docs/direct-mode.md")
+        for number in range(len(blocks(page, "python")))
+    ],
+)
+def test_a_python_sample_runs(page: str, number: int, newcomer: tuple[Path, str]) -> None:
+    if page == "docs/direct-mode.md" and shutil.which("node") is None:
+        pytest.skip("Node.js is not here")
+    program = STATED.sub(r"\1assert (\2) == \3", blocks(page, "python")[number])
+    done = run([sys.executable, "-c", program], newcomer[0])
     assert done.returncode == 0, done.stderr
-    assert '"alreadyReordered":1' in done.stdout
+    if page == "README.md":
+        assert '"alreadyReordered":1' in done.stdout
+
+
+BASE = """\
+---
+name: stock-base
+description: What the skill of the page depends on.
+type: semantic
+semantic: {version: 1, skillVersion: "1.2.0"}
+---
+"""
+
+
+def test_the_skill_that_the_skills_page_shows_loads(newcomer: tuple[Path, str]) -> None:
+    (manifest,), (code,) = blocks("docs/skills.md", "yaml"), blocks("docs/skills.md", "ts")
+    for file, text in {
+        "stock-watch/SKILL.md": manifest,
+        "stock-watch/skill.ts": code,
+        "stock-base/SKILL.md": BASE,
+    }.items():
+        path = newcomer[0] / "shown" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    printed = shell(["cortex-skills validate --load shown"], newcomer[0])
+    assert "stock-watch 1.0.0, exports onActivate, onDeactivate, onError, onQuery" in printed
+
+
+def test_the_settings_of_the_python_page_are_the_defaults(newcomer: tuple[Path, str]) -> None:
+    program = """\
+import json
+from cortex_skills import Config
+print(json.dumps([Config.load(path, env={}).to_json() for path in ("cortex.yaml", None)]))
+"""
+    shown, defaults = json.loads(run([sys.executable, "-c", program], newcomer[0]).stdout)
+    assert {**shown, "store": defaults["store"], "vocabularies": []} == defaults
+
+
+def test_the_python_page_lists_every_error_code() -> None:
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^`(invalid_arguments,.*?)`$", text, re.MULTILINE | re.DOTALL)
+    assert set(re.split(r",\s+", listed)) == CODES
 
 
 @pytest.mark.parametrize("page", [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"], ids=lambda p: p.name)
