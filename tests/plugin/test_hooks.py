@@ -55,6 +55,11 @@ FAILING = {
 failing = pytest.mark.parametrize(("body", "code"), FAILING.values(), ids=FAILING)
 
 
+def limits_for(code: str) -> dict[str, int]:
+    """Short where the limit itself is what ends the hook; patient where it has to end by itself."""
+    return FAST if code == "skill_timeout" else {"executionTimeoutMs": 30_000}
+
+
 def code_of(name: str = "probe", before: str = "", **hooks: str) -> str:
     bodies = ", ".join(f"{hook}(context) {{ {body} }}" for hook, body in hooks.items())
     return f"// @ts-nocheck\n{before}\nexport default {{ name: '{name}', {bodies} }};"
@@ -78,7 +83,7 @@ def enrichment(plugin: Plugin, **who: str) -> dict[str, Any]:
 
 @failing
 def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(sandbox=limits_for(code))
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery=body)))
     plugin.load(skill("other", code_of("other", onQuery="return { additionalContext: { fine: true } }")))
@@ -273,7 +278,7 @@ def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog:
 
 @failing
 def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(sandbox=limits_for(code))
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="throw new Error('first')", onError=body)))
     for _ in range(2):
@@ -288,7 +293,7 @@ def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Writte
 def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
     if "return {" in body or "return o" in body:
         body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
-    plugin = opened(sandbox=FAST)
+    plugin = opened(sandbox=limits_for(code))
     folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))
     with pytest.raises(CortexError) as refused:
         plugin.load(folder)
@@ -325,7 +330,7 @@ def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Writt
 
 @failing
 def test_a_skill_is_unloaded_whatever_ondeactivate_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(sandbox=limits_for(code))
     plugin.load(skill("probe", code_of(onDeactivate=body)))
     plugin.unload("probe")
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
