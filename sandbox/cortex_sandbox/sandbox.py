@@ -35,6 +35,9 @@ from .waiting import Waiting, current, refuse_inside
 
 T = TypeVar("T")
 
+# For code of our own, which the limits of a guest's are not meant for.
+_INSTALL_S = 30.0
+
 
 class Sandbox(Box):
     """One guest with its limits and what its host offers it. Safe to use from several threads.
@@ -77,7 +80,8 @@ class Sandbox(Box):
         if clock is not None:
             self._guest.instance.clock_ns = lambda: int(clock() * 1000) * 1_000_000
         if host:
-            self._enter(lambda guest: guest.enter("install", guest.new_string(self._host.installation), limit=4096))
+            offered = self._host.installation
+            self._enter(lambda guest: guest.enter("install", guest.new_string(offered), limit=4096), _INSTALL_S)
 
     # --- loading and calling
 

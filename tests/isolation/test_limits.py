@@ -12,7 +12,7 @@ import pytest
 
 from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxMemoryError, SandboxTimeout
 
-SLACK_S = 1.0  # for a machine that does other things; what is waited for would take a minute
+SLACK_S = 15.0  # for a machine that does other things; what is waited for would take a minute
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_guest_that_does_not_end_is_ended(source):
         with pytest.raises(SandboxError):
             box.evaluate(source)
         assert time.monotonic() - start < 0.22 + SLACK_S
-    with ProcessSandbox(Limits(timeout_s=0.2)) as box:
+    with ProcessSandbox() as box:
         assert box.evaluate("1 + 1") == 2
 
 
@@ -151,22 +151,15 @@ def test_twenty_live_at_once_keep_to_themselves():
 
 
 def test_an_event_loop_is_not_blocked():
-    async def run() -> tuple[int, int]:
-        beats = 0
+    turned = threading.Event()
 
-        async def beat() -> None:
-            nonlocal beats
-            while True:
-                beats += 1
-                await asyncio.sleep(0.01)
+    async def run() -> bool:
+        with ProcessSandbox(Limits(timeout_s=60), {"until_it_turned": lambda: turned.wait(30)}) as box:
+            box.load_module("export default { run: () => until_it_turned() }")
+            task = asyncio.ensure_future(box.acall("run"))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            turned.set()
+            return bool(await task)
 
-        heart = asyncio.create_task(beat())
-        with ProcessSandbox(host={"sleep": lambda: time.sleep(0.3)}) as box:
-            box.load_module("export default { run: () => { sleep(); return 5; } }")
-            answer = await box.acall("run")
-        heart.cancel()
-        return answer, beats
-
-    answer, beats = asyncio.run(run())
-    assert answer == 5
-    assert beats > 3
+    assert asyncio.run(run())

@@ -128,12 +128,12 @@ def test_a_giant_result_of_a_host_function_is_limited_by_the_guests_memory() -> 
 
 def test_a_host_function_is_told_how_much_time_is_left() -> None:
     told: list[float] = []
-    with Sandbox(Limits(timeout_s=5), host={"f": lambda: told.append(remaining_s())}) as box:
+    with Sandbox(Limits(timeout_s=600), host={"f": lambda: told.append(remaining_s())}) as box:
         box.evaluate("f()")
         box.load_module("export default { g() { f() } }")
-        box.call("g", timeout_s=2)
-    assert 4 < told[0] <= 5
-    assert 1 < told[1] <= 2
+        box.call("g", timeout_s=300)
+    assert 300 < told[0] <= 600
+    assert 0 < told[1] <= 300
 
 
 def test_a_deadline_that_passes_inside_a_host_function_is_noticed_on_return() -> None:
@@ -184,7 +184,7 @@ def test_sandboxes_nested_at_the_bottom_of_their_stacks_do_not_meet_the_end_of_t
     def level(depth: int) -> int:
         if depth == 0:
             return 0
-        with Sandbox(Limits(memory_bytes=32 << 20), host={"down": lambda: level(depth - 1)}) as box:
+        with Sandbox(Limits(memory_bytes=32 << 20, timeout_s=100), host={"down": lambda: level(depth - 1)}) as box:
             return int(box.evaluate(source)) + 1
 
     assert level(4) == 4
