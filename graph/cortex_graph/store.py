@@ -1,4 +1,4 @@
-"""What a triple store must be able to do, and how one is opened.
+"""What a triple store must be able to do.
 
 Rules kept here:
 - every operation names its graph: there is none that reaches over graphs, and none that answers the default graph;
@@ -7,28 +7,22 @@ Rules kept here:
   crash of the process;
 - whatever goes wrong in a store leaves as a `GraphError`;
 - a page is bounded by what it holds, not only by how many: whoever may write a triple decides how long it is;
+- a SPARQL query sees the graphs that are given with it, whatever its own `FROM` says, and has a time that holds;
 - a store may be used from several threads. A stream of quads is read to its end in the thread that asked for it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import IO, Protocol
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
-
-from cortex_graph.errors import GraphUnavailable
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 # Of a page as N-Quads: several times an ordinary page of 1,000, and what a small sandbox can still take in.
 PAGE_BYTES = 1 << 20
-
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,28 @@ class Page:
 
     quads: list[Quad]
     cursor: str | None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a SPARQL query sees: the graphs that its default graph is the union of, and its named graphs."""
+
+    default: tuple[NamedNode, ...]
+    named: tuple[NamedNode, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a SPARQL query answers, serialised.
+
+    Attributes:
+        form: the format of `chunks`, which tells rows and booleans from graphs.
+        chunks: the bytes, as they come. Closing it ends the query; it raises `QueryTimeout` when the time is over.
+
+    """
+
+    form: QueryResultsFormat | RdfFormat
+    chunks: Generator[bytes, None, None]
 
 
 class GraphStore(Protocol):
@@ -101,41 +117,34 @@ class GraphStore(Protocol):
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
         """Write a graph out in a format, as a stream; with its name where the format has graphs."""
 
+    def query(
+        self,
+        text: str,
+        dataset: Dataset,
+        *,
+        results: QueryResultsFormat = QueryResultsFormat.JSON,
+        graphs: RdfFormat = RdfFormat.N_TRIPLES,
+        timeout_s: float = 30.0,
+    ) -> Answer:
+        """Evaluate a SPARQL 1.1 query over a dataset.
+
+        Whoever calls has seen to it that the text asks no other server (`SERVICE`); see `cortex_graph.sparql`.
+
+        Args:
+            text: the query.
+            dataset: all that it sees.
+            results: how to write the answer of SELECT and ASK.
+            graphs: how to write the answer of CONSTRUCT and DESCRIBE.
+            timeout_s: how long it may take until its last byte was read, in seconds.
+
+        Raises:
+            InvalidArguments: the text is no query (`details`: line, column).
+            QueryTimeout: it took longer.
+
+        """
+
     def flush(self) -> None:
         """Put on the disk whatever is not there yet."""
 
     def close(self) -> None:
         """Let go of what the store holds; every later call raises `GraphUnavailable`."""
-
-
-def open_store(where: str | Path) -> GraphStore:
-    """Open a store.
-
-    Args:
-        where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
-            missing, for one on the disk.
-
-    Raises:
-        StoreLocked: another process has the folder open.
-        GraphUnavailable: the folder cannot be used, or there is no such kind of store.
-
-    """
-    from cortex_graph.oxigraph import OxigraphStore
-
-    if isinstance(where, Path):
-        return OxigraphStore(where)
-    if where == "memory:":
-        return OxigraphStore()
-    scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
-    if not scheme:
-        return OxigraphStore(Path(where))
-    if scheme == "file":
-        url = urlsplit(where)
-        if url.netloc not in ("", "localhost") or not url.path:
-            raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
-        return OxigraphStore(Path(url2pathname(url.path)))
-    if scheme in ("http", "https", "cortex"):
-        problem = "is a remote store, and those are not built in yet"
-    else:
-        problem = f"is of an unknown kind: {scheme}"
-    raise GraphUnavailable(f"{where} {problem}", hint="use `memory:` or the path of a folder", details={"store": where})

@@ -11,18 +11,30 @@ Rules kept here:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, RdfFormat, Store, Variable, serialize
+from pyoxigraph import (
+    Literal,
+    NamedNode,
+    Quad,
+    QueryResultsFormat,
+    QuerySolutions,
+    QueryTriples,
+    RdfFormat,
+    Store,
+    Variable,
+    serialize,
+)
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.errors import GraphUnavailable, StoreLocked
-from cortex_graph.store import PAGE_BYTES, Page, Pattern
+from cortex_graph.errors import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 
+NOTHING = [NamedNode("urn:cortex-graph:nothing")]  # an empty list would mean the store's own default graph
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _ROCKSDB_FILES = ("LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
@@ -167,6 +179,32 @@ class OxigraphStore:
             serialize(self._iterate(Pattern(graph)), output, form, prefixes=dict(prefixes))
         else:
             self._store.dump(output, form, from_graph=graph, prefixes=dict(prefixes))
+
+    @_reported
+    def query(
+        self,
+        text: str,
+        dataset: Dataset,
+        *,
+        results: QueryResultsFormat = QueryResultsFormat.JSON,
+        graphs: RdfFormat = RdfFormat.N_TRIPLES,
+        timeout_s: float = 30.0,  # noqa: ARG002 - the next change keeps it
+    ) -> Answer:
+        """See `GraphStore`."""
+        try:
+            answer = self._store.query(
+                text,
+                default_graph=list(dataset.default) or NOTHING,  # type: ignore[arg-type]
+                named_graphs=list(dataset.named),  # type: ignore[arg-type]
+            )
+        except SyntaxError as error:
+            raise invalid("query", f"is not SPARQL 1.1: {error}") from error
+        form = graphs if isinstance(answer, QueryTriples) else results
+
+        def chunks() -> Generator[bytes, None, None]:
+            yield cast(bytes, answer.serialize(format=form))  # type: ignore[arg-type]
+
+        return Answer(form, chunks())
 
     @_reported
     def flush(self) -> None:

@@ -1,0 +1,1 @@
+"""The triple stores, and how one is opened."""

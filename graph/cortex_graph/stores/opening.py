@@ -1,0 +1,51 @@
+"""The store that a word of a configuration names.
+
+Rules kept here:
+- `memory:` is a store that ends with the process; a path or a `file:` URL is a folder; other schemes are servers;
+- the code of a kind of store is imported when one of that kind is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from cortex_graph.errors import GraphUnavailable
+from cortex_graph.store import GraphStore
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
+
+
+def open_store(where: str | Path) -> GraphStore:
+    """Open a store.
+
+    Args:
+        where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
+            missing, for one on the disk.
+
+    Raises:
+        StoreLocked: another process has the folder open.
+        GraphUnavailable: the folder cannot be used, or there is no such kind of store.
+
+    """
+    from cortex_graph.stores.embedded import OxigraphStore
+
+    if isinstance(where, Path):
+        return OxigraphStore(where)
+    if where == "memory:":
+        return OxigraphStore()
+    scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
+    if not scheme:
+        return OxigraphStore(Path(where))
+    if scheme == "file":
+        url = urlsplit(where)
+        if url.netloc not in ("", "localhost") or not url.path:
+            raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
+        return OxigraphStore(Path(url2pathname(url.path)))
+    if scheme in ("http", "https", "cortex"):
+        problem = "is a remote store, and those are not built in yet"
+    else:
+        problem = f"is of an unknown kind: {scheme}"
+    raise GraphUnavailable(f"{where} {problem}", hint="use `memory:` or the path of a folder", details={"store": where})
