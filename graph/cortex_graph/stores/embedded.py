@@ -195,7 +195,7 @@ class OxigraphStore:
             answer = self._store.query(
                 text,
                 default_graph=list(dataset.default) or NOTHING,  # type: ignore[arg-type]
-                named_graphs=list(dataset.named),  # type: ignore[arg-type]
+                named_graphs=list(dataset.named),
             )
         except SyntaxError as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
