@@ -23,11 +23,13 @@ from cortex_sandbox import Box, Exports, SandboxError, SandboxMemoryError
 from cortex_skills.boxes import Program
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.escaping import one_line
+from cortex_skills.escaping import one_line, shown_name
+from cortex_skills.schemas import did_you_mean
 from cortex_skills.skill_log import SkillLog
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
 _MAX_STOPS = 3
+_MAX_TOLD = 20
 _ERROR_HOOK_S = 0.5
 _DEACTIVATE_S = 2.0
 
@@ -152,6 +154,12 @@ class SkillRuntime:
             self._count_stop(error)
             raise
 
+    def _tell_of_misspelt(self, exports: Exports) -> None:
+        """A function that is called almost like a hook would never be called."""
+        for name in sorted(exports.functions - set(HOOKS))[:_MAX_TOLD]:
+            if near := did_you_mean(name, set(HOOKS) - self._hooks):
+                self._log.tell(logging.WARNING, f"{shown_name(name)} is no hook and is never called: {near}")
+
     def _open(self) -> Box:
         """A fresh sandbox."""
         try:
@@ -163,7 +171,9 @@ class SkillRuntime:
         """The sandbox, with the skill loaded and activated."""
         operation = "loading"
         try:
-            self._hooks = _hooks_of(self.name, self._program.load(box, _left(deadline)))
+            exports = self._program.load(box, _left(deadline))
+            self._hooks = _hooks_of(self.name, exports)
+            self._tell_of_misspelt(exports)
             operation = "onActivate"
             if operation in self._hooks:
                 box.call(operation, self._session.to_json(), timeout_s=_left(deadline))

@@ -348,6 +348,15 @@ def test_ondeactivate_is_told_why(plugin: Plugin, skill: Written, caplog: pytest
     assert living_sandboxes() == 0
 
 
+def test_a_misspelt_hook_is_told_of(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+    plugin.load(
+        skill("one", "export default { name: 'one', onQuerry() {}, 'on Error'() {}, helper() {}, onError() {} }")
+    )
+    assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
+        "[skill:one] onQuerry is no hook and is never called: did you mean onQuery?"
+    ]
+
+
 # --- what a skill keeps, shares and says
 
 
