@@ -143,6 +143,19 @@ class GraphStore(Protocol):
 
         """
 
+    def snapshot(self, folder: Path) -> bool:
+        """Put a copy of the whole store, as it is at one moment, into a new folder that an embedded store can open.
+
+        Cheap: its files are hard links where the file system has them. Others may write meanwhile.
+
+        Args:
+            folder: must not be there yet; on a machine that the store's own files are on.
+
+        Returns:
+            Whether that was done; False, with nothing made, for a store that has no files of its own.
+
+        """
+
     def flush(self) -> None:
         """Put on the disk whatever is not there yet."""
 

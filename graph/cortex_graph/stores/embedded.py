@@ -69,6 +69,7 @@ class OxigraphStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.maintenance = threading.Lock()
+        self._folder = folder
         self._where = "the store in memory" if folder is None else f"the store in {folder}"
         self._writing = threading.Lock()
         self._store: Store = Store() if folder is None else _opened(folder)
@@ -205,6 +206,14 @@ class OxigraphStore:
             yield cast(bytes, answer.serialize(format=form))  # type: ignore[arg-type]
 
         return Answer(form, chunks())
+
+    @_reported
+    def snapshot(self, folder: Path) -> bool:
+        """See `GraphStore`."""
+        if self._folder is None:
+            return False
+        self._store.backup(folder)
+        return True
 
     @_reported
     def flush(self) -> None:
