@@ -3,7 +3,7 @@
 Rules kept here:
 - every operation names its graph: there is none that reaches over graphs, and none that answers the default graph;
 - the terms are pyoxigraph's; nothing here knows namespaces, names or JSON;
-- an operation that changes something is atomic, except the two bulk ones, and returns once the change is safe from a
+- an operation that changes something is atomic, the two bulk ones where `bulk_is_atomic`, and returns once the change is safe from a
   crash of the process;
 - whatever goes wrong in a store leaves as a `GraphError`;
 - a page is bounded by what it holds, not only by how many: whoever may write a triple decides how long it is;
@@ -71,6 +71,9 @@ class GraphStore(Protocol):
     maintenance: Lock
     """Held by what rewrites much of a graph, so that two such things do not run at once."""
 
+    bulk_is_atomic: bool
+    """Whether a bulk operation that fails, or whose process is killed, has written nothing."""
+
     def contains(self, quad: Quad) -> bool:
         """Whether this quad is there."""
 
@@ -109,10 +112,10 @@ class GraphStore(Protocol):
         """The literal as this store gives it back: some keep the value of a number or a time, not its spelling."""
 
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
-        """Write many quads fast; after a failure some may have been written."""
+        """Write many quads fast; after a failure some may have been written, unless `bulk_is_atomic`."""
 
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
-        """Write an N-Triples file to a graph, fast; after a failure some may have been written."""
+        """Write an N-Triples file to a graph, fast; after a failure as with `bulk_insert`."""
 
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
         """Write a graph out in a format, as a stream; with its name where the format has graphs."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from itertools import islice
 from pathlib import Path
@@ -67,11 +68,14 @@ class OxigraphStore:
 
     """
 
+    bulk_is_atomic = True
+
     def __init__(self, folder: Path | None = None) -> None:
         self.maintenance = threading.Lock()
         self._folder = folder
         self._where = "the store in memory" if folder is None else f"the store in {folder}"
         self._writing = threading.Lock()
+        self._bulk = threading.Lock()
         self._store: Store = Store() if folder is None else _opened(folder)
 
     @_reported
@@ -166,12 +170,14 @@ class OxigraphStore:
     @_reported
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
         """See `GraphStore`."""
-        self._store.bulk_extend(quads)
+        with self._bulk_files():
+            self._store.bulk_extend(quads)
 
     @_reported
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
-        self._store.bulk_load(path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
+        with self._bulk_files():
+            self._store.bulk_load(path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
 
     @_reported
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
@@ -223,6 +229,17 @@ class OxigraphStore:
     def close(self) -> None:
         """See `GraphStore`."""
         self._store = _Closed(self._where)  # type: ignore[assignment]
+
+    @contextmanager
+    def _bulk_files(self) -> Iterator[None]:
+        """One bulk operation at a time, so that after a failed one its files can go: they may be what fills the disk."""
+        with self._bulk:
+            try:
+                yield
+            except BaseException:
+                if self._folder is not None:
+                    _sweep(self._folder)
+                raise
 
     def _iterate(self, pattern: Pattern) -> Iterator[Quad]:
         return self._store.quads_for_pattern(pattern.subject, pattern.predicate, pattern.object_, pattern.graph)
@@ -281,7 +298,9 @@ def _opened(folder: Path) -> Store:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         strangers = _strangers(folder)
         if not strangers:
-            return Store(folder)
+            store = Store(folder)
+            _sweep(folder)
+            return store
     except (OSError, RuntimeError, ValueError) as error:
         if any(sign in str(error) for sign in _LOCKED):
             raise StoreLocked(
@@ -299,6 +318,12 @@ def _opened(folder: Path) -> Store:
         hint="give an empty or a new folder",
         details=details,
     )
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what bulk operations that were killed have left; RocksDB never does. The folder is locked by us."""
+    for file in folder.glob("bulk-*.sst"):
+        file.unlink(missing_ok=True)
 
 
 def _strangers(folder: Path) -> list[str]:
