@@ -134,9 +134,17 @@ class NamespacedGraph:
         record = self.names.record(triple_id)
         return self.store.remove(quad, [(self.names.provenance_graph, record), (self.names.index_graph, record)])
 
-    def count(self) -> int:
-        """How many triples the namespace has, exactly; takes longer the more there are."""
-        return self.store.count(Pattern(self.names.graph))
+    def count(self, pattern: Mapping[str, Any] | None = None) -> int:
+        """How many triples have what a pattern binds, exactly; takes longer the more there are.
+
+        Args:
+            pattern: as `list_triples` takes it; `limit` and `cursor` mean nothing here. None for all triples.
+
+        Raises:
+            InvalidArguments: something in the pattern is not what it must be.
+
+        """
+        return self.store.count(self._pattern(check_pattern({} if pattern is None else pattern)))
 
     def provenance_of(self, triple_id: str) -> dict[str, str | None] | None:
         """`{agent, skill, skillVersion, time}` of a triple's record; None when there is no record."""
@@ -194,13 +202,7 @@ class NamespacedGraph:
         given = check_pattern(given)
         limit = check_limit(given.get("limit"), default_limit)
         cursor = check_cursor(given.get("cursor"))
-        subject, predicate, object_ = (given.get(part) for part in ("subject", "predicate", "object"))
-        pattern = Pattern(
-            self.names.graph,
-            None if subject is None else self.names.node(subject, "subject"),
-            None if predicate is None else self.names.node(predicate, "predicate"),
-            None if object_ is None else self._object(object_),
-        )
+        pattern = self._pattern(given)
         page = self.store.match(pattern, limit, cursor)
         total, exact = self._total(pattern, len(page.quads), whole=cursor is None and page.cursor is None)
         return {
@@ -209,6 +211,15 @@ class NamespacedGraph:
             "totalIsExact": exact,
             "nextCursor": page.cursor,
         }
+
+    def _pattern(self, given: Mapping[str, Any]) -> Pattern:
+        subject, predicate, object_ = (given.get(part) for part in ("subject", "predicate", "object"))
+        return Pattern(
+            self.names.graph,
+            None if subject is None else self.names.node(subject, "subject"),
+            None if predicate is None else self.names.node(predicate, "predicate"),
+            None if object_ is None else self._object(object_),
+        )
 
     def _total(self, pattern: Pattern, on_page: int, *, whole: bool) -> tuple[int, bool]:
         """How many triples a pattern has, and whether that is all of them."""

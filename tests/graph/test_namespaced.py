@@ -225,3 +225,12 @@ def test_the_namespaces_that_hold_triples_are_listed(store: GraphStore) -> None:
     NamespacedGraph(store, "far", base="https://example.org/").create_triple(TRIPLE)
     assert namespaces_of(store) == ["a", "b"]
     assert namespaces_of(store, "https://example.org/") == ["far"]
+
+
+def test_count_counts_what_a_pattern_binds():
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n % 2} for n in range(150)])
+    assert graph.count() == 150
+    assert graph.count({"object": 1}) == 75
+    assert graph.count({"subject": "s1", "predicate": "p"}) == 1
+    assert graph.count({"subject": "elsewhere"}) == 0
