@@ -6,6 +6,8 @@ from cortex_graph.errors import (
     GraphUnavailable,
     InvalidArguments,
     NamespaceViolation,
+    PermissionDenied,
+    QueryLimit,
     QueryTimeout,
     StoreLocked,
 )
@@ -33,7 +35,9 @@ __all__ = [
     "NamespacedGraph",
     "Page",
     "Pattern",
+    "PermissionDenied",
     "Provenance",
+    "QueryLimit",
     "QueryTimeout",
     "StoreLocked",
     "check_namespace",

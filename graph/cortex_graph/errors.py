@@ -59,6 +59,18 @@ class QueryTimeout(GraphError):
     code = "query_timeout"
 
 
+class QueryLimit(GraphError):
+    """A query or an update would take more than it may: bytes of an answer, memory, triples."""
+
+    code = "query_limit"
+
+
+class PermissionDenied(GraphError):
+    """Somebody asked for what nobody may do here, such as asking another server."""
+
+    code = "permission_denied"
+
+
 class StoreLocked(GraphError):
     """The data folder is open in another process."""
 
