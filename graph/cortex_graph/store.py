@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from types import TracebackType
 from typing import IO, Protocol
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
@@ -65,11 +65,30 @@ class Answer:
     chunks: Generator[bytes, None, None]
 
 
+class Maintenance(Protocol):
+    """A lock, as `threading.Lock` is one."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take it; answer whether it was taken."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+    def __enter__(self) -> bool:
+        """Take it, however long it takes."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Give it back."""
+
+
 class GraphStore(Protocol):
     """A triple store."""
 
-    maintenance: Lock
-    """Held by what rewrites much of a graph, so that two such things do not run at once."""
+    @property
+    def maintenance(self) -> Maintenance:
+        """Held by what rewrites much of a graph, so that two such things do not run at once, in whatever process."""
 
     bulk_is_atomic: bool
     """Whether a bulk operation that fails, or whose process is killed, has written nothing."""

@@ -292,32 +292,49 @@ class _Closed:
         self._refuse()
 
 
-def _opened(folder: Path) -> Store:
-    details = {"folder": str(folder)}
-    try:
+def prepare(folder: Path) -> None:
+    """Make the folder of a store if it is missing; one that holds somebody else's files is refused and left alone.
+
+    Raises:
+        GraphUnavailable: the folder cannot be used.
+
+    """
+    with _told(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         strangers = _strangers(folder)
-        if not strangers:
-            store = Store(folder)
-            _sweep(folder)
-            return store
+    if strangers:
+        raise GraphUnavailable(
+            f"the folder {folder} is no store and holds other files: {', '.join(strangers)}",
+            hint="give an empty or a new folder",
+            details={"folder": str(folder)},
+        )
+
+
+def _opened(folder: Path) -> Store:
+    prepare(folder)
+    with _told(folder):
+        store = Store(folder)
+        _sweep(folder)
+        return store
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """What goes wrong when a folder is opened, as an error of ours."""
+    try:
+        yield
     except (OSError, RuntimeError, ValueError) as error:
         if any(sign in str(error) for sign in _LOCKED):
             raise StoreLocked(
                 f"the store in {folder} is open already, in another process or in this one",
                 hint="stop the other process, or give this one another folder",
-                details=details,
+                details={"folder": str(folder)},
             ) from error
         raise GraphUnavailable(
             f"the folder {folder} cannot be used as a store: {getattr(error, 'strerror', None) or error}",
             hint="check that it is a folder that you may write to and that the disk is not full",
-            details=details,
+            details={"folder": str(folder)},
         ) from error
-    raise GraphUnavailable(
-        f"the folder {folder} is no store and holds other files: {', '.join(strangers)}",
-        hint="give an empty or a new folder",
-        details=details,
-    )
 
 
 def _sweep(folder: Path) -> None:
