@@ -42,11 +42,14 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The address of the server (`cortex`)."""
+    """The address of the server, and who may come in (`cortex`)."""
 
     host: str = "127.0.0.1"
     port: int = 19090
     auth_token: str | None = field(default=None, repr=False)
+    token_file: str = ""
+    allow_anonymous_reads: bool = False
+    allowed_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,8 @@ class Config:
         settings: dict[str, Any] = {camel(name): value for name, value in asdict(self).items()}
         for key, value in settings.items():
             if isinstance(value, dict):
-                settings[key] = {camel(name): part for name, part in value.items()}
+                parts = {camel(name): part for name, part in value.items()}
+                settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
         del settings["cortex"]["authToken"], settings["warnings"]
         return settings | {"vocabularies": list(self.vocabularies)}
 
@@ -156,7 +160,8 @@ class Config:
             default: Any = item.default
             value = values.get(item.name, default)
             if isinstance(value, dict):
-                value = replace(default, **{snake(key): part for key, part in value.items()})
+                parts = {snake(key): tuple(part) if isinstance(part, list) else part for key, part in value.items()}
+                value = replace(default, **parts)
             object.__setattr__(self, item.name, tuple(value) if isinstance(value, list) else value)
         object.__setattr__(self, "warnings", warnings)
 
