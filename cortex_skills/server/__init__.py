@@ -1,0 +1,5 @@
+"""The doors of the plugin over HTTP."""
+
+from cortex_skills.server.app import create_app
+
+__all__ = ["create_app"]

@@ -1,0 +1,100 @@
+"""`create_app`: everything that is served over HTTP, as one ASGI application.
+
+    from cortex_skills import Config
+    from cortex_skills.server import create_app
+
+    app = create_app(Config.load("cortex.yaml"))        # opens its own plugin when it starts, and closes it
+    app = create_app(plugin)                            # serves one that is open; whoever opened it closes it
+
+Rules kept here:
+- doors are thin: a tool call passes `Plugin.call`, a triple a `NamespacedGraph` of a namespace that the token opens;
+- the application may be run by any ASGI server; slow clients are the server's affair (see `protocol.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
+
+from cortex_skills.config import Config
+from cortex_skills.plugin import Plugin
+from cortex_skills.server import queries, skills, stats, triples
+from cortex_skills.server.auth import Gate
+from cortex_skills.server.bodies import BODY_S, Bodies
+from cortex_skills.server.doors import NOT_FOUND, routes_of
+from cortex_skills.server.errors import HttpError
+from cortex_skills.server.guards import LOCAL_NAMES, Guards
+from cortex_skills.server.index import index_operations
+from cortex_skills.server.operations import Operation
+from cortex_skills.server.service import Service
+
+API: tuple[Operation, ...] = (*triples.OPERATIONS, *queries.OPERATIONS, *stats.OPERATIONS, *skills.OPERATIONS)
+
+_SWEEP_S = 5.0
+
+
+def create_app(source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S) -> Starlette:
+    """The application.
+
+    Args:
+        source: an open plugin, or the configuration of one to open.
+        host: the address that it will be served at, if it is not the configured one.
+        body_s: how long the body of a request may take to arrive, in seconds.
+
+    """
+    config = source if isinstance(source, Config) else source.config
+    bound = host or config.cortex.host
+    names = [*config.cortex.allowed_hosts, *([] if bound in LOCAL_NAMES else [bound])]
+    app = Starlette(
+        routes=_routes(),
+        middleware=[Middleware(Guards, hosts=names)],
+        lifespan=_lifespan(source, body_s),
+    )
+    app.router.redirect_slashes = False
+    app.router.default = NOT_FOUND
+    if isinstance(source, Plugin):  # a mounted application is never told that it starts
+        app.state.service = Service(source, Gate(config), Bodies(body_s))
+    return app
+
+
+def _routes() -> Sequence[BaseRoute]:
+    # A door that is not one of operations (`/sparql`) joins here, as a `Route` whose endpoint is an ASGI application:
+    # it calls `doors.admit(scope, "read")` first, and works in `scope["app"].state.service`'s lanes.
+    return routes_of([*API, *index_operations(API)])
+
+
+def _lifespan(source: Plugin | Config, body_s: float) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        plugin = source if isinstance(source, Plugin) else Plugin.open(source)
+        try:
+            if not hasattr(app.state, "service"):
+                app.state.service = Service(plugin, Gate(plugin.config), Bodies(body_s))
+            service: Service = app.state.service
+            sweeping = asyncio.create_task(_sweep(service))
+            yield
+            sweeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await sweeping
+            await asyncio.to_thread(skills.sweep, service, everything=True)
+            service.close()
+        finally:
+            if plugin is not source:
+                plugin.close()
+
+    return lifespan
+
+
+async def _sweep(service: Service) -> None:
+    """Empty the sandboxes whose time is over, for as long as the application runs."""
+    while True:
+        await asyncio.sleep(_SWEEP_S)
+        if service.sandboxes.ended():
+            with suppress(HttpError):
+                await service.lanes["slow"].run(partial(skills.sweep, service))

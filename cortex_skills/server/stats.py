@@ -1,0 +1,98 @@
+"""What the server says of itself: health, numbers, namespaces.
+
+Rules kept here:
+- health is answered to everybody and always, also while the store does not answer; it tells no secret: neither where
+  the store is, nor what is in it;
+- numbers and namespaces are those that the caller may see.
+"""
+
+from __future__ import annotations
+
+import time
+
+from cortex_graph import namespaces_of
+from cortex_graph.store import Pattern
+from cortex_skills import __version__
+from cortex_skills.server.operations import Answer, Call, Operation
+from cortex_skills.server.queries import count
+
+
+def _health(call: Call) -> Answer:
+    status = call.service.probe.ask(call.service.plugin.graph.index.has_begun)
+    logic = {"status": "unavailable", "message": "proofs are not built in yet"}
+    return Answer(200, {"status": status, "components": {"graph": {"status": status}, "logic": logic}})
+
+
+def _stats(call: Call) -> Answer:
+    graph = call.graph
+    numbers = {
+        "triple_count": graph.store.count(Pattern(graph.names.graph)),
+        "subject_count": count(graph, "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?o }"),
+        "predicate_count": count(graph, "SELECT (COUNT(DISTINCT ?p) AS ?n) { ?s ?p ?o }"),
+        "object_count": count(graph, "SELECT (COUNT(DISTINCT ?o) AS ?n) { ?s ?p ?o }"),
+    }
+    server = {
+        "version": __version__,
+        "uptime_seconds": int(time.monotonic() - call.service.started),
+        "connected_clients": 0,
+    }
+    return Answer(200, {"graph": numbers, "server": server, "namespace": graph.namespace})
+
+
+def _namespaces(call: Call) -> Answer:
+    own = call.service.plugin.graph
+    found = [name for name in namespaces_of(own.store, own.names.base) if call.caller.may_use(name)]
+    document = {"namespaces": found, "baseIri": own.names.base, "vocabularies": own.names.vocabularies}
+    return Answer(200, document)
+
+
+def _flush(call: Call) -> Answer:
+    call.service.plugin.graph.store.flush()
+    return Answer(200, {"ok": True})
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/api/v1/health",
+        "getHealth",
+        "Say whether the server and its store answer.",
+        _health,
+        {200: "Health"},
+        permission=None,
+        lane="health",
+        description="Always 200; `status` is `healthy`, or `degraded` when the store fails.",
+    ),
+    Operation(
+        "GET",
+        "/api/v1/stats",
+        "getStats",
+        "Count what is in a namespace, exactly.",
+        _stats,
+        {200: "Stats"},
+        query="NamespaceQuery",
+        errors=("query_timeout",),
+        lane="slow",
+    ),
+    Operation(
+        "GET",
+        "/api/v1/namespaces",
+        "listNamespaces",
+        "List the namespaces that hold something and are yours to use, and how names are spelt.",
+        _namespaces,
+        {200: "Namespaces"},
+        lane="slow",
+        description="An extension. `baseIri` and `vocabularies` are what turns a name into its IRI and back.",
+    ),
+    Operation(
+        "POST",
+        "/api/v1/flush",
+        "flush",
+        "Put on the disk whatever is not there yet.",
+        _flush,
+        {200: "Flushed"},
+        permission="write",
+        lane="slow",
+        description="What was acknowledged survives the server's death without it; this is for a loss of power.",
+    ),
+)
