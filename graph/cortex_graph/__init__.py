@@ -11,13 +11,13 @@ from cortex_graph.errors import (
     QueryTimeout,
     StoreLocked,
 )
-from cortex_graph.io import FORMATS, export_rdf, import_rdf
 from cortex_graph.names import DEFAULT_BASE, WELL_KNOWN_VOCABULARIES, Names, check_namespace
 from cortex_graph.namespaced import NamespacedGraph, namespaces_of
 from cortex_graph.provenance import Provenance
 from cortex_graph.store import Answer, Dataset, GraphStore, Page, Pattern
 from cortex_graph.stores.opening import open_store
 from cortex_graph.terms import from_term, to_term
+from cortex_graph.transfer import FORMATS, export_rdf, import_rdf
 
 __all__ = [
     "DEFAULT_BASE",

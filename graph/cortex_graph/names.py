@@ -166,6 +166,12 @@ class Names:
         return NamedNode(start + _encoded(local, field))
 
 
+def kept_beside(iri: str, base: str) -> bool:
+    """Whether a graph is one that is kept beside some namespace's triples: its provenance, its index."""
+    namespace, _, kind = iri.removeprefix(base).partition("/")
+    return iri.startswith(base) and kind in ("provenance", "index") and bool(_NAMESPACE.fullmatch(namespace))
+
+
 def absolute(iri: Any, field: str) -> NamedNode:
     """An absolute IRI as it stands.
 

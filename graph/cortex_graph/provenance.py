@@ -4,6 +4,7 @@ Rules kept here:
 - a record is a node `{base}NS/triple/HASH`, an `rdf:Statement` and a `prov:Entity`, in the provenance graph of the
   triple's namespace. It holds the triple (`rdf:subject`, `rdf:predicate`, `rdf:object`), `prov:generatedAtTime`, and
   `prov:wasAttributedTo` the agent (`NS:agent:ID`) and the version of the skill (`NS:skill:SLUG@VERSION`);
+- the proofs of a triple are linked from its record (`cortex:proof`);
 - that skill is described beside it, once: a `prov:SoftwareAgent` with `rdfs:label` and `schema:softwareVersion`;
 - each quad costs about 10 µs on a disk, so there is none that says what another one says.
 """
@@ -18,23 +19,22 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.errors import invalid
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
-
-_PROV, _RDF, _RDFS, _SCHEMA, _XSD = (
-    WELL_KNOWN_VOCABULARIES[prefix] for prefix in ("prov", "rdf", "rdfs", "schema", "xsd")
+from cortex_graph.names import Names
+from cortex_graph.vocabulary import (
+    ATTRIBUTED_TO,
+    DATE_TIME,
+    ENTITY,
+    GENERATED_AT,
+    LABEL,
+    OBJECT,
+    PREDICATE,
+    PROOF,
+    SOFTWARE_AGENT,
+    SOFTWARE_VERSION,
+    STATEMENT,
+    SUBJECT,
+    TYPE,
 )
-_TYPE = NamedNode(f"{_RDF}type")
-_STATEMENT = NamedNode(f"{_RDF}Statement")
-_SUBJECT = NamedNode(f"{_RDF}subject")
-_PREDICATE = NamedNode(f"{_RDF}predicate")
-_OBJECT = NamedNode(f"{_RDF}object")
-_ENTITY = NamedNode(f"{_PROV}Entity")
-_SOFTWARE_AGENT = NamedNode(f"{_PROV}SoftwareAgent")
-_ATTRIBUTED_TO = NamedNode(f"{_PROV}wasAttributedTo")
-_GENERATED_AT = NamedNode(f"{_PROV}generatedAtTime")
-_LABEL = NamedNode(f"{_RDFS}label")
-_VERSION = NamedNode(f"{_SCHEMA}softwareVersion")
-_DATE_TIME = NamedNode(f"{_XSD}dateTime")
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Name
     """
     graph = names.provenance_graph
     quads = [
-        Quad(record, _TYPE, _STATEMENT, graph),
-        Quad(record, _TYPE, _ENTITY, graph),
-        Quad(record, _SUBJECT, quad.subject, graph),
-        Quad(record, _PREDICATE, quad.predicate, graph),
-        Quad(record, _OBJECT, quad.object, graph),
-        Quad(record, _GENERATED_AT, _time(provenance.time), graph),
+        Quad(record, TYPE, STATEMENT, graph),
+        Quad(record, TYPE, ENTITY, graph),
+        Quad(record, SUBJECT, quad.subject, graph),
+        Quad(record, PREDICATE, quad.predicate, graph),
+        Quad(record, OBJECT, quad.object, graph),
+        Quad(record, GENERATED_AT, _time(provenance.time), graph),
     ]
     if provenance.agent is not None:
         agent = names.node(f"{names.prefix}agent:{_text(provenance.agent, 'agent')}", "provenance.agent")
-        quads.append(Quad(record, _ATTRIBUTED_TO, agent, graph))
+        quads.append(Quad(record, ATTRIBUTED_TO, agent, graph))
     if provenance.skill is not None:
-        quads.append(Quad(record, _ATTRIBUTED_TO, skill_node(provenance, names), graph))
+        quads.append(Quad(record, ATTRIBUTED_TO, skill_node(provenance, names), graph))
     return quads
 
 
@@ -97,11 +97,11 @@ def description_of(provenance: Provenance, names: Names) -> list[Quad]:
         return []
     node, graph = skill_node(provenance, names), names.provenance_graph
     quads = [
-        Quad(node, _TYPE, _SOFTWARE_AGENT, graph),
-        Quad(node, _LABEL, Literal(provenance.skill), graph),
+        Quad(node, TYPE, SOFTWARE_AGENT, graph),
+        Quad(node, LABEL, Literal(provenance.skill), graph),
     ]
     if provenance.skill_version is not None:
-        quads.append(Quad(node, _VERSION, Literal(provenance.skill_version), graph))
+        quads.append(Quad(node, SOFTWARE_VERSION, Literal(provenance.skill_version), graph))
     return quads
 
 
@@ -109,7 +109,7 @@ def recorded_triple(record: Iterable[Quad], graph: NamedNode) -> Quad | None:
     """The triple that a record is about, as a quad of a graph; None when the record does not say."""
     parts = {quad.predicate: quad.object for quad in record}
     try:
-        return Quad(parts[_SUBJECT], parts[_PREDICATE], parts[_OBJECT], graph)  # type: ignore[arg-type]
+        return Quad(parts[SUBJECT], parts[PREDICATE], parts[OBJECT], graph)  # type: ignore[arg-type]
     except (KeyError, TypeError):
         return None
 
@@ -119,25 +119,30 @@ def as_json(record: Iterable[Quad], description: Iterable[Quad], names: Names) -
     found: dict[str, str | None] = dict.fromkeys(("agent", "skill", "skillVersion", "time"))
     agents = f"{names.prefix}agent:"
     for quad in record:
-        if quad.predicate == _GENERATED_AT:
+        if quad.predicate == GENERATED_AT:
             found["time"] = _value(quad)
-        elif quad.predicate == _ATTRIBUTED_TO and isinstance(quad.object, NamedNode):
+        elif quad.predicate == ATTRIBUTED_TO and isinstance(quad.object, NamedNode):
             name = names.name(quad.object.value)
             if name.startswith(agents):
                 found["agent"] = name[len(agents) :]
     for quad in description:
-        if quad.predicate == _LABEL:
+        if quad.predicate == LABEL:
             found["skill"] = _value(quad)
-        elif quad.predicate == _VERSION:
+        elif quad.predicate == SOFTWARE_VERSION:
             found["skillVersion"] = _value(quad)
     return found
+
+
+def proofs_of(record: Iterable[Quad]) -> list[str]:
+    """The IRIs of the proofs that a record links to, sorted."""
+    return sorted(q.object.value for q in record if q.predicate == PROOF and isinstance(q.object, NamedNode))
 
 
 def skill_of(record: Iterable[Quad], names: Names) -> NamedNode | None:
     """The node of the skill that a record names."""
     skills = f"{names.prefix}skill:"
     for quad in record:
-        if quad.predicate != _ATTRIBUTED_TO or not isinstance(quad.object, NamedNode):
+        if quad.predicate != ATTRIBUTED_TO or not isinstance(quad.object, NamedNode):
             continue
         if names.name(quad.object.value).startswith(skills):
             return quad.object
@@ -158,4 +163,4 @@ def _time(given: datetime | None) -> Literal:
     moment = datetime.now(UTC) if given is None else given
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise invalid("provenance.time", "must be a datetime with a time zone", hint="datetime.now(UTC)")
-    return Literal(moment.astimezone(UTC).isoformat().replace("+00:00", "Z"), datatype=_DATE_TIME)
+    return Literal(moment.astimezone(UTC).isoformat().replace("+00:00", "Z"), datatype=DATE_TIME)

@@ -3,8 +3,8 @@
 Rules kept here:
 - every operation names its graph: there is none that reaches over graphs, and none that answers the default graph;
 - the terms are pyoxigraph's; nothing here knows namespaces, names or JSON;
-- an operation that changes something is atomic, the two bulk ones where `bulk_is_atomic`, and returns once the change is safe from a
-  crash of the process;
+- an operation that changes something is atomic, the two bulk ones where `bulk_is_atomic`, and returns once the change
+  is safe from a crash of the process;
 - whatever goes wrong in a store leaves as a `GraphError`;
 - a page is bounded by what it holds, not only by how many: whoever may write a triple decides how long it is;
 - a SPARQL query sees the graphs that are given with it, whatever its own `FROM` says, and has a time that holds;

@@ -78,6 +78,22 @@ class OxigraphStore:
         self._bulk = threading.Lock()
         self._store: Store = Store() if folder is None else _opened(folder)
 
+    @classmethod
+    def read_only(cls, folder: Path) -> OxigraphStore:
+        """The store in a folder that nobody has open to write, such as a snapshot; it is left as it is.
+
+        Raises:
+            GraphUnavailable: there is none, or it is damaged.
+
+        """
+        opened = cls()
+        opened._where, opened._folder = f"the snapshot in {folder}", folder
+        try:
+            opened._store = Store.read_only(str(folder))
+        except (OSError, RuntimeError, ValueError) as error:
+            raise opened._unavailable(error) from error
+        return opened
+
     @_reported
     def contains(self, quad: Quad) -> bool:
         """See `GraphStore`."""
@@ -232,7 +248,7 @@ class OxigraphStore:
 
     @contextmanager
     def _bulk_files(self) -> Iterator[None]:
-        """One bulk operation at a time, so that after a failed one its files can go: they may be what fills the disk."""
+        """One bulk operation at a time: after a failed one its files must go, and may be what fills the disk."""
         with self._bulk:
             try:
                 yield

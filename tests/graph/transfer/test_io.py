@@ -21,7 +21,7 @@ from cortex_graph import (
     import_rdf,
     open_store,
 )
-from cortex_graph.precheck import _deep_terms
+from cortex_graph.transfer.precheck import _deep_terms
 from tests.graph.strategies import unicode_text, values
 
 BROKEN = {
@@ -182,7 +182,7 @@ def test_what_only_looks_like_nested_terms_is_read_in_linear_time(graph: Namespa
 def test_terms_that_close_at_once_are_found_wherever_they_begin(parts: list[str]) -> None:
     content = "".join(parts).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cortex_graph.precheck.MAX_DEPTH", 3)
+        patch.setattr("cortex_graph.transfer.precheck.MAX_DEPTH", 3)
         found = _deep_terms(content)
     assert (found is None) == (re.search(rb"(?:\)>>(?:\s|#[^\n]*(?:\n|\Z))*){3}", content) is None)
 

@@ -1,0 +1,100 @@
+"""What two graphs do not have in common.
+
+Rules kept here:
+- a literal that the store spells otherwise (`GraphStore.as_stored`) is the same one;
+- memory stays flat: both sides are sorted, and read side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
+
+from cortex_graph.store import GraphStore
+from cortex_graph.transfer.hashing import sorted_triples
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a store's graph lacks, and what it has beside.
+
+    Attributes:
+        missing: how many triples of the file the graph does not hold.
+        extra: how many triples the graph holds that the file does not.
+        examples: a few of those that are missing, as N-Triples.
+
+    """
+
+    missing: int
+    extra: int
+    examples: tuple[str, ...]
+
+
+def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> Difference:
+    """Compare a graph with the sorted N-Triples in a file.
+
+    Raises:
+        GraphUnavailable: the store cannot be read.
+        OSError: the file cannot be read.
+
+    """
+    missing, extra, respelt = 0, 0, 0
+    examples: list[str] = []
+    with file.open("rb") as wanted:
+        for line, is_wanted in _unshared(wanted, sorted_triples(store, graph, folder)):
+            if not is_wanted:
+                extra += 1
+            elif _is_respelt(store, graph, line):
+                respelt += 1
+            else:
+                missing += 1
+                if len(examples) < _SHOWN:
+                    examples.append(line.decode().strip())
+    return Difference(missing, max(extra - respelt, 0), tuple(examples))
+
+
+def extra_quads(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> Iterator[Quad]:
+    """The quads of a graph that are not in a file of sorted N-Triples, once all of the file is in the graph."""
+    with file.open("rb") as wanted:
+        unshared = _unshared(wanted, sorted_triples(store, graph, folder))
+        respelt = {_stored(store, graph, line) for line, is_wanted in unshared if is_wanted}
+    with file.open("rb") as wanted:
+        for line, is_wanted in _unshared(wanted, sorted_triples(store, graph, folder)):
+            if not is_wanted and (quad := _quad(line, graph)) not in respelt:
+                yield quad
+
+
+def _unshared(wanted: Iterator[bytes], there: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The lines that only one side has, and whether it is the first."""
+    left, right = next(wanted, None), next(there, None)
+    while left is not None or right is not None:
+        if left == right:
+            left, right = next(wanted, None), next(there, None)
+        elif right is None or (left is not None and left < right):
+            yield left, True  # type: ignore[misc]
+            left = next(wanted, None)
+        else:
+            yield right, False
+            right = next(there, None)
+
+
+def _is_respelt(store: GraphStore, graph: NamedNode, line: bytes) -> bool:
+    quad, stored = _quad(line, graph), _stored(store, graph, line)
+    return stored != quad and store.contains(stored)
+
+
+def _stored(store: GraphStore, graph: NamedNode, line: bytes) -> Quad:
+    quad = _quad(line, graph)
+    if isinstance(quad.object, Literal):
+        return Quad(quad.subject, quad.predicate, store.as_stored(quad.object), graph)
+    return quad
+
+
+def _quad(line: bytes, graph: NamedNode) -> Quad:
+    (quad,) = parse(line, RdfFormat.N_TRIPLES)
+    return Quad(quad.subject, quad.predicate, quad.object, graph)

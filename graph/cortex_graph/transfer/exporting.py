@@ -1,0 +1,120 @@
+"""Export of a namespace, in the formats of RDF.
+
+Rules kept here:
+- an export to a path appears whole or not at all, and is on the disk when it does;
+- every graph can be exported, except that RDF/XML is refused where XML cannot hold what the graph holds;
+- the provenance goes with it, in its own graph, when it is asked for and the format has graphs;
+- memory stays flat.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from pyoxigraph import Quad, RdfFormat, serialize
+
+from cortex_graph.errors import InvalidArguments, invalid
+from cortex_graph.namespaced import NamespacedGraph
+from cortex_graph.store import Pattern
+from cortex_graph.transfer.formats import FORMATS, format_of, shown
+from cortex_graph.transfer.precheck import check_file
+from cortex_graph.transfer.progress import Progress, silent
+from cortex_graph.transfer.scratch import scratch_folder, whole_file
+
+_OFTEN = 10_000
+
+
+def export_rdf(
+    graph: NamespacedGraph,
+    target: Path | str | IO[bytes],
+    format: str | None = None,  # noqa: A002 - the field's word
+    *,
+    with_provenance: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Write all triples of a namespace out; with the name of its graph where the format has graphs.
+
+    Args:
+        graph: the namespace.
+        target: a path, or a stream that takes bytes.
+        format: one of `FORMATS`; None to tell it from the path's extension.
+        with_provenance: write the graph with the records of who asserted what, too.
+        progress: told how far it is.
+
+    Returns:
+        How many triples were written, the records not counted.
+
+    Raises:
+        InvalidArguments: the format is not known or cannot hold the graph, or the file cannot be written.
+        GraphUnavailable: the store cannot be read.
+
+    """
+    form = FORMATS[format_of(target, format)]
+    if with_provenance and not form.supports_datasets:
+        raise invalid("format", f"{form.name} holds no graphs, and so no provenance", hint="use trig, n-quads, json-ld")
+    names = graph.names
+    prefixes = {names.namespace: f"{names.graph.value}:", **names.vocabularies}
+    quads = _Counted(graph, with_provenance, progress)
+    try:
+        with nullcontext(target) if not isinstance(target, str | Path) else whole_file(Path(target)) as output:
+            if form == RdfFormat.RDF_XML:
+                _export_xml(graph, quads, output, prefixes)
+            else:
+                _write(quads, output, form, prefixes)
+    except OSError as error:
+        hint = "name a file in a folder that is there and that you may write to"
+        raise invalid("target", f"{shown(target)} cannot be written: {error.strerror or error}", hint=hint) from error
+    return quads.count
+
+
+class _Counted:
+    """The quads of an export; counts those of the namespace's graph as they pass."""
+
+    def __init__(self, graph: NamespacedGraph, with_provenance: bool, progress: Progress) -> None:
+        self.count = 0
+        self._graph = graph
+        self._with_provenance = with_provenance
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[Quad]:
+        names, store = self._graph.names, self._graph.store
+        streams = [store.quads(Pattern(names.graph))]
+        if self._with_provenance:
+            streams.append(store.quads(Pattern(names.provenance_graph)))
+        # Both begin before either is read on, so that they are of nearly the same moment.
+        firsts = [[quad] if (quad := next(stream, None)) is not None else [] for stream in streams]
+        for quad in chain(firsts[0], streams[0]):
+            self.count += 1
+            if not self.count % _OFTEN:
+                self._progress("exporting", self.count, None)
+            yield quad
+        if self._with_provenance:
+            yield from chain(firsts[1], streams[1])
+
+
+def _write(quads: _Counted, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
+    statements = quads if form.supports_datasets else (quad.triple for quad in quads)
+    serialize(statements, output, form, prefixes=dict(prefixes))
+
+
+def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], prefixes: Mapping[str, str]) -> None:
+    # Oxigraph writes what XML cannot hold all the same, and other readers choke on it.
+    with scratch_folder() as folder:
+        written = folder / "graph.rdf"
+        with written.open("wb") as file:
+            _write(quads, file, RdfFormat.RDF_XML, prefixes)
+        try:
+            check_file(written, RdfFormat.RDF_XML)
+        except InvalidArguments as error:
+            raise invalid(
+                "format",
+                f"cannot be rdf-xml for the graph of {graph.namespace}: {error}",
+                hint="XML holds no control characters, and no predicate that does not end in an XML name; use turtle",
+            ) from error
+        with written.open("rb") as file:
+            shutil.copyfileobj(file, output)

@@ -1,0 +1,46 @@
+"""The formats of RDF that files may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO
+
+from pyoxigraph import RdfFormat
+
+from cortex_graph.errors import invalid
+
+FORMATS: Mapping[str, RdfFormat] = MappingProxyType(
+    {
+        "turtle": RdfFormat.TURTLE,
+        "n-triples": RdfFormat.N_TRIPLES,
+        "n-quads": RdfFormat.N_QUADS,
+        "trig": RdfFormat.TRIG,
+        "json-ld": RdfFormat.JSON_LD,
+        "rdf-xml": RdfFormat.RDF_XML,
+    }
+)
+
+
+def format_of(file: Path | str | IO[bytes], name: str | None) -> str:
+    """The name of a file's format: the one that is given, or the one that its extension tells.
+
+    Raises:
+        InvalidArguments: it is not known.
+
+    """
+    if name in FORMATS:
+        return name
+    if name is None and isinstance(file, str | Path):
+        by_extension = RdfFormat.from_extension(Path(file).suffix[1:])
+        for known, form in FORMATS.items():
+            if form == by_extension:
+                return known
+    said = f"cannot be told from {shown(file)}" if name is None else f"is {name!r}, which is not known"
+    raise invalid("format", said, hint=f"one of {', '.join(FORMATS)}")
+
+
+def shown(file: Path | str | IO[bytes]) -> str:
+    """A file as an error names it."""
+    return str(file) if isinstance(file, str | Path) else "the stream"

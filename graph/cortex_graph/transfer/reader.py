@@ -1,0 +1,188 @@
+"""The process that reads a file which nobody has vouched for: `python -m cortex_graph.transfer.reader`.
+
+Rules kept here:
+- one job a process: a line of JSON comes in, lines of JSON go out (`{"read", "statements", "written"}` as it goes on,
+  then `{"done": …}` or `{"error": …}`); it ends with whoever started it;
+- what it makes of the file is N-Triples in the job's folder: `data.nt`, and with provenance `records.nt` and
+  `recorded.nt`, the triples that those are about and that the file does not hold itself;
+- it has a bound for its memory, so that a file made to fill it ends the reader and nothing else;
+- blank nodes get names, triple terms are refused, and the graphs that stores keep beside a namespace (provenance,
+  index) are never mixed into its triples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple, parse, serialize
+
+from cortex_graph.errors import GraphError, InvalidArguments, invalid
+from cortex_graph.names import Names, kept_beside
+from cortex_graph.transfer.formats import FORMATS
+from cortex_graph.transfer.precheck import check_file
+from cortex_graph.transfer.records import check_records
+
+MAX_MEMORY = 4 << 30
+_BEAT_S = 0.2
+
+
+class Reading:
+    """What is read of one file.
+
+    Args:
+        job: `{file, format, base_iri, folder, namespace, base, with_provenance}`.
+
+    """
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.statements = 0
+        self.ignored = 0
+        self.steps = 0
+        self._file = Path(job["file"])
+        self._form = FORMATS[job["format"]]
+        self._base_iri: str | None = job["base_iri"]
+        self._folder = Path(job["folder"])
+        self._names = Names(job["namespace"], job["base"])
+        self._wants_records: bool = job["with_provenance"]
+        self._input: IO[bytes] | None = None
+        self._nodes: dict[str, int] = {}
+        self._digest = ""
+
+    def run(self) -> dict[str, Any]:
+        """Read the file, and say what it held.
+
+        Raises:
+            InvalidArguments: it is broken, with line and column.
+            OSError: it cannot be read, or the folder not be written.
+
+        """
+        check_file(self._file, self._form)
+        found = self._folder / "found.nt"
+        with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
+            quads = parse(self._input, self._form, base_iri=self._base_iri)
+            serialize(self._triples(quads, records), self._folder / "data.nt", FORMATS["n-triples"])
+        held = 0
+        if self._wants_records:
+            held = check_records(found, self._folder, self._names, self._step)
+        return {"statements": self.statements, "ignored": self.ignored, "records": held}
+
+    def beat(self) -> dict[str, int]:
+        """How far it has come."""
+        read = 0
+        with suppress(OSError, ValueError, AttributeError):
+            read = self._input.tell()  # type: ignore[union-attr]
+        return {"read": read, "statements": self.statements + self.steps, "written": _size(self._folder)}
+
+    def _step(self) -> None:
+        self.steps += 1
+
+    def _triples(self, quads: Iterator[Quad], records: IO[bytes]) -> Iterator[Triple]:
+        """The triples that are data; those of other graphs are put aside or left out."""
+        beside: dict[Any, bool] = {}
+        own = self._names.provenance_graph
+        for quad in quads:
+            graph = quad.graph_name
+            is_beside = beside.get(graph)
+            if is_beside is None:
+                is_beside = isinstance(graph, NamedNode) and kept_beside(graph.value, self._names.base)
+                if len(beside) < 1000:
+                    beside[graph] = is_beside
+            if not is_beside:
+                self.statements += 1
+                subject, object_ = quad.subject, quad.object
+                if type(subject) is NamedNode and type(object_) in (Literal, NamedNode):
+                    yield quad.triple
+                else:
+                    yield self._named(quad)
+            elif self._wants_records and graph == own:
+                records.write(f"{quad.triple} .\n".encode())
+            else:
+                self.ignored += 1
+
+    def _named(self, quad: Quad) -> Triple:
+        subject, object_ = quad.subject, quad.object
+        if isinstance(subject, Triple) or isinstance(object_, Triple):
+            raise invalid("source", f"holds a triple term, in {quad.triple}", hint="use reification (rdf:Statement)")
+        return Triple(self._node(subject), quad.predicate, self._node(object_))  # type: ignore[arg-type]
+
+    def _node(self, term: NamedNode | BlankNode | Literal) -> NamedNode | Literal:
+        if not isinstance(term, BlankNode):
+            return term
+        number = self._nodes.setdefault(term.value, len(self._nodes) + 1)
+        if not self._digest:
+            with self._file.open("rb") as file:
+                self._digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        return self._names.node(f"{self._names.prefix}genid:{self._digest}-{number}")
+
+
+def main() -> int:
+    """Do one job."""
+    job = json.loads(sys.stdin.buffer.readline())
+    _bound_memory()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    reading = Reading(job)
+    ended = threading.Event()
+    beats = threading.Thread(target=_beat, args=(reading, ended), daemon=True)
+    beats.start()
+    answer: dict[str, Any]
+    try:
+        answer = {"done": reading.run()}
+    except SyntaxError as error:
+        problem = f"is not valid {FORMATS[job['format']].name}: {error.msg}"
+        answer = {"error": {"problem": problem, "line": error.lineno, "column": error.offset}}
+    except InvalidArguments as error:
+        answer = {"error": {"message": error.message, "hint": error.hint, "details": error.details}}
+    except GraphError as error:
+        answer = {"error": {"message": error.message, "hint": error.hint, "details": {"field": "source"}}}
+    except OSError as error:
+        answer = {"error": {"os": str(error), "errno": error.errno}}
+    except MemoryError:
+        answer = {"error": {"problem": "needs more memory than the reader of a file may have"}}
+    ended.set()
+    beats.join()
+    _say(answer)
+    return 0
+
+
+def _beat(reading: Reading, ended: threading.Event) -> None:
+    while not ended.wait(_BEAT_S):
+        _say(reading.beat())
+
+
+def _say(message: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(3)
+
+
+def _bound_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _size(folder: Path) -> int:
+    with suppress(OSError):
+        return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""The terms that this code writes and reads, of the standards and of our ontology (`graph/ontology/cortex.ttl`)."""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+
+PROV, RDF, RDFS, SCHEMA, XSD = (WELL_KNOWN_VOCABULARIES[prefix] for prefix in ("prov", "rdf", "rdfs", "schema", "xsd"))
+CORTEX = "urn:cortex-graph:ontology#"
+
+TYPE = NamedNode(f"{RDF}type")
+STATEMENT = NamedNode(f"{RDF}Statement")
+SUBJECT = NamedNode(f"{RDF}subject")
+PREDICATE = NamedNode(f"{RDF}predicate")
+OBJECT = NamedNode(f"{RDF}object")
+VALUE = NamedNode(f"{RDF}value")
+LABEL = NamedNode(f"{RDFS}label")
+ENTITY = NamedNode(f"{PROV}Entity")
+AGENT = NamedNode(f"{PROV}Agent")
+SOFTWARE_AGENT = NamedNode(f"{PROV}SoftwareAgent")
+ATTRIBUTED_TO = NamedNode(f"{PROV}wasAttributedTo")
+GENERATED_AT = NamedNode(f"{PROV}generatedAtTime")
+SOFTWARE_VERSION = NamedNode(f"{SCHEMA}softwareVersion")
+DATE_TIME = NamedNode(f"{XSD}dateTime")
+STRING = NamedNode(f"{XSD}string")
+PROOF = NamedNode(f"{CORTEX}proof")
+PROOF_CLASS = NamedNode(f"{CORTEX}Proof")
