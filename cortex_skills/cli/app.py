@@ -25,7 +25,9 @@ from cortex_skills.cli.graph import graph
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.scan import scan
+from cortex_skills.cli.serve import serve
 from cortex_skills.cli.skills import list_skills, status
+from cortex_skills.cli.token import token
 from cortex_skills.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
 
@@ -147,6 +149,7 @@ program = Program(
     sections={
         "Write skills": [validate, scan, list_skills],
         "Use skills": [query, call, status],
+        "Serve others": [serve, token],
         "Keep the graph": [graph],
         "Mend the installation": [doctor],
     },

@@ -1,0 +1,91 @@
+"""`token create`, `token list` and `token revoke`: who may come in to the server.
+
+Rules kept here:
+- a token's text is written once, when it is made, and to standard output alone;
+- what a token may do is said when it is made, and never changes: revoke it and make another.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.options import Common
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.tokens import TokenFile
+
+
+def _file(common: Common) -> TokenFile:
+    from cortex_skills.tokens import TokenFile, default_file
+
+    given = common.settings().cortex.token_file
+    return TokenFile(Path(given).expanduser() if given else default_file())
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--for", "namespaces", metavar="NS", multiple=True, help="A namespace that it opens; * for all. Repeatable."
+)
+@click.option(
+    "--permission",
+    "permissions",
+    type=click.Choice(["read", "write", "provenance"]),
+    multiple=True,
+    help="What its holder may do [read]. Repeatable.",
+)
+@click.option("--expires", metavar="TIME", default="90d", show_default=True, help="30m, 12h, 90d, 4w, or never.")
+@click.pass_obj
+def create(common: Common, name: str, namespaces: tuple[str, ...], permissions: tuple[str, ...], expires: str) -> None:
+    """Make a token called NAME, and show it this once.
+
+    It opens the configured namespace unless --for names others.
+    """
+    from cortex_skills.tokens import new_token, parse_lifetime
+
+    opened = namespaces or (common.settings().agent_namespace,)
+    token, text = new_token(name, opened, permissions or ("read",), parse_lifetime(expires), datetime.now(UTC))
+    _file(common).add(token)
+    common.out.answer(token.to_json() | {"token": text}, lambda: common.out.line(text))
+    if not common.out.as_json:
+        common.out.note("keep it: it is shown only now")
+
+
+@click.command("list", cls=Command)
+@click.pass_obj
+def list_(common: Common) -> None:
+    """List the tokens: names, never the tokens themselves."""
+    tokens = _file(common).tokens()
+    now = datetime.now(UTC)
+    rows = []
+    for token in tokens:
+        shown = token.to_json()
+        expires = (shown["expires"] or "never") + ("" if token.is_valid(now) else " (expired)")
+        rows.append((token.name, ", ".join(token.namespaces), ", ".join(shown["permissions"]), expires))
+    document = [token.to_json() | {"expired": not token.is_valid(now)} for token in tokens]
+    columns = ("name", "namespaces", "permissions", "expires")
+    common.out.answer(document, lambda: common.out.table(columns, rows))
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="NAME")
+@click.pass_obj
+def revoke(common: Common, name: str) -> None:
+    """Make the token called NAME worthless, from the next request on."""
+    if not _file(common).remove(name):
+        hint = "`cortex-skills token list` lists those that there are"
+        raise CortexError("invalid_arguments", f"there is no token called {name}", hint=hint)
+    common.out.answer({"revoked": name}, lambda: common.out.line(f"{name} is revoked"))
+
+
+token = Group(
+    "token",
+    help="Make, list and revoke the tokens that the server lets in.",
+    sections={"Commands": [create, list_, revoke]},
+)
