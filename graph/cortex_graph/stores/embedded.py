@@ -5,13 +5,14 @@ Rules kept here:
 - "is it there, then write" happens under one lock, so that of two threads that create the same quad one has created it;
 - a page is found by its offset and checked by the mark of the quad before it. If others wrote in between, that quad is
   looked for nearby, and if it is gone the pages start over: something may be answered twice, nothing is left out;
+- a SPARQL query runs in a process of its own, on a snapshot, so that it can be killed (`sparql/evaluation.py`);
 - a folder belongs to one process; a second one gets `StoreLocked`. A folder with somebody else's files is left alone.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from itertools import islice
@@ -24,7 +25,6 @@ from pyoxigraph import (
     Quad,
     QueryResultsFormat,
     QuerySolutions,
-    QueryTriples,
     RdfFormat,
     Store,
     Variable,
@@ -32,10 +32,11 @@ from pyoxigraph import (
 )
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.errors import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.errors import GraphUnavailable, StoreLocked
+from cortex_graph.sparql.evaluation import Evaluation, sweep
+from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 
-NOTHING = [NamedNode("urn:cortex-graph:nothing")]  # an empty list would mean the store's own default graph
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _ROCKSDB_FILES = ("LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
@@ -76,7 +77,9 @@ class OxigraphStore:
         self._where = "the store in memory" if folder is None else f"the store in {folder}"
         self._writing = threading.Lock()
         self._bulk = threading.Lock()
+        self._revisions = Revisions()
         self._store: Store = Store() if folder is None else _opened(folder)
+        self._evaluation = Evaluation(self._revisions, folder, self._copy)
 
     @classmethod
     def read_only(cls, folder: Path) -> OxigraphStore:
@@ -92,6 +95,7 @@ class OxigraphStore:
             opened._store = Store.read_only(str(folder))
         except (OSError, RuntimeError, ValueError) as error:
             raise opened._unavailable(error) from error
+        opened._evaluation.use(folder)
         return opened
 
     @_reported
@@ -109,36 +113,54 @@ class OxigraphStore:
                 if group[0] in store:
                     return [False]
                 if len(group) == 1:
-                    store.add(group[0])
+                    self._change(_graphs(group), store.add, group[0])
                 else:
-                    store.extend(group)
+                    self._change(_graphs(group), store.extend, group)
                 return [True]
             new: dict[Quad, Sequence[Quad]] = {}
             written = []
             for group in groups:
                 written.append(group[0] not in new and group[0] not in store)
                 new.setdefault(group[0], group if written[-1] else ())
-            store.extend(quad for group in new.values() for quad in group)
+            quads = [quad for group in new.values() for quad in group]
+            self._change(_graphs(quads), store.extend, quads)
             return written
 
     @_reported
     def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
         """See `GraphStore`."""
+        about = list(about)
         described = [f"DELETE WHERE {{ GRAPH {graph} {{ {subject} ?p ?o }} }}" for graph, subject in about]
+        graphs = [*_graphs([quad]), *(graph for graph, _ in about)]
         with self._writing:
             if quad not in self._store:
                 return False
             if described:
-                self._store.update("; ".join([_data("DELETE", [quad]), *described]))
+                self._change(graphs, self._store.update, "; ".join([_data("DELETE", [quad]), *described]))
             else:
-                self._store.remove(quad)
+                self._change(graphs, self._store.remove, quad)
             return True
 
     @_reported
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
         """See `GraphStore`."""
         with self._writing:
-            self._store.update(f"{_data('DELETE', remove)}; {_data('INSERT', insert)}")
+            self._apply(list(insert), list(remove))
+
+    def revision(self, graphs: Iterable[NamedNode]) -> int:
+        """See `Revisioned`."""
+        return self._revisions.of(graphs)
+
+    @_reported
+    def apply_at(
+        self, revision: int, graphs: Iterable[NamedNode], insert: Iterable[Quad], remove: Iterable[Quad]
+    ) -> bool:
+        """See `Revisioned`."""
+        with self._writing:
+            if self._revisions.of(graphs) != revision:
+                return False
+            self._apply(list(insert), list(remove))
+            return True
 
     @_reported
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
@@ -187,13 +209,13 @@ class OxigraphStore:
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
         """See `GraphStore`."""
         with self._bulk_files():
-            self._store.bulk_extend(quads)
+            self._change(None, self._store.bulk_extend, quads)
 
     @_reported
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
         with self._bulk_files():
-            self._store.bulk_load(path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
+            self._change([graph], self._store.bulk_load, path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
 
     @_reported
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
@@ -211,23 +233,10 @@ class OxigraphStore:
         *,
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
-        timeout_s: float = 30.0,  # noqa: ARG002 - the next change keeps it
+        timeout_s: float = 30.0,
     ) -> Answer:
         """See `GraphStore`."""
-        try:
-            answer = self._store.query(
-                text,
-                default_graph=list(dataset.default) or NOTHING,  # type: ignore[arg-type]
-                named_graphs=list(dataset.named),
-            )
-        except SyntaxError as error:
-            raise invalid("query", f"is not SPARQL 1.1: {error}") from error
-        form = graphs if isinstance(answer, QueryTriples) else results
-
-        def chunks() -> Generator[bytes, None, None]:
-            yield cast(bytes, answer.serialize(format=form))  # type: ignore[arg-type]
-
-        return Answer(form, chunks())
+        return self._evaluation.query(text, dataset, results, graphs, timeout_s)
 
     @_reported
     def snapshot(self, folder: Path) -> bool:
@@ -244,7 +253,30 @@ class OxigraphStore:
 
     def close(self) -> None:
         """See `GraphStore`."""
+        self._evaluation.close()
         self._store = _Closed(self._where)  # type: ignore[assignment]
+
+    def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
+        update = f"{_data('DELETE', remove)}; {_data('INSERT', insert)}"
+        self._change(_graphs([*insert, *remove]), self._store.update, update)
+
+    def _change(
+        self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
+    ) -> None:
+        """Write to some graphs, to any when None; snapshots of them are stale from here on, even if it fails."""
+        try:
+            change(*args, **how)
+        finally:
+            self._revisions.wrote(graphs)
+
+    def _copy(self, path: Path, graphs: frozenset[NamedNode]) -> None:
+        """Write a copy of the store to a folder; of one in memory, of these graphs, to a file of N-Quads."""
+        if self._folder is not None:
+            self._store.backup(path)
+            return
+        with self._writing, path.open("wb") as file:
+            for graph in graphs:
+                serialize(self._iterate(Pattern(graph)), file, RdfFormat.N_QUADS)
 
     @contextmanager
     def _bulk_files(self) -> Iterator[None]:
@@ -331,6 +363,7 @@ def _opened(folder: Path) -> Store:
     with _told(folder):
         store = Store(folder)
         _sweep(folder)
+        sweep(folder)
         return store
 
 
@@ -369,6 +402,10 @@ def _strangers(folder: Path) -> list[str]:
         if not entry.name.startswith(".") and not any(entry.match(file) for file in _ROCKSDB_FILES)
     )
     return list(islice(foreign, 3))
+
+
+def _graphs(quads: Sequence[Quad]) -> set[NamedNode]:
+    return {quad.graph_name for quad in quads}  # type: ignore[misc]  # in a store of ours all graphs have names
 
 
 def _where(pattern: Pattern) -> str:

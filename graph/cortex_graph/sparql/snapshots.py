@@ -1,0 +1,165 @@
+"""Copies of a store for the processes that evaluate queries.
+
+Rules kept here:
+- a query sees every write that was answered before it was asked: a copy is fresh for some graphs if none of them was
+  written to since its making began;
+- a copy is made once for all who wait for it, and used until it is stale; it goes when the last query on it has ended;
+- copies lie in a folder that only this user can read, and go with the store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from pyoxigraph import NamedNode
+
+_KEPT = 8  # copies of different sets of graphs
+
+
+class Revisions:
+    """Which graph was written to when, counted in writes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._now = 0
+        self._all = 0
+        self._graphs: dict[str, int] = {}
+
+    @property
+    def now(self) -> int:
+        """How many writes there were."""
+        return self._now
+
+    def wrote(self, graphs: Iterable[NamedNode] | None) -> None:
+        """Some graphs were written to, any graph when None; to be called before the write is answered."""
+        with self._lock:
+            self._now += 1
+            if graphs is None:
+                self._all = self._now
+            else:
+                self._graphs.update(dict.fromkeys((graph.value for graph in graphs), self._now))
+
+    def of(self, graphs: Iterable[NamedNode]) -> int:
+        """The last write to one of these graphs."""
+        with self._lock:
+            return max(self._all, *(self._graphs.get(graph.value, 0) for graph in graphs), 0)
+
+
+@dataclass(eq=False)
+class Snapshot:
+    """A copy, the write that it is as new as, and how many queries use it."""
+
+    path: Path
+    revision: int
+    users: int = 0
+    current: bool = True
+
+
+class Snapshots:
+    """The copies of one store.
+
+    Args:
+        revisions: the writes to that store.
+        folder: where to put them; made when the first is.
+        take: writes a copy of some graphs, or of more, to a path that is not there yet.
+        per_graphs: whether a copy holds just the graphs that were asked for.
+
+    """
+
+    def __init__(
+        self,
+        revisions: Revisions,
+        folder: Callable[[], Path],
+        take: Callable[[Path, frozenset[NamedNode]], None],
+        *,
+        per_graphs: bool,
+    ) -> None:
+        self._revisions = revisions
+        self._make_folder = folder
+        self._take = take
+        self._per_graphs = per_graphs
+        self._folder: Path | None = None
+        self._making = threading.Lock()
+        self._lock = threading.Lock()
+        self._current: dict[frozenset[NamedNode], Snapshot] = {}
+        self._numbers = count(1)
+
+    def lease(self, graphs: frozenset[NamedNode]) -> Snapshot:
+        """A copy that is fresh for some graphs; to be given back with `release`.
+
+        Raises:
+            OSError: it cannot be made.
+
+        """
+        key = graphs if self._per_graphs else frozenset()
+        needed = self._revisions.of(graphs)
+        if (found := self._fresh(key, needed)) is None:
+            with self._making:
+                if (found := self._fresh(key, needed)) is None:
+                    found = self._made(key, graphs)
+        return found
+
+    def use(self, copy: Path) -> None:
+        """A copy of all graphs that is always fresh, and not to be removed."""
+        self._per_graphs = False
+        self._current[frozenset()] = Snapshot(copy.resolve(), sys.maxsize)
+
+    def release(self, snapshot: Snapshot) -> None:
+        """Give a copy back."""
+        with self._lock:
+            snapshot.users -= 1
+            gone = not snapshot.users and not snapshot.current
+        if gone:
+            _remove(snapshot.path)
+
+    def close(self) -> None:
+        """Remove all copies; those that are being read go with their readers."""
+        with self._lock:
+            self._current.clear()
+            folder, self._folder = self._folder, None
+        if folder is not None:
+            _remove(folder)
+
+    def _fresh(self, key: frozenset[NamedNode], needed: int) -> Snapshot | None:
+        with self._lock:
+            found = self._current.get(key)
+            if found is None or found.revision < needed:
+                return None
+            found.users += 1
+            return found
+
+    def _made(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
+        if self._folder is None:
+            self._folder = self._make_folder()
+        snapshot = Snapshot(self._folder / str(next(self._numbers)), self._revisions.now, users=1)
+        try:
+            self._take(snapshot.path, graphs)
+        except BaseException:
+            _remove(snapshot.path)
+            raise
+        with self._lock:
+            stale = [self._current.pop(key)] if key in self._current else []
+            while len(self._current) >= _KEPT:
+                stale.append(self._current.pop(next(iter(self._current))))
+            self._current[key] = snapshot
+            for old in stale:
+                old.current = False
+            unused = [old for old in stale if not old.users]
+        for old in unused:
+            _remove(old.path)
+        return snapshot
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
