@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import open_store
+from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import __version__
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
@@ -62,8 +63,18 @@ def test_nothing_large_is_imported_for_help_and_version(words):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_store_that_another_process_has_open_ends_with_2(store, environment):
+def test_a_store_that_another_process_has_open_is_shared_with_it(store, environment):
     held = open_store(store)
+    try:
+        for words in (["status", "--json"], ["doctor"]):
+            done = subprocess.run([SCRIPT, *words], env=environment, capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+    finally:
+        held.close()
+
+
+def test_a_store_that_something_else_has_open_ends_with_2(store, environment):
+    held = OxigraphStore(store)
     try:
         done = subprocess.run(
             [SCRIPT, "status", "--json"], env=environment, capture_output=True, text=True, check=False

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, Pattern, StoreLocked, open_store
+from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, Pattern, open_store
+from cortex_graph.stores.embedded import OxigraphStore
 
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
 GRAPH, OTHER, NODE = NamedNode("urn:g"), NamedNode("urn:h"), NamedNode("urn:s")
@@ -42,25 +43,26 @@ def writer(folder: Path, count: int) -> subprocess.Popen[str]:
     )
 
 
-def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
-    with writer(tmp_path / "store", 0) as owner:
+def test_a_folder_that_another_process_has_open_is_shared_with_it(tmp_path: Path) -> None:
+    with writer(tmp_path / "store", 3) as owner:
         assert owner.stdout
         assert owner.stdout.readline() == "open\n"
-        with pytest.raises(StoreLocked) as caught:
-            open_store(tmp_path / "store")
+        ids = [owner.stdout.readline().strip() for _ in range(3)]
+        graph = NamespacedGraph(open_store(tmp_path / "store"), "mayros")
+        assert [graph.get_triple(triple_id)["object"] for triple_id in ids] == [0, 1, 2]  # type: ignore[index]
         owner.communicate("")
-    assert caught.value.code == "store_locked"
-    assert caught.value.details == {"folder": str(tmp_path / "store")}
-    assert caught.value.hint
-    assert NamespacedGraph(open_store(tmp_path / "store"), "mayros").count() == 0
+    assert graph.count() == 3
 
 
-def test_a_folder_that_this_process_has_open_is_locked(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    with pytest.raises(StoreLocked):
-        open_store(tmp_path)
-    store.close()
-    open_store(tmp_path).close()
+def test_a_folder_that_this_process_has_open_is_open_until_the_last_is_closed(tmp_path: Path) -> None:
+    first, second = open_store(tmp_path), open_store(tmp_path)
+    first.insert([[quad(1)]])
+    first.close()
+    assert second.contains(quad(1))
+    with pytest.raises(GraphUnavailable, match="closed"):
+        first.contains(quad(1))
+    second.close()
+    OxigraphStore(tmp_path).close()
 
 
 def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError, Plugin
 from tests.plugin.skills import living_sandboxes, write_skill
 
@@ -168,7 +169,7 @@ sys.stdin.read()
 """
 
 
-def test_a_store_that_another_process_holds_is_locked(tmp_path: Path) -> None:
+def test_a_store_that_another_process_holds_is_shared_until_it_dies_and_afterwards(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDING, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -176,10 +177,19 @@ def test_a_store_that_another_process_holds_is_locked(tmp_path: Path) -> None:
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(CortexError) as locked:
-            Plugin.open(Config(store=store))
-        holder.kill()
+        with Plugin.open(Config(store=store)) as plugin:
+            made = plugin.graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+            holder.kill()
+            assert plugin.graph.get_triple(made["id"]) is not None
+
+
+def test_a_store_that_something_else_holds_is_locked(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    held = OxigraphStore(Path(store))
+    with pytest.raises(CortexError) as locked:
+        Plugin.open(Config(store=store))
     assert (locked.value.code, locked.value.details) == ("store_locked", {"folder": store})
+    held.close()
     Plugin.open(Config(store=store)).close()
 
 

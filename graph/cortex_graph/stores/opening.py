@@ -23,27 +23,29 @@ def open_store(where: str | Path) -> GraphStore:
 
     Args:
         where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
-            missing, for one on the disk.
+            missing, for one on the disk. Several processes may have a folder open at once.
 
     Raises:
-        StoreLocked: another process has the folder open.
+        StoreLocked: something else than this library has the folder open.
+        GraphBusy: the process that owns the folder does not answer.
         GraphUnavailable: the folder cannot be used, or there is no such kind of store.
 
     """
     from cortex_graph.stores.embedded import OxigraphStore
+    from cortex_graph.stores.shared import open_shared
 
     if isinstance(where, Path):
-        return OxigraphStore(where)
+        return open_shared(where)
     if where == "memory:":
         return OxigraphStore()
     scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
     if not scheme:
-        return OxigraphStore(Path(where))
+        return open_shared(Path(where))
     if scheme == "file":
         url = urlsplit(where)
         if url.netloc not in ("", "localhost") or not url.path:
             raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
-        return OxigraphStore(Path(url2pathname(url.path)))
+        return open_shared(Path(url2pathname(url.path)))
     if scheme in ("http", "https", "cortex"):
         problem = "is a remote store, and those are not built in yet"
     else:

@@ -1,0 +1,253 @@
+"""What another process can ask of the owner: one function for each operation of a `GraphStore`.
+
+Rules kept here:
+- a simple operation answers once: `{"ok": value}` and a body;
+- a stream answers in chunks, each but the last with `{"more": true}`, and goes on at `{"op": "next"}`; at anything else
+  it is closed, and so is what it came from;
+- an upload is asked for part by part with `{"next": true}`;
+- the maintenance lock is held until its holder says otherwise, or its connection ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+
+from pyoxigraph import Quad, QueryResultsFormat, RdfFormat
+
+from cortex_graph.errors import GraphBusy
+from cortex_graph.store import Dataset, GraphStore
+from cortex_graph.stores.shared import limits, wire
+from cortex_graph.stores.shared.channel import Silent
+
+if TYPE_CHECKING:
+    from cortex_graph.stores.shared.serving import Peer, Server
+
+_TRY_AGAIN_S = 0.2
+
+
+class Stopped(Exception):
+    """The other side wants no more of a stream, or gives up an upload."""
+
+
+class Given(NamedTuple):
+    """A request: to whom, by whom, with what."""
+
+    server: Server
+    peer: Peer
+    header: Mapping[str, Any]
+    body: bytes
+
+    @property
+    def store(self) -> GraphStore:
+        """What is asked."""
+        return self.server.store
+
+    def answer(self, value: Any = None, body: bytes = b"") -> None:
+        """Answer it."""
+        self.peer.say({"ok": value}, body)
+
+
+class Sink:
+    """Where a stream is written to; it goes on when the other side asks for more."""
+
+    def __init__(self, peer: Peer, *, asked: bool) -> None:
+        self._peer = peer
+        self._asked = asked
+        self._held = bytearray()
+        self.stopped = False
+
+    def write(self, data: bytes) -> int:
+        """Send some of the stream, once there is enough to send."""
+        self._held += data
+        if len(self._held) >= limits.CHUNK_BYTES:
+            self._send({"more": True})
+        return len(data)
+
+    def end(self) -> None:
+        """Send the rest."""
+        self._send({"end": True})
+
+    def _send(self, header: dict[str, object]) -> None:
+        if not self._asked and self._peer.hear().header.get("op") != "next":
+            self.stopped = True
+            raise Stopped
+        self._asked = False
+        self._peer.say(header, bytes(self._held))
+        self._held.clear()
+
+
+def _stream(given: Given, write: Callable[[Sink], None], *, asked: bool = True) -> None:
+    sink = Sink(given.peer, asked=asked)
+    try:
+        write(sink)
+        sink.end()
+    except Exception:  # a serialiser wraps what its output raises
+        if not sink.stopped:
+            raise
+
+
+def _contains(given: Given) -> None:
+    given.answer(given.store.contains(wire.one_quad(given.body)))
+
+
+def _insert(given: Given) -> None:
+    groups = wire.groups_of(wire.quads_from_bytes(given.body), given.header.get("sizes"))
+    given.answer(given.store.insert(groups))
+
+
+def _remove(given: Given) -> None:
+    quad, *about = wire.quads_from_bytes(given.body)
+    given.answer(given.store.remove(quad, wire.pairs_from_quads(about)))
+
+
+def _apply(given: Given) -> None:
+    quads = wire.quads_from_bytes(given.body)
+    count = int(given.header["insert"])
+    given.answer(given.store.apply(quads[:count], quads[count:]))  # type: ignore[func-returns-value]
+
+
+def _match(given: Given) -> None:
+    pattern = wire.pattern_from_wire(given.header["bound"], given.body)
+    page = given.store.match(pattern, given.header["limit"], given.header["cursor"])
+    given.answer(page.cursor, wire.quads_to_bytes(page.quads))
+
+
+def _quads(given: Given) -> None:
+    pattern = wire.pattern_from_wire(given.header["bound"], given.body)
+
+    def write(sink: Sink) -> None:
+        for some in _batches(given.store.quads(pattern)):
+            sink.write(wire.quads_to_bytes(some))
+
+    _stream(given, write)
+
+
+def _count(given: Given) -> None:
+    pattern = wire.pattern_from_wire(given.header["bound"], given.body)
+    given.answer(given.store.count(pattern, given.header["ceiling"]))
+
+
+def _graph_names(given: Given) -> None:
+    given.answer(None, wire.nodes_to_bytes(given.store.graph_names()))
+
+
+def _bulk_insert(given: Given) -> None:
+    given.store.bulk_insert(_uploaded(given.peer))
+    given.answer()
+
+
+def _uploaded(peer: Peer) -> Iterator[Quad]:
+    while True:
+        peer.say({"next": True})
+        try:
+            message = peer.hear(limits.UPLOAD_S)
+        except Silent as error:
+            raise GraphBusy("an upload did not go on, and was given up", hint="do it again") from error
+        if message.header.get("op") == "end":
+            return
+        if message.header.get("op") != "quads":
+            raise Stopped
+        yield from wire.quads_from_bytes(message.body)
+
+
+def _bulk_load(given: Given) -> None:
+    (graph,) = wire.nodes_from_bytes(given.body)
+    given.store.bulk_load(Path(str(given.header["path"])), graph)
+    given.answer()
+
+
+def _dump(given: Given) -> None:
+    (graph,) = wire.nodes_from_bytes(given.body)
+    form = wire.format_named(RdfFormat.from_media_type, given.header["form"])
+    prefixes = dict(given.header["prefixes"])
+    _stream(given, lambda sink: given.store.dump(graph, cast(IO[bytes], sink), form, prefixes))
+
+
+def _query(given: Given) -> None:
+    asked = given.header
+    nodes, default = wire.nodes_from_bytes(given.body), int(asked["default"])
+    answer = given.store.query(
+        str(asked["text"]),
+        Dataset(tuple(nodes[:default]), tuple(nodes[default:])),
+        results=wire.format_named(QueryResultsFormat.from_media_type, asked["results"]),
+        graphs=wire.format_named(RdfFormat.from_media_type, asked["graphs"]),
+        timeout_s=float(asked["timeout_s"]),
+    )
+    with contextlib.closing(answer.chunks) as chunks:
+        rows = isinstance(answer.form, QueryResultsFormat)
+        given.answer({"rows": rows, "form": answer.form.media_type})
+
+        def write(sink: Sink) -> None:
+            for chunk in chunks:
+                sink.write(chunk)
+
+        _stream(given, write, asked=False)
+
+
+def _snapshot(given: Given) -> None:
+    given.answer(given.store.snapshot(Path(str(given.header["folder"]))))
+
+
+def _flush(given: Given) -> None:
+    given.store.flush()
+    given.answer()
+
+
+def _maintain(given: Given) -> None:
+    until = float("inf") if given.header["timeout"] < 0 else time.monotonic() + float(given.header["timeout"])
+    lock = given.store.maintenance
+    while True:
+        reclaims = given.header.get("reclaim") is True
+        if (reclaims or time.monotonic() >= given.server.grace_until) and lock.acquire(blocking=False):
+            break
+        if time.monotonic() >= until:
+            given.answer(False)
+            return
+        if given.server.stopping or not given.peer.channel.is_quiet():
+            raise Stopped
+        time.sleep(min(_TRY_AGAIN_S, max(0.0, until - time.monotonic())))
+    try:
+        given.answer(True)
+        given.peer.hear()
+    finally:
+        lock.release()
+    given.answer()
+
+
+def _batches(quads: Iterable[Quad]) -> Iterator[list[Quad]]:
+    """Some at a time: few enough that little is read in vain, by their length."""
+    some: list[Quad] = []
+    room = limits.CHUNK_BYTES
+    for quad in quads:
+        some.append(quad)
+        room -= len(str(quad.object)) + 200
+        if room < 0:
+            yield some
+            some, room = [], limits.CHUNK_BYTES
+    yield some
+
+
+OPERATIONS: Mapping[str, Callable[[Given], None]] = MappingProxyType(
+    {
+        "contains": _contains,
+        "insert": _insert,
+        "remove": _remove,
+        "apply": _apply,
+        "match": _match,
+        "quads": _quads,
+        "count": _count,
+        "graph_names": _graph_names,
+        "bulk_insert": _bulk_insert,
+        "bulk_load": _bulk_load,
+        "dump": _dump,
+        "query": _query,
+        "snapshot": _snapshot,
+        "flush": _flush,
+        "maintain": _maintain,
+    }
+)
