@@ -109,14 +109,14 @@ def read_backup(folder: Path | str) -> Backup:
     try:
         file = path / MANIFEST
         if file.stat().st_size > _MAX_MANIFEST:
-            raise _damaged(folder, "its manifest is too large")
+            raise damaged(folder, "its manifest is too large")
         manifest = json.loads(file.read_bytes())
     except OSError as error:
         raise invalid(
             "folder", f"{folder} holds no backup: {error.strerror}", hint="name what `backup` made"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise _damaged(folder, f"its manifest is not JSON: {error}") from error
+        raise damaged(folder, f"its manifest is not JSON: {error}") from error
     if isinstance(manifest, dict) and manifest.get("format") not in (None, FORMAT):
         raise invalid("folder", f"{folder} is of format {manifest['format']}", hint="use the version that made it")
     try:
@@ -129,7 +129,7 @@ def read_backup(folder: Path | str) -> Backup:
         if manifest["format"] != FORMAT or len(graphs) != len(manifest["graphs"]):
             raise ValueError
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise _damaged(folder, "its manifest is not what `backup` writes") from error
+        raise damaged(folder, "its manifest is not what `backup` writes") from error
     return Backup(path, kind, time, graphs)
 
 
@@ -144,7 +144,7 @@ def check_store(backup: Backup, store: GraphStore, progress: Progress = silent) 
     for graph in {*backup.graphs, *(graph.value for graph in store.graph_names())}:
         found = digest_of(store, NamedNode(graph), progress=progress)
         if found != backup.graphs.get(graph, Digest(0, "")):
-            raise _damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+            raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
 
 
 def check_files(backup: Backup) -> None:
@@ -158,9 +158,9 @@ def check_files(backup: Backup) -> None:
         try:
             found = digest_of_file(backup.file_of(graph), NamedNode(graph))
         except (OSError, ValueError) as error:
-            raise _damaged(backup.folder, f"the file of {graph} cannot be used: {error}") from error
+            raise damaged(backup.folder, f"the file of {graph} cannot be used: {error}") from error
         if found != digest:
-            raise _damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+            raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
 
 
 @contextmanager
@@ -220,7 +220,8 @@ def _hash(given: Any) -> str:
     return str(given)
 
 
-def _damaged(folder: Path | str, problem: str) -> InvalidArguments:
+def damaged(folder: Path | str, problem: str) -> InvalidArguments:
+    """The error for a backup that is not what it should be."""
     return InvalidArguments(
         f"the backup in {folder} cannot be trusted: {problem}",
         hint="nothing was changed; use another backup",

@@ -30,7 +30,7 @@ def format_of(file: Path | str | IO[bytes], name: str | None) -> str:
         InvalidArguments: it is not known.
 
     """
-    if name in FORMATS:
+    if name is not None and name in FORMATS:
         return name
     if name is None and isinstance(file, str | Path):
         by_extension = RdfFormat.from_extension(Path(file).suffix[1:])

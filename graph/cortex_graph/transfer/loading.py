@@ -4,8 +4,8 @@ Rules kept here:
 - a store whose bulk load is atomic takes a file whole: killed in the middle, nothing of it is there;
 - any other takes it in slices, and a checkpoint in the store says which are in. The same file begun again goes on after
   the last of them; if anything of what was loaded is gone since, it starts over. Nothing is ever there twice;
-- a checkpoint is about the content of a file, not its name, and goes once all of it is in. It lies in the index graph of
-  the namespace, which holds no data and is in no export.
+- a checkpoint is about the content of a file, not its name, and goes once all of it is in. It lies in the index graph
+  of the namespace, which holds no data and is in no export.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
 import sys
 import threading
@@ -32,6 +33,8 @@ from cortex_graph.transfer.records import check_records
 
 MAX_MEMORY = 4 << 30
 _BEAT_S = 0.2
+# A blank node, a triple term, the names of the graphs that are not data, and the escapes that may hide them.
+_NOT_PLAIN = (b"_:", b"<<", b"/provenance>", b"/index>", b"\\u", b"\\U")
 
 
 class Reading:
@@ -64,11 +67,15 @@ class Reading:
             OSError: it cannot be read, or the folder not be written.
 
         """
+        before = _state(self._file)
         check_file(self._file, self._form)
         found = self._folder / "found.nt"
         with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
             quads = parse(self._input, self._form, base_iri=self._base_iri)
-            serialize(self._triples(quads, records), self._folder / "data.nt", FORMATS["n-triples"])
+            triples = self._all_of(quads) if self._is_plain() else self._triples(quads, records)
+            serialize(triples, self._folder / "data.nt", FORMATS["n-triples"])
+        if _state(self._file) != before:
+            raise invalid("source", "was changed while it was read", hint="nothing was imported; try again")
         held = 0
         if self._wants_records:
             held = check_records(found, self._folder, self._names, self._step)
@@ -83,6 +90,18 @@ class Reading:
 
     def _step(self) -> None:
         self.steps += 1
+
+    def _is_plain(self) -> bool:
+        """Whether no line of the file can hold anything but names and literals, in graphs of data."""
+        if self._form not in (FORMATS["n-triples"], FORMATS["n-quads"]) or not self._file.stat().st_size:
+            return False
+        with self._file.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return all(content.find(sign) < 0 for sign in _NOT_PLAIN)
+
+    def _all_of(self, quads: Iterator[Quad]) -> Iterator[Triple]:
+        for quad in quads:
+            self.statements += 1
+            yield quad.triple
 
     def _triples(self, quads: Iterator[Quad], records: IO[bytes]) -> Iterator[Triple]:
         """The triples that are data; those of other graphs are put aside or left out."""
@@ -176,6 +195,11 @@ def _bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _state(file: Path) -> tuple[int, int, int]:
+    found = file.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _size(folder: Path) -> int:

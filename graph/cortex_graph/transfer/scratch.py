@@ -25,7 +25,7 @@ except ImportError:  # Windows: what is left behind goes after a day
     fcntl = None  # type: ignore[assignment]
 
 _PREFIXES = ("cortex-transfer-", "cortex-import-", "cortex-export-")
-_LOCK = "lock"
+_LOCK = ".in-use"
 _YOUNG_S = 60.0  # between a folder and its lock
 _OLD_S = 86_400.0
 

@@ -1,0 +1,33 @@
+"""The folder that a word of a configuration names, if it names one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cortex_graph.errors import GraphUnavailable
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
+
+
+def folder_of(where: str | Path) -> Path | None:
+    """The folder of a store on the disk; None for a store in memory or on a server.
+
+    Raises:
+        GraphUnavailable: it is a `file:` URL that names no folder of this machine.
+
+    """
+    if isinstance(where, Path):
+        return where
+    scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
+    if not scheme:
+        return Path(where)
+    if scheme != "file":
+        return None
+    from urllib.request import url2pathname  # takes long to import
+
+    url = urlsplit(where)
+    if url.netloc not in ("", "localhost") or not url.path:
+        raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
+    return Path(url2pathname(url.path))

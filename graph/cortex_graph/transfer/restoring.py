@@ -1,0 +1,229 @@
+"""From a backup back to a store.
+
+Rules kept here:
+- a backup is verified before anything is replaced, and what is there is replaced only when that is asked for;
+- a folder is made anew beside the old one and put in its place in one step (`exchange.py`): whoever opens it finds all
+  of the old store or all of the new one. Nobody may have it open meanwhile;
+- a server's graphs are first filled, then rid of what the backup does not hold, and verified. That is no single step:
+  killed in the middle, they hold more than they should, and the same command goes on. Graphs that the backup does not
+  hold are left alone;
+- the backup is never changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pyoxigraph import NamedNode
+
+from cortex_graph.errors import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.folders import folder_of
+from cortex_graph.stores.opening import open_store
+from cortex_graph.transfer.backup import STORE, Backup, check_files, check_store, damaged, read_backup, reading
+from cortex_graph.transfer.comparing import difference, extra_quads
+from cortex_graph.transfer.exchange import exchange
+from cortex_graph.transfer.hashing import spool
+from cortex_graph.transfer.loading import load
+from cortex_graph.transfer.progress import Progress, silent
+from cortex_graph.transfer.reading import full
+from cortex_graph.transfer.scratch import scratch_folder, sync_folder, whole_folder
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a folder that is open cannot be renamed
+    fcntl = None  # type: ignore[assignment]
+
+_AT_ONCE = 5_000
+
+
+def restore(folder: Path | str, where: str | Path, *, replace: bool = False, progress: Progress = silent) -> Backup:
+    """Restore a backup into a store.
+
+    Args:
+        folder: what `back_up` made.
+        where: the store, as `open_store` takes it; not `memory:`.
+        replace: whether what the store holds may go.
+        progress: told how far it is.
+
+    Returns:
+        What was restored.
+
+    Raises:
+        InvalidArguments: the folder holds no backup, a damaged one, or the store holds something.
+        StoreLocked: somebody has the store's folder open.
+        GraphUnavailable: the store cannot be written.
+
+    """
+    backup = read_backup(folder)
+    place = folder_of(where)
+    if place is not None:
+        _into_folder(backup, place.absolute(), replace, progress)
+    elif where == "memory:":
+        raise invalid("store", "is in memory and would be gone at once", hint="name a folder or a server")
+    else:
+        with closing(open_store(where)) as store:
+            restore_into(backup, store, replace=replace, progress=progress)
+    return backup
+
+
+def _into_folder(backup: Backup, place: Path, replace: bool, progress: Progress) -> None:
+    if place == backup.folder or backup.folder in place.parents:
+        raise invalid("store", f"{place} is in the backup itself", hint="name another folder")
+    new = place.with_name(f".{place.name}.restoring")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _nobody_in(place) as is_there:
+            if is_there and not replace:
+                _refuse_unless_empty(place)
+            shutil.rmtree(new, ignore_errors=True)  # of a restore that was killed
+            with whole_folder(new) as part:
+                _fill(backup, part, progress)
+            if is_there:
+                exchange(new, place)
+                sync_folder(place.parent)
+                shutil.rmtree(new, ignore_errors=True)
+            else:
+                new.rename(place)
+                sync_folder(place.parent)
+    except OSError as error:
+        shutil.rmtree(new, ignore_errors=True)
+        raise GraphUnavailable(
+            f"the store in {place} cannot be written: {error.strerror or error}",
+            hint="it is as it was; see whether the disk is full or read-only",
+        ) from error
+
+
+@contextmanager
+def _nobody_in(place: Path) -> Iterator[bool]:
+    """Keep everybody from opening the store in a folder; whether there is one, or anything else but hidden files."""
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        yield place.exists()
+        return
+    if not place.is_dir():
+        raise GraphUnavailable(f"{place} is no folder", hint="give a new name")
+    if not (place / "CURRENT").exists() and (
+        strangers := [entry.name for entry in islice(place.iterdir(), 100) if not entry.name.startswith(".")]
+    ):
+        raise GraphUnavailable(
+            f"the folder {place} is no store and holds other files: {', '.join(strangers[:3])}",
+            hint="give an empty or a new folder",
+        )
+    OxigraphStore(place).close()  # says so when this process has it open, which the lock below does not
+    # The lock that RocksDB takes. Our reading of the store does not touch it; closing the file lets go of it.
+    with (place / "LOCK").open("ab") if fcntl else nullcontext() as lock:
+        if fcntl is not None:
+            try:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[arg-type]
+            except OSError as error:
+                raise StoreLocked(
+                    f"the store in {place} is open in another process",
+                    hint="stop whatever uses it, and restore again",
+                    details={"folder": str(place)},
+                ) from error
+        yield True
+
+
+def _refuse_unless_empty(place: Path) -> None:
+    if (place / "CURRENT").exists():
+        with reading(place) as store:
+            _refuse_if(store.graph_names(), str(place))
+
+
+def _refuse_if(there: list[NamedNode], where: str) -> None:
+    if there:
+        raise invalid(
+            "store",
+            f"{where} holds {there[0].value} already",
+            hint="restore into an empty store, or replace what it holds (--replace)",
+        )
+
+
+def _fill(backup: Backup, part: Path, progress: Progress) -> None:
+    """Make a store in a folder out of a backup, and verify it."""
+    progress("restoring", 0, None)
+    if backup.kind == "snapshot":
+        _copy_files(backup, part)
+    else:
+        check_files(backup)
+        with closing(OxigraphStore(part)) as store:
+            for graph in backup.graphs:
+                store.bulk_load(backup.file_of(graph), NamedNode(graph))
+            store.flush()
+    with _trusted(backup), reading(part) as store:
+        check_store(backup, store, progress)
+
+
+def _copy_files(backup: Backup, part: Path) -> None:
+    """Copied, not linked: what happens to the backup's files must not happen to the store's."""
+    source = backup.folder / STORE
+    if not source.is_dir():
+        raise damaged(backup.folder, "its snapshot is missing")
+    for entry in source.iterdir():
+        if entry.is_symlink() or not entry.is_file():
+            raise damaged(backup.folder, f"{entry.name} in its snapshot is no file")
+        with entry.open("rb") as old, (part / entry.name).open("xb") as new:
+            shutil.copyfileobj(old, new, 1 << 20)
+            new.flush()
+            os.fsync(new.fileno())
+
+
+@contextmanager
+def _trusted(backup: Backup) -> Iterator[None]:
+    """What cannot be read in a copy of a backup is the backup's fault."""
+    try:
+        yield
+    except GraphUnavailable as error:
+        raise damaged(backup.folder, error.message) from error
+
+
+def restore_into(backup: Backup, store: GraphStore, *, replace: bool, progress: Progress = silent) -> None:
+    """Restore a backup into a store that is open, graph by graph; see `restore`."""
+    with scratch_folder() as folder, store.maintenance:
+        if not replace:
+            graphs = map(NamedNode, backup.graphs)
+            _refuse_if([graph for graph in graphs if store.count(Pattern(graph), 1)], "the store")
+        for graph, file in _files(backup, folder, progress).items():
+            _make_same(store, graph, file, folder, progress)
+
+
+def _files(backup: Backup, folder: Path, progress: Progress) -> dict[NamedNode, Path]:
+    """The sorted N-Triples of each graph, verified."""
+    if backup.kind == "triples":
+        check_files(backup)
+        return {NamedNode(graph): backup.file_of(graph) for graph in backup.graphs}
+    files = {}
+    try:
+        with _trusted(backup), reading(backup.folder / STORE) as store:
+            for number, (graph, digest) in enumerate(backup.graphs.items()):
+                file = folder / f"{number}.nt"
+                if spool(store, NamedNode(graph), file, progress=progress) != digest:
+                    raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+                files[NamedNode(graph)] = file
+    except OSError as error:
+        raise full(error) from error
+    return files
+
+
+def _make_same(store: GraphStore, graph: NamedNode, file: Path, folder: Path, progress: Progress) -> None:
+    """Make a graph hold what a file holds, and nothing else."""
+    beside = graph.value.removesuffix("/provenance").removesuffix("/index")
+    load(store, file, graph, NamedNode(f"{beside}/index"), folder, progress)
+    with TemporaryDirectory(dir=folder) as sorting:
+        extra = extra_quads(store, graph, file, Path(sorting))
+        while some := list(islice(extra, _AT_ONCE)):
+            store.apply(remove=some)
+        progress(f"verifying {graph.value}", 0, None)
+        found = difference(store, graph, file, Path(sorting))
+    if found.missing or found.extra:
+        raise GraphUnavailable(
+            f"the graph {graph.value} lacks {found.missing} triples and has {found.extra} too many",
+            hint="if nobody writes at the same time, restore again: it goes on",
+        )
