@@ -1,0 +1,236 @@
+"""Many processes that write to one folder at once, and whose owner dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from cortex_graph import NamespacedGraph, Provenance, open_store
+from tests.graph.shared.processes import Lines, ended, line_of, owner_of, python, record_of, running
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from cortex_graph import NamespacedGraph, Provenance, open_store
+folder, name, count, namespace = sys.argv[1:]
+graph = NamespacedGraph(open_store(Path(folder)), namespace)
+print("open", flush=True)
+sys.stdin.readline()
+slowest = 0.0
+for number in range(int(count)):
+    started = time.monotonic()
+    made = graph.create_triple(
+        {"subject": f"thing:{name}", "predicate": "p", "object": number},
+        Provenance(skill="s", skill_version="1.0.0", agent=name),
+    )
+    slowest = max(slowest, time.monotonic() - started)
+    print(made["id"], flush=True)
+print(f"slowest {slowest}", flush=True)
+"""
+
+
+def written(folder: Path, namespace: str = "mayros") -> set[str]:
+    """The ids of all triples, each seen to have its provenance."""
+    graph = NamespacedGraph(open_store(folder), namespace)
+    found: set[str] = set()
+    cursor = None
+    while True:
+        page = graph.list_triples({"limit": 1000, "cursor": cursor})
+        for triple in page["triples"]:
+            record = graph.provenance_of(triple["id"])
+            assert record is not None
+            assert triple["subject"] == f"{namespace}:thing:{record['agent']}"
+            found.add(triple["id"])
+        cursor = page["nextCursor"]
+        if cursor is None:
+            graph.store.close()
+            return found
+
+
+def go(process: object) -> None:
+    process.stdin.write("go\n")  # type: ignore[attr-defined]
+    process.stdin.flush()  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_eight_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    more = threading.Condition()
+    processes = [
+        python(WRITER, tmp_path / "store", name, 1000, ("mayros", "may")[number % 2])
+        for number, name in enumerate("abcdefgh")
+    ]
+    for process in processes:
+        assert line_of(process) == "open"
+    readers = [Lines(process, more) for process in processes]
+    for process in processes:
+        go(process)
+    assert [reader.end() for reader in readers] == [0] * 8
+    for first, namespace in ((0, "mayros"), (1, "may")):
+        ids = {line for reader in readers[first::2] for line in reader.lines[:-1]}
+        assert len(ids) == 4000
+        assert written(tmp_path / "store", namespace) == ids
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_was_acknowledged_survives_ten_dead_owners_and_the_others_go_on(tmp_path: Path) -> None:
+    folder, more = tmp_path / "store", threading.Condition()
+    alive: dict[int, Lines] = {}
+    dead: list[Lines] = []
+
+    def start(name: str) -> None:
+        process = python(WRITER, folder, name, 1000, "mayros")
+        assert line_of(process) == "open"
+        alive[process.pid] = Lines(process, more)
+        go(process)
+
+    for name in "abcdefgh":
+        start(name)
+    for kill in range(10):
+        before = {pid: len(reader.lines) for pid, reader in alive.items()}
+        with more:  # every death comes in the middle of writing
+            assert more.wait_for(lambda: owner_that_writes(folder, alive, before), 60)  # noqa: B023
+        victim = owner_that_writes(folder, alive, before)
+        os.kill(victim, signal.SIGKILL)
+        dead.append(alive.pop(victim))
+        assert dead[-1].end() == -signal.SIGKILL
+        start(f"later{kill}")
+    assert [reader.end() for reader in alive.values()] == [0] * 8
+    slowest = [float(reader.lines.pop().split()[1]) for reader in alive.values()]
+    assert all(len(reader.lines) == 1000 for reader in alive.values())
+    assert max(slowest) < 20, "a takeover ends; how fast it is, is measured elsewhere"
+    acknowledged = {line for reader in [*alive.values(), *dead] for line in reader.lines}
+    assert all(0 < len(reader.lines) < 1000 for reader in dead)
+    found = written(folder)
+    assert acknowledged <= found
+    assert len(found) <= len(acknowledged) + 10  # what a victim had written and could not say any more
+
+
+def owner_that_writes(folder: Path, alive: dict[int, Lines], before: dict[int, int]) -> int:
+    """The pid of the owner, once it and all others have written something since; 0 until then."""
+    record = record_of(folder)
+    pid = record["pid"] if record else 0
+    some = all(
+        len(reader.lines) > before.get(other, 0) or len(reader.lines) > 1000 or before.get(other, 0) > 900
+        for other, reader in alive.items()
+    )
+    return pid if pid in alive and some and 0 < len(alive[pid].lines) < 900 else 0
+
+
+OPENING = """
+import sys
+from pathlib import Path
+from cortex_graph import NamespacedGraph, open_store
+print("ready", flush=True)
+sys.stdin.readline()
+graph = NamespacedGraph(open_store(Path(sys.argv[1])), "mayros")
+made = graph.create_triple({"subject": sys.argv[2], "predicate": "p", "object": 1})
+print(made["created"], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_sixteen_processes_that_start_at_once_agree_on_one_owner(tmp_path: Path) -> None:
+    processes = [python(OPENING, tmp_path / "store", f"s{number}") for number in range(16)]
+    assert {line_of(process) for process in processes} == {"ready"}
+    for process in processes:
+        go(process)
+    assert [line_of(process) for process in processes] == ["True"] * 16
+    record = record_of(tmp_path / "store")
+    assert record is not None
+    assert record["pid"] in {process.pid for process in processes}
+    assert NamespacedGraph(open_store(tmp_path / "store"), "mayros").count() == 16
+    assert [ended(process)[0] for process in processes] == [0] * 16
+
+
+THREADS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from cortex_graph import NamespacedGraph, open_store
+store = open_store(Path(sys.argv[1]))
+print("open", flush=True)
+graph = NamespacedGraph(store, "mayros")
+def write(thread):
+    rows = [{"subject": "shared", "predicate": "p", "object": f"{thread}-{number}"} for number in range(100)]
+    return sum(graph.create_triple(row)["created"] for row in rows)
+with ThreadPoolExecutor(4) as pool:
+    print(sum(pool.map(write, range(4))), flush=True)
+"""
+
+
+def test_of_all_threads_of_all_processes_one_has_created_a_triple(tmp_path: Path) -> None:
+    processes = [python(THREADS, tmp_path / "store") for _ in range(3)]
+    for process in processes:
+        assert line_of(process) == "open"
+    created = [int(line_of(process)) for process in processes]
+    assert sum(created) == 400
+    assert [ended(process)[0] for process in processes] == [0] * 3
+
+
+def test_a_client_goes_on_when_its_owner_is_killed(tmp_path: Path) -> None:
+    with owner_of(tmp_path) as owner:
+        graph = NamespacedGraph(open_store(tmp_path), "mayros")
+        first = graph.create_triple({"subject": "a", "predicate": "p", "object": 1}, Provenance(agent="x"))
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        second = graph.create_triple({"subject": "a", "predicate": "p", "object": 2})
+    record = record_of(tmp_path)
+    assert record is not None
+    assert record["pid"] == os.getpid()
+    assert (first["created"], second["created"], graph.count()) == (True, True, 2)
+    graph.store.close()
+
+
+def test_an_owner_that_is_told_to_end_leaves_the_folder_to_another(tmp_path: Path) -> None:
+    with owner_of(tmp_path) as owner:
+        graph = NamespacedGraph(open_store(tmp_path), "mayros")
+        graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+        owner.terminate()
+        owner.wait()
+        assert graph.create_triple({"subject": "a", "predicate": "p", "object": 1})["created"] is False
+    graph.store.close()
+
+
+CLOSING = """
+import sys
+from pathlib import Path
+from cortex_graph import open_store
+store = open_store(Path(sys.argv[1]))
+print("open", flush=True)
+sys.stdin.readline()
+if sys.argv[2] == "close":
+    store.close()
+    print("closed", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("way", ["close", "exit"])
+def test_an_owner_that_goes_while_others_write_answers_what_it_began(tmp_path: Path, way: str) -> None:
+    """Each write is created exactly once: none is answered `created: False` because it was made twice."""
+    with running(CLOSING, tmp_path, way) as owner:
+        graph = NamespacedGraph(open_store(tmp_path), "mayros")
+        begun, results = threading.Event(), []
+
+        def write() -> None:
+            for number in range(2000):
+                results.append(graph.create_triple({"subject": "a", "predicate": "p", "object": number})["created"])
+                if number == 200:
+                    begun.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert begun.wait(60)
+        go(owner)
+        writer.join(60)
+    assert results == [True] * 2000
+    assert record_of(tmp_path)["pid"] == os.getpid()  # type: ignore[index]
+    graph.store.close()
