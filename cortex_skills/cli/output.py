@@ -25,6 +25,8 @@ from cortex_skills.escaping import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from cortex_graph.transfer import Progress
+
 # A text, or a text with the style that it has on a terminal.
 Part = str | tuple[str, str]
 
@@ -118,6 +120,24 @@ class Output:
         with Progress(*columns, console=self._margin, transient=True) as progress:
             progress.add_task(one_line(what), total=None)
             yield
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Progress]:
+        """Show on a terminal how far long work has come; nothing in a pipe. Gives what the work is to call."""
+        if self._margin is None or self.as_json:
+            yield lambda *_: None
+            return
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        text = TextColumn("{task.description}", markup=False)
+        columns = (SpinnerColumn(), text, BarColumn(), TaskProgressColumn(show_speed=True), TimeElapsedColumn())
+        with Progress(*columns, console=self._margin, transient=True) as bar:
+            task = bar.add_task(one_line(what), total=None)
+
+            def told(step: str, done: int, total: int | None) -> None:
+                bar.update(task, description=one_line(f"{what}: {step}"), completed=done, total=total)
+
+            yield told
 
     def _paragraph(self, label: str, style: str, text: str) -> None:
         """Lines of which only the first one stands at the margin."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.errors import invalid
@@ -33,6 +33,7 @@ from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.terms import Term, from_term, name_of, to_term
+from cortex_graph.vocabulary import PROOF
 
 MAX_TOTAL = 100
 _LIST_LIMIT = 100
@@ -155,6 +156,11 @@ class NamespacedGraph:
         skill = skill_of(record, self.names)
         description = [] if skill is None else list(self.store.quads(Pattern(graph, skill)))
         return as_json(record, description, self.names)
+
+    def proofs_of(self, triple_id: str) -> list[str]:
+        """The IRIs of the proofs that a triple's record links to, sorted."""
+        record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
+        return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
 
     def _quad(self, subject: Any, predicate: Any, object_: Any) -> Quad:
         return Quad(

@@ -28,7 +28,6 @@ from cortex_graph.vocabulary import (
     LABEL,
     OBJECT,
     PREDICATE,
-    PROOF,
     SOFTWARE_AGENT,
     SOFTWARE_VERSION,
     STATEMENT,
@@ -131,11 +130,6 @@ def as_json(record: Iterable[Quad], description: Iterable[Quad], names: Names) -
         elif quad.predicate == SOFTWARE_VERSION:
             found["skillVersion"] = _value(quad)
     return found
-
-
-def proofs_of(record: Iterable[Quad]) -> list[str]:
-    """The IRIs of the proofs that a record links to, sorted."""
-    return sorted(q.object.value for q in record if q.predicate == PROOF and isinstance(q.object, NamedNode))
 
 
 def skill_of(record: Iterable[Quad], names: Names) -> NamedNode | None:

@@ -1,4 +1,4 @@
-"""`graph import`, `graph export` and `graph namespaces`: the triples themselves.
+"""`graph import` and `graph export`: a namespace as a file.
 
 Rules kept here:
 - import and export see the one configured namespace;
@@ -11,14 +11,16 @@ from __future__ import annotations
 import codecs
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
-from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.graph.wording import are, counted
 from cortex_skills.cli.options import Common
 
 if TYPE_CHECKING:
+    from cortex_graph.transfer import Imported
     from cortex_skills.cli.output import Output
 
 # The names of `cortex_graph.FORMATS`, which takes too long to import for a line of help.
@@ -33,23 +35,44 @@ _FORMAT = click.option(
 @click.command("import", cls=Command)
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @_FORMAT
+@click.option(
+    "--with-provenance",
+    is_flag=True,
+    help="Bring back who asserted what, from an export of this namespace with its provenance.",
+)
 @click.pass_obj
-def import_(common: Common, file: Path, form: str | None) -> None:
+def import_(common: Common, file: Path, form: str | None, with_provenance: bool) -> None:
     """Add the statements of an RDF file to the namespace.
 
     FILE may be - for standard input, with --format. All of the file is imported, or nothing.
     """
-    from cortex_graph import import_rdf
+    from cortex_graph.transfer import import_file
 
     standard_input = str(file) == "-"
     if standard_input and form is None:
         raise click.UsageError("standard input has no extension: give --format")
     source = sys.stdin.buffer if standard_input else file
-    with common.plugin() as plugin, common.out.working(f"importing {file}"):
-        count = import_rdf(plugin.graph, source, form)
+    with common.plugin() as plugin, common.out.progress(f"importing {file}") as progress:
+        done = import_file(plugin.graph, source, form, with_provenance=with_provenance, progress=progress)
         namespace = plugin.graph.namespace
-    document = {"file": str(file), "namespace": namespace, "statements": count}
-    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {file} {_are(count)} in {namespace}"))
+    _tell_what_was_left(common, done, with_provenance)
+    document: dict[str, Any] = {"file": str(file), "namespace": namespace, "statements": done.statements}
+    if with_provenance:
+        document["records"] = done.records
+    text = f"{counted(done.statements, 'statement')} of {file} {are(done.statements)} in {namespace}"
+    if with_provenance:
+        text += f", with {counted(done.records, 'record')}"
+    common.out.answer(document, lambda: common.out.line(text))
+
+
+def _tell_what_was_left(common: Common, done: Imported, with_provenance: bool) -> None:
+    if done.left_out:
+        common.out.note(
+            f"{counted(done.left_out, 'record')} left out: the triple is not there, or the store has its own record"
+        )
+    if done.ignored:
+        hint = "of other namespaces" if with_provenance else "(who asserted what; --with-provenance brings it back)"
+        common.out.note(f"{counted(done.ignored, 'statement')} of provenance {hint} left out")
 
 
 @click.command("export", cls=Command)
@@ -57,12 +80,17 @@ def import_(common: Common, file: Path, form: str | None) -> None:
     "file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 )
 @_FORMAT
+@click.option(
+    "--with-provenance",
+    is_flag=True,
+    help="With the records of who asserted what, in a graph of their own (trig, n-quads, json-ld).",
+)
 @click.pass_obj
-def export(common: Common, file: Path | None, form: str | None) -> None:
+def export(common: Common, file: Path | None, form: str | None, with_provenance: bool) -> None:
     """Write all triples of the namespace out.
 
-    Without FILE, or with -, they go to standard output, as Turtle unless --format says otherwise. The records of who
-    asserted what are not among them.
+    Without FILE, or with -, they go to standard output, as Turtle (with --with-provenance: TriG) unless --format says
+    otherwise.
     """
     from cortex_graph import export_rdf
 
@@ -73,37 +101,18 @@ def export(common: Common, file: Path | None, form: str | None) -> None:
     with common.plugin() as plugin:
         if file is None:
             target = cast("IO[bytes]", _Visible(common.out) if common.out.is_terminal else _standard_output())
-            export_rdf(plugin.graph, target, form or "turtle")
+            form = form or ("trig" if with_provenance else "turtle")
+            count = export_rdf(plugin.graph, target, form, with_provenance=with_provenance)
             target.flush()
-            if not plugin.graph.list_triples({"limit": 1})["triples"]:
+            if not count:
                 common.out.note(f"{plugin.graph.namespace} is empty; `graph namespaces` lists those that are not")
             return
-        with common.out.working(f"exporting to {file}"):
-            export_rdf(plugin.graph, file, form)
-            count = plugin.graph.count()
+        with common.out.progress(f"exporting to {file}") as progress:
+            count = export_rdf(plugin.graph, file, form, with_provenance=with_provenance, progress=progress)
             namespace = plugin.graph.namespace
     document = {"file": str(file), "namespace": namespace, "statements": count}
-    common.out.answer(document, lambda: common.out.line(f"{_statements(count)} of {namespace} {_are(count)} in {file}"))
-
-
-@click.command("namespaces", cls=Command)
-@click.pass_obj
-def namespaces(common: Common) -> None:
-    """List the namespaces of the store."""
-    from cortex_graph import namespaces_of
-
-    with common.plugin() as plugin:
-        found = namespaces_of(plugin.graph.store, plugin.config.base_iri)
-    common.out.answer(found, lambda: _show_each(common.out, found))
-    if not found and not common.out.as_json:
-        common.out.note("the store is empty")
-
-
-graph = Group(
-    "graph",
-    help="Import, export and list what is in the graph.",
-    sections={"Commands": [import_, export, namespaces]},
-)
+    text = f"{counted(count, 'statement')} of {namespace} {are(count)} in {file}"
+    common.out.answer(document, lambda: common.out.line(text))
 
 
 class _Visible:
@@ -133,16 +142,3 @@ def _standard_output() -> IO[bytes]:
         raise click.UsageError("standard output is closed: give a FILE")
     sys.stdout.flush()
     return sys.stdout.buffer
-
-
-def _show_each(out: Output, names: list[str]) -> None:
-    for name in names:
-        out.line(name)
-
-
-def _statements(count: int) -> str:
-    return f"{count} statement{'' if count == 1 else 's'}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
