@@ -24,14 +24,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.errors import invalid
 from cortex_graph.index import TripleIndex
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
-from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.sparql.limits import TIMEOUT_S
+from cortex_graph.sparql.queries import query_graphs
+from cortex_graph.sparql.updates import Updated, update_graphs
+from cortex_graph.store import Answer, GraphStore, Pattern
 from cortex_graph.terms import Term, from_term, name_of, to_term
 from cortex_graph.vocabulary import PROOF
 
@@ -161,6 +164,30 @@ class NamespacedGraph:
         """The IRIs of the proofs that a triple's record links to, sorted."""
         record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
         return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
+
+    def query(
+        self,
+        text: str,
+        *,
+        results: QueryResultsFormat = QueryResultsFormat.JSON,
+        graphs: RdfFormat = RdfFormat.N_TRIPLES,
+        timeout_s: float = TIMEOUT_S,
+        max_bytes: int | None = None,
+    ) -> Answer:
+        """Evaluate a SPARQL 1.1 query over this namespace; arguments and errors are those of `sparql.query_graphs`."""
+        return query_graphs(
+            self.store,
+            [self],
+            text,
+            results=results,
+            graphs_format=graphs,
+            timeout_s=timeout_s,
+            max_bytes=max_bytes,
+        )
+
+    def update(self, text: str, provenance: Provenance | None = None, *, timeout_s: float = TIMEOUT_S) -> Updated:
+        """Execute a SPARQL 1.1 update on this namespace; arguments and errors are those of `sparql.update_graphs`."""
+        return update_graphs(self.store, [self], text, provenance=provenance, timeout_s=timeout_s)
 
     def _quad(self, subject: Any, predicate: Any, object_: Any) -> Quad:
         return Quad(

@@ -1,23 +1,54 @@
 """A user's SPARQL update over namespaces.
 
 Rules kept here:
-- no text of an update reaches a store: each operation becomes queries, and what they answer is written as quads of the
-  namespace's own graph, or removed from it;
-- each operation is one transaction; several that only carry data are one in all.
+- no text of an update reaches a store: the templates and patterns of each operation become CONSTRUCT queries, asked
+  like any query, and what they answer is written as quads of a namespace's own graph, or removed from it;
+- data is read here, as Turtle, and asks the store nothing;
+- each operation is one transaction; a request that only carries data is one in all. If others wrote to what was read
+  meanwhile, it is read again, on stores that can tell (`Revisioned`); on others the last write wins;
+- the provenance and the index of a namespace are written to by what keeps them, and by no update.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
+
+from cortex_graph.errors import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
+from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_many
 from cortex_graph.sparql.limits import DEFAULT_LIMITS, TIMEOUT_S, Limits
-from cortex_graph.store import GraphStore
+from cortex_graph.sparql.operations import Block, Clear, Data, Modify, Operation, read_update
+from cortex_graph.sparql.process import too_slow
+from cortex_graph.sparql.queries import ask, offered_prefixes
+from cortex_graph.sparql.reading import read_text
+from cortex_graph.sparql.scope import dataset_of
+from cortex_graph.sparql.text import refused
+from cortex_graph.sparql.writing import Writer
+from cortex_graph.store import Dataset, GraphStore, Pattern
 
 if TYPE_CHECKING:
     from cortex_graph.namespaced import NamespacedGraph
+
+_ATTEMPTS = 10
+_BYTES_A_TRIPLE = 4096  # of what a query of an update answers, on average over the most that it may change
+
+
+@runtime_checkable
+class Revisioned(Protocol):
+    """A store that can tell whether graphs were written to."""
+
+    def revision(self, graphs: Iterable[NamedNode]) -> int:
+        """The last write to one of these graphs."""
+
+    def apply_at(
+        self, revision: int, graphs: Iterable[NamedNode], insert: Iterable[Quad], remove: Iterable[Quad]
+    ) -> bool:
+        """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""
 
 
 @dataclass(frozen=True)
@@ -62,4 +93,179 @@ def update_graphs(
         QueryLimit: it would change more than the limits allow.
 
     """
-    raise NotImplementedError
+    tokens = read_text(text, limits.update_bytes, limits.depth)
+    operations = read_update(text, tokens, offered_prefixes(graphs))
+    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, timeout_s, limits)
+    if all(isinstance(operation, Data) for operation in operations):
+        return update.run(operations)
+    done = [update.run([operation]) for operation in operations]
+    return Updated(sum(each.inserted for each in done), sum(each.removed for each in done))
+
+
+class _Update:
+    """One request, while it is executed."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        graphs: Sequence[NamespacedGraph],
+        text: str,
+        using: tuple[Sequence[str] | None, Sequence[str] | None],
+        provenance: Provenance | None,
+        timeout_s: float,
+        limits: Limits,
+    ) -> None:
+        self._store = store
+        self._graphs = graphs
+        self._text = text
+        self._using = using
+        self._provenance = provenance
+        self._deadline = time.monotonic() + timeout_s
+        self._limits = limits
+        self._skolem = Skolem(store)
+        self._own = {graph.names.graph.value: graph for graph in graphs}
+
+    def run(self, operations: Sequence[Operation]) -> Updated:
+        """Do some operations in one transaction."""
+        for operation in operations:
+            self._check_targets(operation)
+        reads = [
+            graph
+            for each in self._graphs
+            for graph in (each.names.graph, each.names.provenance_graph, each.names.index_graph)
+        ]
+        revisioned = self._store if isinstance(self._store, Revisioned) else None
+        for _ in range(_ATTEMPTS):
+            revision = revisioned.revision(reads) if revisioned else 0
+            changes = self._changes(operations)
+            effect = effect_of(self._store, changes, self._provenance)
+            if effect.insert or effect.remove:
+                if revisioned is None:
+                    self._store.apply(effect.insert, effect.remove)
+                elif not revisioned.apply_at(revision, reads, effect.insert, effect.remove):
+                    self._left()
+                    continue
+                self._index(changes)
+            return Updated(effect.inserted, effect.removed)
+        raise GraphBusy("others keep writing to what the update reads", hint="try again in a while")
+
+    def _index(self, changes: Iterable[Change]) -> None:
+        """An index that was begun since this looked for one may have missed what was written."""
+        if self._provenance is not None or isinstance(self._store, Revisioned):
+            return
+        for change in changes:
+            index = change.graph.index
+            if index.has_begun():
+                self._store.insert([(index.entry(index.identify(quad), quad),) for quad in change.insert])
+
+    def _changes(self, operations: Sequence[Operation]) -> list[Change]:
+        changes = {graph.names.graph: Change(graph) for graph in self._graphs}
+        for operation in operations:
+            if isinstance(operation, Data):
+                for block in operation.blocks:
+                    change = changes[self._target(block.graph, None).names.graph]
+                    (change.inserted if operation.insert else change.removed)(self._data(operation, block))
+            elif isinstance(operation, Modify):
+                self._modify(operation, changes)
+            elif isinstance(operation, Clear):
+                graph = self._target(operation.graph, None)
+                changes[graph.names.graph].removed(self._all(graph))
+            check_size(changes.values(), self._limits.triples)
+        return list(changes.values())
+
+    def _modify(self, operation: Modify, changes: dict[NamedNode, Change]) -> None:
+        dataset = self._dataset(operation)
+        # Both are asked of the same state: `run` sees to it that nobody wrote in between.
+        for blocks, to in ((operation.delete, Change.removed), (operation.insert, Change.inserted)):
+            for target in dict.fromkeys(self._target(block.graph, operation.with_graph) for block in blocks):
+                some = [block for block in blocks if self._target(block.graph, operation.with_graph) is target]
+                to(changes[target.names.graph], self._constructed(operation, some, target, dataset))
+
+    def _constructed(
+        self, operation: Modify, blocks: Sequence[Block], target: NamespacedGraph, dataset: Dataset
+    ) -> list[Quad]:
+        template = [part for block in blocks for part in (block.tokens, ".")]
+        written = Writer(self._text, operation.prologue).write(["CONSTRUCT {", *template, "} WHERE", operation.where])
+        answer = ask(
+            self._store, written, dataset, QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, timeout_s=self._left()
+        )
+        room = self._limits.triples * _BYTES_A_TRIPLE
+        lines: list[bytes] = []
+        try:
+            for chunk in answer.chunks:
+                room -= len(chunk)
+                if room < 0:
+                    raise too_many(self._limits.triples)
+                lines.append(chunk)
+        finally:
+            answer.chunks.close()
+        quads: dict[Quad, None] = {}
+        for found in parse(b"".join(lines), RdfFormat.N_TRIPLES):
+            quads[self._skolem.quad(found.triple, target)] = None
+            if len(quads) > self._limits.triples:
+                raise too_many(self._limits.triples)
+        return list(quads)
+
+    def _data(self, operation: Data, block: Block) -> Iterator[Quad]:
+        graph = self._target(block.graph, None)
+        written = Writer(self._text, operation.prologue).write([block.tokens, "."])
+        try:
+            for found in parse(written.text, RdfFormat.TURTLE):
+                yield self._skolem.quad(Triple(found.subject, found.predicate, found.object), graph)
+        except SyntaxError as error:
+            at = written.position(error.lineno or 1, error.offset or 1)
+            place = sum(len(line) for line in self._text.splitlines(keepends=True)[: at[0] - 1]) + at[1] - 1
+            raise refused(self._text, min(place, len(self._text)), f"no triples: {error.msg}") from error
+
+    def _all(self, graph: NamespacedGraph) -> list[Quad]:
+        pattern = Pattern(graph.names.graph)
+        if self._store.count(pattern, self._limits.triples + 1) > self._limits.triples:
+            raise too_many(self._limits.triples)
+        return list(self._store.quads(pattern))
+
+    def _dataset(self, operation: Modify) -> Dataset:
+        using, using_named = self._using
+        if using is not None or using_named is not None:
+            if operation.with_graph or operation.using or operation.using_named:
+                problem = "is given, and the update itself says WITH or USING"
+                raise invalid("using-graph-uri", problem, hint="give one of the two (SPARQL 1.1 Protocol §2.2.3)")
+            return dataset_of(self._graphs, using, using_named)
+        if operation.using or operation.using_named:
+            return dataset_of(self._graphs, operation.using, operation.using_named)
+        whole = dataset_of(self._graphs)
+        if operation.with_graph is None:
+            return whole
+        return Dataset((self._target(operation.with_graph, None).names.graph,), whole.named)
+
+    def _check_targets(self, operation: Operation) -> None:
+        if isinstance(operation, Data):
+            for block in operation.blocks:
+                self._target(block.graph, None)
+        elif isinstance(operation, Modify):
+            self._dataset(operation)
+            for block in (*operation.delete, *operation.insert):
+                self._target(block.graph, operation.with_graph)
+        else:
+            self._target(operation.graph, None)
+
+    def _target(self, graph: str | None, with_graph: str | None) -> NamespacedGraph:
+        """The namespace whose graph an operation names."""
+        named = graph or with_graph
+        if named is None:
+            if len(self._graphs) > 1:
+                hint = f"for instance `WITH <{self._graphs[0].names.graph.value}>`"
+                raise invalid("query", "names none of several graphs to write to", hint=hint)
+            return self._graphs[0]
+        if named not in self._own:
+            raise NamespaceViolation(
+                f"the graph <{named[:200]}> is none of those that may be written here",
+                hint=f"these are: {', '.join(f'<{own}>' for own in self._own)}",
+                details={"graph": named[:200]},
+            )
+        return self._own[named]
+
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise too_slow()
+        return left

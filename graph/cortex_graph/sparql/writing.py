@@ -113,7 +113,7 @@ class Writer:
         if token.kind == "sign" and token.text == "<":
             return "< "
         if token.kind not in ("iri", "pname"):
-            return token.text
+            return token.text.lower() if token.text in ("TRUE", "FALSE") else token.text
         iri = self._prologue.iri(token)
         if _calls(tokens, index) and not iri.startswith(WELL_KNOWN_VOCABULARIES["xsd"]):
             raise refused(self._original, token.start, f"<{iri}> is no function", hint="those of SPARQL 1.1 are known")

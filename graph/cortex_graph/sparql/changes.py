@@ -1,0 +1,156 @@
+"""What an update does to a namespace, as quads: the triples, and what is kept about them.
+
+Rules kept here:
+- a triple that goes takes its record and its entry of the index along; one that comes brings them;
+- a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as with an import;
+- literals are written as the store gives them back, so that their ids hold.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+from cortex_graph.errors import QueryLimit, invalid
+from cortex_graph.index import hash_line
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_graph.provenance import Provenance, description_of, record_of
+from cortex_graph.store import GraphStore, Pattern
+
+if TYPE_CHECKING:
+    from cortex_graph.namespaced import NamespacedGraph
+
+_AS_THEY_STAND = frozenset(
+    {
+        f"{WELL_KNOWN_VOCABULARIES['xsd']}string",
+        f"{WELL_KNOWN_VOCABULARIES['rdf']}langString",
+        f"{WELL_KNOWN_VOCABULARIES['rdf']}dirLangString",
+    }
+)
+
+
+class Skolem:
+    """Gives blank nodes names, and literals the form that the store gives them; for one request."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+        self._stem = uuid.uuid4().hex
+        self._nodes: dict[tuple[str, BlankNode], NamedNode] = {}
+        self._literals: dict[Literal, Literal] = {}
+
+    def quad(self, triple: Triple, graph: NamespacedGraph) -> Quad:
+        """A triple as a quad of a namespace.
+
+        Raises:
+            InvalidArguments: it holds a triple term.
+
+        """
+        subject, object_ = triple.subject, triple.object
+        if isinstance(subject, Triple) or isinstance(object_, Triple):
+            raise invalid("query", f"writes a triple term, {triple}", hint="use reification (rdf:Statement)")
+        if isinstance(subject, BlankNode):
+            subject = self._node(subject, graph)
+        if isinstance(object_, BlankNode):
+            object_ = self._node(object_, graph)
+        elif isinstance(object_, Literal) and object_.datatype.value not in _AS_THEY_STAND:
+            if object_ not in self._literals:
+                self._literals[object_] = self._store.as_stored(object_)
+            object_ = self._literals[object_]
+        return Quad(subject, triple.predicate, object_, graph.names.graph)
+
+    def _node(self, node: BlankNode, graph: NamespacedGraph) -> NamedNode:
+        names = graph.names
+        key = names.namespace, node
+        if key not in self._nodes:
+            self._nodes[key] = names.node(f"{names.prefix}genid:{self._stem}-{len(self._nodes) + 1}")
+        return self._nodes[key]
+
+
+@dataclass
+class Change:
+    """What shall be gone from a namespace and what shall be there; a quad is in one of the two."""
+
+    graph: NamespacedGraph
+    remove: dict[Quad, None] = field(default_factory=dict)
+    insert: dict[Quad, None] = field(default_factory=dict)
+
+    def removed(self, quads: Iterable[Quad]) -> None:
+        """These go."""
+        for quad in quads:
+            self.insert.pop(quad, None)
+            self.remove[quad] = None
+
+    def inserted(self, quads: Iterable[Quad]) -> None:
+        """These come."""
+        for quad in quads:
+            self.remove.pop(quad, None)
+            self.insert[quad] = None
+
+
+@dataclass
+class Effect:
+    """The quads that a change writes and removes, with those that are kept about them, and how many are triples."""
+
+    insert: list[Quad] = field(default_factory=list)
+    remove: list[Quad] = field(default_factory=list)
+    inserted: int = 0
+    removed: int = 0
+
+
+def effect_of(store: GraphStore, changes: Iterable[Change], provenance: Provenance | None) -> Effect:
+    """What changes do to what is there now."""
+    effect = Effect()
+    for change in changes:
+        graph = change.graph
+        gone = [quad for quad in change.remove if store.contains(quad)]
+        new = [quad for quad in change.insert if not store.contains(quad)]
+        effect.removed += len(gone)
+        effect.inserted += len(new)
+        effect.remove += gone
+        effect.remove += _kept_about(store, graph, gone)
+        effect.insert += new
+        effect.insert += _to_keep_about(graph, new, provenance)
+    return effect
+
+
+def check_size(changes: Iterable[Change], most: int) -> None:
+    """Raise `QueryLimit` for changes of more triples than an update may touch."""
+    size = sum(len(change.insert) + len(change.remove) for change in changes)
+    if size > most:
+        raise too_many(most)
+
+
+def too_many(most: int) -> QueryLimit:
+    """The error for an update of too many triples."""
+    return QueryLimit(
+        f"the update changes more than {most} triples",
+        hint="change fewer at once (a subselect with LIMIT), or use import",
+        details={"triples": most},
+    )
+
+
+def _kept_about(store: GraphStore, graph: NamespacedGraph, quads: list[Quad]) -> list[Quad]:
+    names = graph.names
+    if not quads:
+        return []
+    keepers = [keeper for keeper in (names.provenance_graph, names.index_graph) if store.count(Pattern(keeper), 1)]
+    records = [names.record(hash_line(str(quad))) for quad in quads] if keepers else []
+    return [quad for record in records for keeper in keepers for quad in store.quads(Pattern(keeper, record))]
+
+
+def _to_keep_about(graph: NamespacedGraph, quads: list[Quad], provenance: Provenance | None) -> list[Quad]:
+    if not quads:
+        return []
+    ids = [graph.index.identify(quad) for quad in quads]
+    names = graph.names
+    if provenance is not None:
+        records = (
+            record_of(quad, names.record(triple_id), provenance, names)
+            for quad, triple_id in zip(quads, ids, strict=True)
+        )
+        return [*description_of(provenance, names), *(quad for record in records for quad in record)]
+    return list(map(graph.index.entry, ids, quads)) if graph.index.has_begun() else []
