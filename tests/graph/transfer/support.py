@@ -1,0 +1,92 @@
+"""What the tests of transfer share."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pyoxigraph import NamedNode, Quad
+
+from cortex_graph import GraphUnavailable, NamespacedGraph, Provenance, export_rdf
+from cortex_graph.stores.embedded import OxigraphStore
+
+GRAPH = NamedNode("urn:cortex:mayros")
+RECORDS = NamedNode("urn:cortex:mayros/provenance")
+
+
+def exported(graph: NamespacedGraph, form: str = "n-quads", *, with_provenance: bool = False) -> bytes:
+    written = io.BytesIO()
+    export_rdf(graph, written, form, with_provenance=with_provenance)
+    return written.getvalue()
+
+
+def lines(graph: NamespacedGraph) -> list[bytes]:
+    """Everything that a namespace holds, its provenance included, in order."""
+    return sorted(exported(graph, with_provenance=True).splitlines())
+
+
+def assert_some(graph: NamespacedGraph, count: int = 3) -> list[str]:
+    """Assert some triples; their ids."""
+    origin = Provenance(skill="greeter", skill_version="1.2.0", agent="a1")
+    rows = [{"subject": f"s{number}", "predicate": "p", "object": number} for number in range(count)]
+    return [row["id"] for row in graph.create_triples(rows, origin)]
+
+
+def write_triples(file: Path, count: int, *, subject: str = "urn:cortex:mayros:s") -> Path:
+    with file.open("w") as output:
+        output.writelines(f'<{subject}{n}> <urn:cortex:mayros:p{n % 7}> "value {n}" .\n' for n in range(count))
+    return file
+
+
+class Sliced(OxigraphStore):
+    """A store whose bulk load is not atomic, like that of a server, and that fails when it was told to."""
+
+    bulk_is_atomic = False
+
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__(folder)
+        self.loads = 0
+        self.fails_at = 0
+
+    def bulk_load(self, path: Path, graph: NamedNode) -> None:
+        self.loads += 1
+        if self.loads == self.fails_at:
+            raise GraphUnavailable("the server went away")
+        super().bulk_load(path, graph)
+
+
+class Dying(OxigraphStore):
+    """A store that goes away in the middle of a stream."""
+
+    def quads(self, pattern) -> Iterator[Quad]:
+        for number, quad in enumerate(super().quads(pattern)):
+            if number == 50:
+                raise GraphUnavailable("the server went away")
+            yield quad
+
+
+def python(code: str, *arguments: object, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """A process that runs some code, with `sys.argv[1:]` the arguments."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | (env or {}))
+
+
+def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], *, within_s: float = 60) -> bool:
+    """Kill a process as soon as something has happened; whether it still ran then."""
+    end = time.monotonic() + within_s
+    while process.poll() is None and not happened():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    ran = process.poll() is None
+    process.kill()
+    process.communicate()
+    return ran
+
+
+def left_in(folder: Path, beginnings: Sequence[str] = ("cortex-",)) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(tuple(beginnings)))
