@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.text import Token, position, refused
+from cortex_graph.sparql.words import FUNCTIONS
 
 _VALUED = frozenset({"iri", "pname", "var", "string", "lang", "bnode", "number"})
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([tbnrf\\\"']))|\\", re.DOTALL)
@@ -99,12 +100,15 @@ class Writer:
         token, last = tokens[index], tokens[index - 1] if index else None
         if last is None:
             return " "
+        pair = last.text, token.text
+        if pair == ("(", ")") or (last.text in FUNCTIONS and token.text == "("):
+            return ""  # Oxigraph reads no `CONCAT (` and no `BNODE( )`
         if "\n" in self._original[last.start : token.start]:
             return "\n"
         glued = last.start + len(last.text) == token.start
         if glued and (token.kind == "lang" or (token.kind == "number" and last.text in ("+", "-"))):
             return ""
-        return "" if "^^" in (token.text, last.text) else " "
+        return "" if "^^" in pair else " "
 
     def _token(self, tokens: Sequence[Token], index: int) -> str:
         token = tokens[index]
