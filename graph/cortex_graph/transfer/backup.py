@@ -2,19 +2,22 @@
 
 Rules kept here:
 - `manifest.json` says the format's version, the time, and for each graph its count and canonical hash;
-- a store with files of its own is kept as a snapshot (`store/`), any other as sorted N-Triples (`graphs/`);
+- a store with files of its own is kept as a snapshot (`store/`), and the manifest has the SHA-256 of each file: a graph
+  is read by one of its indexes, and the others must be whole, too. Any other store is kept as sorted N-Triples
+  (`graphs/`);
 - a backup appears whole or not at all, and only where nothing is; others may write to the store meanwhile;
 - a manifest is hostile like any file: it is read strictly, and names no file outside of its folder.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,7 @@ MANIFEST = "manifest.json"
 STORE = "store"
 GRAPHS = "graphs"
 _MAX_MANIFEST = 256 << 20
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Backup:
         kind: `snapshot` or `triples`.
         time: when it was made.
         graphs: the digest of each graph, by its IRI.
+        files: the SHA-256 of each file of a snapshot, by its name.
 
     """
 
@@ -50,6 +55,7 @@ class Backup:
     kind: str
     time: datetime
     graphs: dict[str, Digest]
+    files: dict[str, str] = field(default_factory=dict)
 
     @property
     def triples(self) -> int:
@@ -80,8 +86,10 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
     try:
         with whole_folder(target) as part:
             progress("taking a snapshot", 0, None)
+            files: dict[str, str] = {}
             if store.snapshot(part / STORE):
                 kind = "snapshot"
+                files = {file.name: _sha256(file) for file in sorted((part / STORE).iterdir())}
                 with reading(part / STORE) as snapshot:
                     graphs = {
                         graph.value: digest_of(snapshot, graph, progress=progress) for graph in snapshot.graph_names()
@@ -89,7 +97,7 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
             else:
                 kind = "triples"
                 graphs = _spool_all(store, part, progress)
-            backup = Backup(target, kind, datetime.now(UTC), graphs)
+            backup = Backup(target, kind, datetime.now(UTC), graphs, files)
             _write_manifest(part / MANIFEST, backup)
     except OSError as error:
         raise invalid(
@@ -124,13 +132,14 @@ def read_backup(folder: Path | str) -> Backup:
             NamedNode(row["graph"]).value: Digest(_count(row["triples"]), _hash(row["sha256"]))
             for row in manifest["graphs"]
         }
+        files = {_name(name): _hash(sha256) for name, sha256 in manifest["files"].items()}
         time = datetime.fromisoformat(manifest["time"])
         kind = {"snapshot": "snapshot", "triples": "triples"}[manifest["kind"]]
         if manifest["format"] != FORMAT or len(graphs) != len(manifest["graphs"]):
             raise ValueError
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise damaged(folder, "its manifest is not what `backup` writes") from error
-    return Backup(path, kind, time, graphs)
+    return Backup(path, kind, time, graphs, files)
 
 
 def check_store(backup: Backup, store: GraphStore, progress: Progress = silent) -> None:
@@ -201,6 +210,7 @@ def _write_manifest(file: Path, backup: Backup) -> None:
             {"graph": graph, "triples": digest.count, "sha256": digest.sha256}
             for graph, digest in backup.graphs.items()
         ],
+        "files": backup.files,
     }
     with file.open("w", encoding="utf-8") as output:
         json.dump(document, output, indent=2)
@@ -212,6 +222,17 @@ def _count(given: Any) -> int:
     if type(given) is not int or given < 0:
         raise ValueError
     return given
+
+
+def _name(given: str) -> str:
+    if not _FILE.fullmatch(given):
+        raise ValueError
+    return given
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _hash(given: Any) -> str:

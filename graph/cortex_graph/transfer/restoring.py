@@ -12,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -163,16 +164,19 @@ def _fill(backup: Backup, part: Path, progress: Progress) -> None:
 
 def _copy_files(backup: Backup, part: Path) -> None:
     """Copied, not linked: what happens to the backup's files must not happen to the store's."""
-    source = backup.folder / STORE
-    if not source.is_dir():
-        raise damaged(backup.folder, "its snapshot is missing")
-    for entry in source.iterdir():
-        if entry.is_symlink() or not entry.is_file():
-            raise damaged(backup.folder, f"{entry.name} in its snapshot is no file")
-        with entry.open("rb") as old, (part / entry.name).open("xb") as new:
-            shutil.copyfileobj(old, new, 1 << 20)
+    for name, sha256 in backup.files.items():
+        source = backup.folder / STORE / name
+        if source.is_symlink() or not source.is_file():
+            raise damaged(backup.folder, f"{name} is missing in its snapshot")
+        hasher = hashlib.sha256()
+        with source.open("rb") as old, (part / name).open("xb") as new:
+            while chunk := old.read(1 << 20):
+                hasher.update(chunk)
+                new.write(chunk)
             new.flush()
             os.fsync(new.fileno())
+        if hasher.hexdigest() != sha256:
+            raise damaged(backup.folder, f"{name} in its snapshot is not what it was")
 
 
 @contextmanager
