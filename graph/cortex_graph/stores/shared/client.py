@@ -35,6 +35,7 @@ class Client:
     """
 
     bulk_is_atomic = True
+    keeps_order = True
 
     def __init__(self, member: Finder) -> None:
         self._member = member

@@ -32,6 +32,7 @@ class Handle:
     """A store for as long as nobody closes it; `GraphStore` says what each operation does."""
 
     bulk_is_atomic = True
+    keeps_order = True
 
     def __init__(self, shared: Shared) -> None:
         self._shared: Shared | _Closed = shared

@@ -68,6 +68,9 @@ class Sink:
             self._send({"more": True})
         return len(data)
 
+    def flush(self) -> None:
+        """Nothing: what is held is sent with what comes next, or at the end."""
+
     def end(self) -> None:
         """Send the rest."""
         self._send({"end": True})

@@ -1,0 +1,29 @@
+"""A client of a folder that another process owns; each test has a graph of its own in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from pyoxigraph import NamedNode
+
+from cortex_graph import GraphStore, open_store
+from tests.graph.shared.processes import owner_of
+
+_numbers = count()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+    folder = tmp_path_factory.mktemp("owned") / "store"
+    with owner_of(folder):
+        store = open_store(folder)
+        yield store
+        store.close()
+
+
+@pytest.fixture
+def name() -> NamedNode:
+    """A graph that no other test has used."""
+    return NamedNode(f"urn:test:{next(_numbers)}")

@@ -1,0 +1,269 @@
+"""What a client of an owner answers is what the store itself answers."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
+
+from cortex_graph import (
+    Dataset,
+    GraphBusy,
+    GraphStore,
+    GraphUnavailable,
+    InvalidArguments,
+    NamespacedGraph,
+    NamespaceViolation,
+    Pattern,
+    QueryTimeout,
+    StoreLocked,
+    open_store,
+)
+from cortex_graph.errors import GraphError
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.shared import limits, wire
+from cortex_graph.stores.shared.client import Client
+from tests.graph.shared.processes import owner_of
+
+P, OTHER = NamedNode("urn:p"), NamedNode("urn:test:other")
+
+
+def quad(number: int, graph: NamedNode, subject: NamedNode = P) -> Quad:
+    return Quad(subject, P, Literal(number), graph)
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+literals = st.one_of(
+    st.builds(Literal, text),
+    st.builds(Literal, st.integers() | st.floats() | st.booleans()),
+    st.builds(lambda value, tag: Literal(value, language=tag), text, st.sampled_from(["en", "de-AT", "zh-Hans-CN"])),
+    st.builds(lambda value: Literal(value, language="ar", direction=BaseDirection.RTL), text),
+    st.builds(lambda value: Literal(value, datatype=NamedNode("urn:datatype")), text),
+)
+iri_parts = st.sampled_from(["a", ":", "/", "?", "%20", "%C3%A9", "-", ".", "_", "~", "@", "!", "'", "é", "中", "𝒳"])
+iris = st.builds(lambda parts: NamedNode(f"urn:{''.join(parts)}"), st.lists(iri_parts, min_size=1, max_size=9))
+subjects = st.one_of(iris, st.builds(BlankNode, st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)))
+triples = st.builds(Triple, subjects, iris, literals | iris)
+quads = st.builds(Quad, subjects, iris, st.one_of(literals, iris, subjects, triples), iris)
+
+
+@given(st.lists(quads, max_size=8))
+def test_quads_come_through_as_they_are(some: list[Quad]) -> None:
+    assert wire.quads_from_bytes(wire.quads_to_bytes(some)) == some
+
+
+@given(iris, st.none() | iris, st.none() | iris, st.none() | iris | literals)
+def test_patterns_come_through_as_they_are(
+    graph: NamedNode, subject: NamedNode | None, predicate: NamedNode | None, object_: NamedNode | Literal | None
+) -> None:
+    pattern = Pattern(graph, subject, predicate, object_)
+    assert wire.pattern_from_wire(*wire.pattern_to_wire(pattern)) == pattern
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [GraphUnavailable, GraphBusy, InvalidArguments, NamespaceViolation, QueryTimeout, StoreLocked],
+)
+def test_errors_come_through_as_they_are(kind: type[GraphError]) -> None:
+    error = wire.error_from_wire(wire.error_to_wire(kind("what", hint="next", details={"field": "x"})))
+    assert type(error) is kind
+    assert (error.message, error.hint, error.details) == ("what", "next", {"field": "x"})
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(st.lists(st.builds(Quad, iris, iris, literals | iris, st.just(OTHER)), max_size=5))
+def test_a_client_stores_and_finds_every_term(client: GraphStore, some: list[Quad]) -> None:
+    here = OxigraphStore()
+    assert client.apply(remove=list(client.quads(Pattern(OTHER)))) is None  # type: ignore[func-returns-value]
+    for store in (client, here):
+        store.insert([[one] for one in some])
+    assert set(client.quads(Pattern(OTHER))) == set(here.quads(Pattern(OTHER)))
+    for one in some:
+        assert isinstance(one.subject, NamedNode)
+        assert client.contains(one)
+        assert client.count(Pattern(OTHER, one.subject, one.predicate, one.object)) == 1  # type: ignore[arg-type]
+        assert client.match(Pattern(OTHER, one.subject), 1000) == here.match(Pattern(OTHER, one.subject), 1000)
+        if isinstance(one.object, Literal):
+            assert client.as_stored(one.object) == here.as_stored(one.object)
+
+
+def test_the_store_is_another_process(client: GraphStore) -> None:
+    assert isinstance(client._shared.store, Client)  # type: ignore[attr-defined]
+
+
+def test_the_changes_of_a_client(client: GraphStore, name: NamedNode) -> None:
+    assert client.insert([]) == []
+    assert client.insert([[quad(1, name), quad(10, name)], [quad(2, name)], [quad(1, name)]]) == [True, True, False]
+    client.apply(insert=iter([quad(3, name)]), remove=(one for one in [quad(10, name), quad(9, name)]))
+    assert {one.object for one in client.quads(Pattern(name))} == {Literal(1), Literal(2), Literal(3)}
+    about = NamedNode(name.value + ":about")
+    client.insert([[quad(1, about)]])
+    assert client.remove(quad(7, name), iter([(about, P)])) is False
+    assert client.count(Pattern(about)) == 1
+    assert client.remove(quad(1, name), iter([(about, P)])) is True
+    assert (client.count(Pattern(about)), client.count(Pattern(name))) == (0, 2)
+    assert client.count(Pattern(name), 1) == 1
+    assert name in client.graph_names()
+    assert about not in client.graph_names()
+    client.flush()
+
+
+def test_the_pages_of_a_client(client: GraphStore, name: NamedNode) -> None:
+    client.insert([[quad(number, name)] for number in range(25)])
+    found, cursor = [], None
+    while True:
+        page = client.match(Pattern(name), 10, cursor)
+        found += page.quads
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert len(found) == 25
+    assert len(set(found)) == 25
+    with pytest.raises(InvalidArguments) as caught:
+        client.match(Pattern(name), 10, "made up")
+    assert caught.value.details == {"field": "cursor"}
+    assert caught.value.hint
+
+
+def test_a_stream_of_many_chunks_is_read_whole_or_left(client: GraphStore, name: NamedNode) -> None:
+    def made() -> Iterator[Quad]:
+        return (Quad(P, P, Literal(f"{number} " + "x" * 500), name) for number in range(5000))
+
+    client.bulk_insert(made())
+    assert 10 * limits.CHUNK_BYTES < 5000 * 500
+    assert set(client.quads(Pattern(name))) == set(made())
+    left = client.quads(Pattern(name))
+    assert len(list(islice(left, 3))) == 3
+    unread = client.quads(Pattern(name))
+    assert client.count(Pattern(name)) == 5000
+    del left, unread
+    output = io.BytesIO()
+    client.dump(name, output, RdfFormat.N_QUADS, {})
+    assert set(parse(output.getvalue(), format=RdfFormat.N_QUADS)) == set(made())
+    output = io.BytesIO()
+    client.dump(name, output, RdfFormat.TURTLE, {"x": "urn:"})
+    assert output.getvalue().startswith(b"@prefix x: <urn:>")
+
+
+def test_a_quad_longer_than_a_chunk_comes_through(client: GraphStore, name: NamedNode) -> None:
+    long = Quad(P, P, Literal("é" * (3 << 20)), name)
+    assert client.insert([[long]]) == [True]
+    assert client.match(Pattern(name), 10).quads == [long]
+    assert list(client.quads(Pattern(name))) == [long]
+
+
+def test_what_is_too_long_for_a_message_is_refused(
+    client: GraphStore, name: NamedNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "FRAME_BYTES", 10_000)
+    with pytest.raises(InvalidArguments, match="too much"):
+        client.insert([[Quad(P, P, Literal("x" * 20_000), name)]])
+    assert client.count(Pattern(name)) == 0
+
+
+def test_an_upload_whose_source_breaks_writes_nothing(client: GraphStore, name: NamedNode) -> None:
+    def broken() -> Iterator[Quad]:
+        yield from (quad(number, name) for number in range(3000))
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        client.bulk_insert(broken())
+    client.bulk_insert([quad(-1, name)])
+    assert client.count(Pattern(name)) == 1
+
+
+def test_an_upload_may_read_what_it_writes_from_the_same_store(client: GraphStore, name: NamedNode) -> None:
+    client.insert([[quad(number, name)] for number in range(50)])
+    copy = NamedNode(name.value + ":copy")
+    client.bulk_insert(Quad(one.subject, one.predicate, one.object, copy) for one in client.quads(Pattern(name)))
+    assert client.count(Pattern(copy)) == 50
+
+
+def test_a_file_is_loaded_by_the_owner(client: GraphStore, name: NamedNode, tmp_path: Path) -> None:
+    file = tmp_path / "some.nt"
+    file.write_text("<urn:a> <urn:p> <urn:b> .\n" * 2 + "<urn:a> <urn:p> 'x' .\n".replace("'", '"'))
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        client.bulk_load(Path("some.nt"), name)
+    finally:
+        os.chdir(before)
+    assert client.count(Pattern(name)) == 2
+    with pytest.raises(GraphUnavailable):
+        client.bulk_load(tmp_path / "missing.nt", name)
+
+
+def test_a_query_is_answered_by_the_owner(client: GraphStore, name: NamedNode) -> None:
+    client.insert([[quad(number, name)] for number in range(3)])
+    answer = client.query(
+        "SELECT ?o { ?s ?p ?o } ORDER BY ?o", Dataset((name,)), results=QueryResultsFormat.CSV, timeout_s=60
+    )
+    assert answer.form == QueryResultsFormat.CSV
+    assert b"".join(answer.chunks).split() == [b"o", b"0", b"1", b"2"]
+    graph = client.query("CONSTRUCT WHERE { ?s ?p ?o }", Dataset((name,)), timeout_s=60)
+    assert graph.form == RdfFormat.N_TRIPLES
+    assert b"".join(graph.chunks).count(b"\n") == 3
+    named = client.query(f"ASK {{ GRAPH {name} {{ ?s ?p ?o }} }}", Dataset((), (name,)), timeout_s=60)
+    assert b"true" in b"".join(named.chunks)
+    client.query("ASK {}", Dataset(()), timeout_s=60).chunks.close()
+    with pytest.raises(InvalidArguments):
+        b"".join(client.query("SELECT", Dataset((name,)), timeout_s=60).chunks)
+
+
+def test_a_snapshot_is_made_by_the_owner(client: GraphStore, name: NamedNode, tmp_path: Path) -> None:
+    client.insert([[quad(1, name)]])
+    assert client.snapshot(tmp_path / "copy") is True
+    copy = open_store(tmp_path / "copy")
+    assert copy.contains(quad(1, name))
+    copy.close()
+
+
+def test_a_stream_whose_owner_dies_says_so_and_what_to_do(tmp_path: Path) -> None:
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+        store.bulk_insert(Quad(P, P, Literal(f"{number} " + "x" * 500), OTHER) for number in range(5000))
+        stream = store.quads(Pattern(OTHER))
+        next(stream)
+        owner.kill()
+        owner.wait()
+        with pytest.raises(GraphUnavailable, match="ended in the middle") as caught:
+            list(stream)
+        assert caught.value.hint
+        assert caught.value.details["pid"] == owner.pid
+    assert store.count(Pattern(OTHER)) == 5000
+    store.close()
+
+
+def test_an_upload_whose_owner_dies_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+
+        def made() -> Iterator[Quad]:
+            for number in range(100_000):
+                if number == 50_000:
+                    owner.kill()
+                    owner.wait()
+                yield quad(number, OTHER)
+
+        with pytest.raises(GraphUnavailable, match="ended in the middle"):
+            store.bulk_insert(made())
+    assert store.count(Pattern(OTHER)) == 0
+    store.close()
+
+
+def test_a_client_that_is_closed_answers_nothing(tmp_path: Path) -> None:
+    with owner_of(tmp_path):
+        store = open_store(tmp_path)
+        graph = NamespacedGraph(store, "mayros")
+        store.close()
+        store.close()
+        for operation in (graph.count, store.graph_names, store.flush, lambda: next(store.quads(Pattern(OTHER)))):
+            with pytest.raises(GraphUnavailable, match="closed"):
+                operation()
