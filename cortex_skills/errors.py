@@ -11,7 +11,10 @@ them into results with `from_floor`.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 CODES = frozenset(
     {
@@ -88,3 +91,12 @@ def from_floor(error: Exception) -> CortexError | None:
         return None
     details = getattr(error, "details", None)
     return CortexError(code, str(error), hint=getattr(error, "hint", "") or "", details=details)
+
+
+def as_ours(what: str, error: Exception) -> CortexError:
+    """Whatever went wrong, as an error with a stable code; a bug of ours is logged whole and told in a word."""
+    ours = from_floor(error)
+    if ours is not None:
+        return ours
+    log.error("%s failed", what, exc_info=error)
+    return CortexError("internal_error", f"{what} failed inside the plugin", hint="see the host's log, and report it")

@@ -4,31 +4,48 @@ Rules kept here:
 - the folder is read once, into memory: what is scanned is what is bundled is what runs, whatever happens on the disk
   meanwhile (only in the direct mode Node.js reads it again);
 - each step refuses with an error of its own, and nothing of a refused skill is left running;
-- a folder of skills is loaded in the order of their dependencies, all of them or none.
+- a folder of skills is loaded in the order of their dependencies, all of them or none;
+- a start can be interrupted from another thread: a host that closes does not wait for a skill that takes its time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex_graph import GraphError, Names, NamespacedGraph
-from cortex_sandbox import SandboxError, TranspileError, bundle
+from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.boxes import Program
 from cortex_skills.bridge import GraphBridge
 from cortex_skills.config import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.limits import Budgets
-from cortex_skills.manifest import Manifest, Semantic, load_manifest, load_order
+from cortex_skills.manifest import Manifest, Semantic, load_order
+from cortex_skills.reading import Reading, read_skill, skill_folders
 from cortex_skills.runtime import Session, SkillRuntime
-from cortex_skills.scanner import Finding, read_sources, scan_sources
+from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.skill import Skill
 
-MANIFEST = "SKILL.md"
 ENTRIES = ("skill.ts", "skill.js")
-_MAX_SHOWN = 300
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
+
+
+class Starting:
+    """The sandbox in which a skill is being started, if one is, for whoever cannot wait for it."""
+
+    def __init__(self) -> None:
+        self._box: Box | None = None
+
+    def __call__(self, box: Box | None) -> None:
+        """Say what is being started; None when it is done."""
+        self._box = box
+
+    def interrupt(self) -> None:
+        """Stop it, where it can be stopped."""
+        interrupt = getattr(self._box, "interrupt", None)
+        if interrupt is not None:
+            interrupt()
 
 
 @dataclass(frozen=True)
@@ -40,6 +57,7 @@ class Loader:
         graph: the namespaced graph of the host.
         budgets: of the session.
         session: where the skills run.
+        starting: what is being started.
 
     """
 
@@ -47,6 +65,7 @@ class Loader:
     graph: NamespacedGraph
     budgets: Budgets
     session: Session
+    starting: Starting = field(default_factory=Starting)
 
     def load(self, path: Path, active: Mapping[str, Skill]) -> list[Skill]:
         """Load a skill's folder, or every skill of a folder of them.
@@ -59,53 +78,66 @@ class Loader:
             CortexError: with the code of the step that refused; nothing is left running then.
 
         """
-        folders = skill_folders(path)
-        manifests = {folder: load_manifest(folder) for folder in folders}
-        for folder, manifest in manifests.items():
-            self._check(manifest, folder, active)
-        places = {manifest.name: folder for folder, manifest in manifests.items()}
-        order = load_order(manifests.values(), [skill.manifest for skill in active.values()])
+        readings = [read_skill(folder) for folder in skill_folders(path)]
+        manifests = [self.checked(reading) for reading in readings]
+        for manifest in manifests:
+            if manifest.name in active:
+                raise CortexError(
+                    "invalid_arguments", f"the skill {manifest.name} is loaded already", hint="unload it first"
+                )
+        by_name = {manifest.name: reading for manifest, reading in zip(manifests, readings, strict=True)}
+        order = load_order(manifests, [skill.manifest for skill in active.values()])
         loaded: list[Skill] = []
         try:
-            loaded.extend(self._start(manifest, places[manifest.name]) for manifest in order)
+            loaded.extend(self.start(by_name[manifest.name]) for manifest in order)
         except BaseException:
-            for skill in reversed(loaded):
-                if skill.runtime is not None:
-                    skill.runtime.close("unload")
+            dispose(loaded)
             raise
         return loaded
 
-    def _check(self, manifest: Manifest, folder: Path, active: Mapping[str, Skill]) -> None:
-        if manifest.semantic is None:
+    def checked(self, reading: Reading) -> Manifest:
+        """The manifest of a reading, when it is one of a skill that could run here.
+
+        Raises:
+            CortexError: `manifest_invalid`.
+
+        """
+        if reading.manifest is None:
+            raise reading.error or CortexError("manifest_invalid", f"{reading.folder} cannot be read")
+        if reading.manifest.semantic is None:
             raise CortexError(
                 "manifest_invalid",
-                f"{folder} holds a skill without a semantic block, which has nothing to run here",
+                f"{reading.folder} holds a skill without a semantic block, which has nothing to run here",
                 hint="add type: semantic and a semantic block to its SKILL.md",
             )
-        _check_predicates(manifest.name, manifest.semantic, self.graph.names)
-        if manifest.name in active:
-            raise CortexError(
-                "invalid_arguments", f"the skill {manifest.name} is loaded already", hint="unload it first"
-            )
+        _check_predicates(reading.manifest.name, reading.manifest.semantic, self.graph.names)
+        return reading.manifest
 
-    def _start(self, manifest: Manifest, folder: Path) -> Skill:
-        if manifest.semantic is None:
-            raise ValueError(f"{manifest.name} is no semantic skill")
+    def start(self, reading: Reading) -> Skill:
+        """The skill of a reading, scanned, bundled, loaded and activated.
+
+        Raises:
+            CortexError: with the code of the step that refused; nothing is left running then.
+
+        """
+        manifest = reading.manifest
+        if manifest is None or manifest.semantic is None:
+            raise ValueError(f"{reading.name} is no semantic skill")
         if self.config.verification.require_signature:
             raise CortexError(
                 "signature_required",
                 f"{manifest.name} cannot be verified: this version has no signatures of skills",
                 hint="set verification.requireSignature to false to load skills that nobody has signed",
             )
-        sources, findings = read_sources(folder)
+        findings = list(reading.findings)
         if self.config.verification.auto_scan:
-            findings = [*findings, *scan_sources(sources)]
-        entry = next((name for name in ENTRIES if name in sources), None)
-        code = self._checked(manifest.name, sources, findings, entry)
-        runtime = (
-            None if entry is None else self._run(manifest, Program(code, folder, entry, self.config.skill_sandbox))
-        )
-        return Skill(manifest, manifest.semantic, folder, runtime)
+            findings += scan_sources(reading.sources)
+        entry = next((name for name in ENTRIES if name in reading.sources), None)
+        code = self._checked(manifest.name, reading.sources, findings, entry)
+        runtime = None
+        if entry is not None:
+            runtime = self._run(manifest, Program(code, reading.folder, entry, self.config.skill_sandbox))
+        return Skill(manifest, manifest.semantic, reading.folder.absolute(), runtime, reading.digests)
 
     def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
         """The bundled code of a skill that the scanner lets pass; empty when it has none, or Node.js loads it itself.
@@ -131,7 +163,14 @@ class Loader:
             self.session.agent,
             strict_declarations=self.config.strict_declarations,
         )
-        return SkillRuntime(manifest.name, program, bridge, self.session)
+        return SkillRuntime(manifest.name, program, bridge, self.session, starting=self.starting)
+
+
+def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
+    """End what runs of these skills, in the reverse of their order."""
+    for skill in reversed(list(skills)):
+        if skill.runtime is not None:
+            skill.runtime.close(reason)
 
 
 def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
@@ -141,32 +180,6 @@ def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
             names.node(declared, "predicate")
         except GraphError as error:
             raise CortexError("manifest_invalid", f"{skill}: {error.message}", hint=error.hint) from error
-
-
-def skill_folders(path: Path) -> list[Path]:
-    """The folders that hold a skill: the path itself, or those directly in it.
-
-    Raises:
-        CortexError: `manifest_invalid` when there is none.
-
-    """
-    try:
-        if (path / MANIFEST).exists() or (path / MANIFEST).is_symlink():
-            return [path]
-        inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
-        folders = [child for child in inside if (child / MANIFEST).is_file()]
-    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
-        reason = getattr(error, "strerror", None) or error
-        raise CortexError(
-            "manifest_invalid", f"{str(path)[:_MAX_SHOWN]!r} cannot be read: {reason}", hint="name a skill's folder"
-        ) from None
-    if not folders:
-        raise CortexError(
-            "manifest_invalid",
-            f"{path} holds no {MANIFEST}, and neither does a folder in it",
-            hint="name a skill's folder, or a folder of them",
-        )
-    return folders
 
 
 def bundled(sources: Mapping[str, str], entry: str) -> str:

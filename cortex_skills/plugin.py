@@ -8,32 +8,32 @@ Rules kept here:
 - every call, from every door, passes `Plugin.call`, and each step of it: the acting skill, the arguments, the tool
   allow-list, the permission, the rate window, the budget, the tool, the cleaning of what the skill said, the audit;
 - a call answers with a result, also when it fails; a host never dies of a skill;
-- the active skills are swapped in one step, so a call under way ends on what it began with.
+- the active skills are swapped in one step, and a call under way ends on what it began with (see `active`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills import audit, policy
 from cortex_skills.config import Config
-from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.limits import Budgets, RateWindow, Slot
 from cortex_skills.results import Result, failed
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment import Sanitized
+    from cortex_skills.reload import Approval, ReloadReport
     from cortex_skills.skill import Skill
     from cortex_skills.tools import Outcome, Tool
 
@@ -46,10 +46,12 @@ _MAX_AGENT = 256
 class Plugin:
     """One session of skills on one namespace. Safe to use from several threads; make one with `Plugin.open`."""
 
-    def __init__(self, config: Config, graph: NamespacedGraph, agent: str) -> None:
+    def __init__(self, config: Config, graph: NamespacedGraph, agent: str, approve: Approval = False) -> None:
+        from cortex_skills.active import ActiveSkills
         from cortex_skills.loader import Loader
         from cortex_skills.runtime import Session
         from cortex_skills.tools import TOOLS
+        from cortex_skills.watcher import Watcher
 
         settings = config.skill_sandbox
         self.config = config
@@ -57,9 +59,6 @@ class Plugin:
         self.agent = checked_agent(agent)
         self.session = uuid.uuid4().hex
         self._tools = TOOLS
-        self._skills: Mapping[str, Skill] = MappingProxyType({})
-        self._changing = threading.Lock()
-        self._closed = False
         self._rate = RateWindow(settings.max_calls_per_minute)
         self._budgets = Budgets(
             max_graph_queries=settings.max_graph_queries,
@@ -67,15 +66,18 @@ class Plugin:
             max_writes=settings.max_writes,
         )
         session = Session(graph.namespace, self.agent, self.session)
-        self._loader = Loader(config, graph, self._budgets, session)
+        self._active = ActiveSkills(Loader(config, graph, self._budgets, session), approve)
+        self._watcher = Watcher(self._active.look_again) if config.hot_reload else None
 
     @classmethod
-    def open(cls, config: Config | None = None, *, agent: str = DEFAULT_AGENT) -> Plugin:
+    def open(cls, config: Config | None = None, *, agent: str = DEFAULT_AGENT, approve: Approval = False) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
         Args:
             config: `Config()` alone is an embedded store in memory.
             agent: on whose behalf skills act when a call does not say.
+            approve: which permissions a reload may add to a skill: all of them (True), those of a list, such as
+                `graph:write`, or what a function says of the skill's name and a set of them. By default none.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
@@ -88,7 +90,7 @@ class Plugin:
             log.warning("configuration: %s", warning)
         graph = open_graph(config)
         try:
-            return cls(config, graph, agent)
+            return cls(config, graph, agent, approve)
         except BaseException:
             graph.store.close()
             raise
@@ -98,10 +100,12 @@ class Plugin:
     @property
     def skills(self) -> Mapping[str, Skill]:
         """The active skills by name."""
-        return self._skills
+        return self._active.skills
 
     def load(self, path: str | Path) -> list[str]:
         """Load a skill's folder, or every skill of a folder of them; all of them or none.
+
+        With `hotReload` in the configuration they are watched from then on.
 
         Returns:
             The names, in the order in which they were loaded.
@@ -110,17 +114,10 @@ class Plugin:
             CortexError: what is wrong with it, with the code of the step that refused.
 
         """
-        with self._changing:
-            if self._closed:
-                raise CortexError("graph_unavailable", "the plugin is closed", hint="open it again")
-            try:
-                loaded = self._loader.load(Path(path), self._skills)
-            except CortexError:
-                raise
-            except Exception as error:
-                raise _as_ours("loading a skill", error) from error
-            self._skills = MappingProxyType({**self._skills, **{skill.name: skill for skill in loaded}})
-        return [skill.name for skill in loaded]
+        names = self._active.load(Path(path))
+        if self._watcher is not None:
+            self._watcher.add(Path(path))
+        return names
 
     def unload(self, name: str) -> None:
         """Deactivate a skill and let go of it.
@@ -129,12 +126,36 @@ class Plugin:
             CortexError: `skill_not_found`; `invalid_arguments` when another skill depends on it.
 
         """
-        with self._changing:
-            skill = policy.acting_skill(name, self._skills)
-            policy.check_not_needed(skill.name, (active.manifest for active in self._skills.values()))
-            self._skills = MappingProxyType({n: s for n, s in self._skills.items() if n != skill.name})
-        if skill.runtime is not None:
-            skill.runtime.close("unload")
+        self._active.unload(name)
+
+    def reload(
+        self, name: str | None = None, *, paths: Collection[str] | None = None, approve: Approval | None = None
+    ) -> ReloadReport:
+        """Look at the folders of skills, and swap the skills that changed for new versions of themselves.
+
+        Args:
+            name: only this skill, and what it is tied to by dependencies; None for all, and for those that are new
+                in a folder of skills.
+            paths: only skills that have to do with one of these files or folders.
+            approve: as for `open`, in the place of what was said there.
+
+        Returns:
+            What was reloaded, and what was rejected and why: that answers on as it was.
+
+        Raises:
+            CortexError: `skill_not_found`; `graph_unavailable`, when the plugin is closed.
+
+        """
+        return self._active.reload(name, paths=paths, approval=approve)
+
+    def on_reload(self, tell: Callable[[ReloadReport], None]) -> Callable[[], None]:
+        """Have `tell` called with what each reload did, when that is anything; on the thread that reloads.
+
+        Returns:
+            What takes it back.
+
+        """
+        return self._active.on_reload(tell)
 
     # --- the gate
 
@@ -170,14 +191,16 @@ class Plugin:
         cleaned: Sanitized | None = None
         try:
             who = checked_agent(who)
-            skills = self._skills
             wanted = policy.find_tool(tool, self._tools)
-            chosen = policy.acting_skill(skill, skills)
-            acting = chosen.name
-            outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, enrich)
+            chosen, skills = self._active.enter(skill)
+            try:
+                acting = chosen.name
+                outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, enrich)
+            finally:
+                chosen.calls.leave()
             cleaned, result = _cleaned(outcome)
         except Exception as error:
-            result = failed(_as_ours(tool, error))
+            result = failed(as_ours(_word(tool), error))
         audit.record(
             audit.AuditRecord(
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -237,7 +260,7 @@ class Plugin:
         from cortex_skills.enrichment import context_block
 
         blocks = []
-        for skill in self._skills.values():
+        for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
             for query in skill.semantic.queries:
                 arguments = {"predicate": query.predicate, "scope": query.scope}
@@ -251,45 +274,24 @@ class Plugin:
 
     def status(self) -> dict[str, Any]:
         """What is going on: the store, the active skills and what they have used, and what is switched off."""
-        verification = self.config.verification
-        return {
-            "namespace": self.graph.namespace,
-            "store": self.config.store,
-            "agent": self.agent,
-            "session": self.session,
-            "warnings": list(self.config.warnings),
-            "sandbox": self.config.skill_sandbox.isolation if self.config.skill_sandbox.sandbox_enabled else "off",
-            "verification": {
-                "requireSignature": verification.require_signature,
-                "autoScan": verification.auto_scan,
-                "note": "signatures of skills are not built in yet: requireSignature is false unless it is set",
-            },
-            "skills": [self._status_of(skill) for skill in self._skills.values()],
-        }
+        from cortex_skills.status import status_of
 
-    def _status_of(self, skill: Skill) -> dict[str, Any]:
-        runtime = skill.runtime
-        return {
-            "name": skill.name,
-            "version": skill.semantic.skill_version,
-            "folder": str(skill.folder),
-            "hooks": sorted(runtime.hooks) if runtime else [],
-            "fault": runtime.fault.to_json() if runtime and runtime.fault else None,
-            "queriesUsed": self._budgets.queries_used(skill.name),
-            "assertionsUsed": self._budgets.assertions_used(skill.name),
-            "writesUsed": self._budgets.writes_used(skill.name),
-        }
+        return status_of(self, self._active, self._budgets)
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether the folders of skills are watched, and what changes there is reloaded."""
+        return self._watcher is not None and self._watcher.is_watching
 
     # --- life
 
     def close(self) -> None:
         """Deactivate every skill and close the store. Closing twice is fine."""
-        with self._changing:
-            self._closed = True
-            skills, self._skills = self._skills, MappingProxyType({})
-        for skill in reversed(list(skills.values())):
-            if skill.runtime is not None:
-                skill.runtime.close("session_end")
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._active.close()
+        if self._watcher is not None:
+            self._watcher.close()
         self.graph.store.close()
 
     def __enter__(self) -> Self:
@@ -331,12 +333,3 @@ def _cleaned(outcome: Outcome) -> tuple[Sanitized | None, Result]:
         report["status"] = "stripped"
     text = f"{outcome.text}\n\n{cleaned.text}" if cleaned.text else outcome.text
     return cleaned, Result(text, outcome.details)
-
-
-def _as_ours(tool: str, error: Exception) -> CortexError:
-    """Whatever went wrong, as an error with a stable code; a bug of ours is logged whole and told in a word."""
-    ours = from_floor(error)
-    if ours is not None:
-        return ours
-    log.exception("%s failed", tool)
-    return CortexError("internal_error", f"{tool} failed inside the plugin", hint="see the host's log, and report it")

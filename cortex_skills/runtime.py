@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,7 @@ class SkillRuntime:
         program: its code, and what that runs in.
         bridge: what is offered to it.
         session: where it runs.
+        starting: told of the sandbox in which the skill is started, and of None when that is over.
 
     Attributes:
         fault: why the skill is left alone; None while it is not.
@@ -65,7 +66,15 @@ class SkillRuntime:
 
     """
 
-    def __init__(self, name: str, program: Program, bridge: GraphBridge, session: Session) -> None:
+    def __init__(
+        self,
+        name: str,
+        program: Program,
+        bridge: GraphBridge,
+        session: Session,
+        *,
+        starting: Callable[[Box | None], None] = lambda _: None,
+    ) -> None:
         self.name = name
         self.fault: CortexError | None = None
         self._program = program
@@ -78,7 +87,12 @@ class SkillRuntime:
         self._stops = 0
         self._hooks: frozenset[str] = frozenset()
         # Its time begins when there is a box: to make one, a new machine has to compile the guests first.
-        self._box: Box | None = self._start(self._open(), time.monotonic() + self._timeout_s)
+        box = self._open()
+        starting(box)
+        try:
+            self._box: Box | None = self._start(box, time.monotonic() + self._timeout_s)
+        finally:
+            starting(None)
 
     @property
     def hooks(self) -> frozenset[str]:

@@ -1,19 +1,69 @@
 """A skill that is loaded: its manifest, where it came from, and what runs it.
 
 Rules kept here:
-- immutable: a reload makes a new one and the plugin swaps them, so that a call under way ends on what it began with.
+- immutable: a reload makes a new one and the plugin swaps them, so that a call under way ends on what it began with;
+- the calls under way are counted, so that nothing is taken away from under one of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cortex_skills.manifest import Manifest, Semantic
 
 if TYPE_CHECKING:
     from cortex_skills.runtime import SkillRuntime
+
+
+# How often someone who waits for calls looks whether to go on waiting.
+_LOOK_S = 0.05
+
+
+class Calls:
+    """The calls that one version of a skill has under way. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._ended = False
+        self._changed = threading.Condition(threading.Lock())
+
+    def enter(self) -> bool:
+        """Count a call; False when the skill takes none any more."""
+        with self._changed:
+            if not self._ended:
+                self._count += 1
+            return not self._ended
+
+    def leave(self) -> None:
+        """A call that was counted is over."""
+        with self._changed:
+            self._count -= 1
+            if self._ended and not self._count:
+                self._changed.notify_all()
+
+    def end(self, wait_s: float, hurry: threading.Event) -> bool:
+        """Take no more calls, and wait for those under way.
+
+        Args:
+            wait_s: for how many seconds at most.
+            hurry: when it is set, nobody waits any longer.
+
+        Returns:
+            Whether all of them are over.
+
+        """
+        until = time.monotonic() + wait_s
+        with self._changed:
+            self._ended = True
+            while self._count and not hurry.is_set() and (left := until - time.monotonic()) > 0:
+                self._changed.wait(min(left, _LOOK_S))
+            return not self._count
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +75,8 @@ class Skill:
         semantic: its semantic block; a skill without one is not loaded.
         folder: where it was read from.
         runtime: runs its code; None for a skill that has none.
+        digests: what stands for the content of each source file, by its relative path.
+        calls: those under way.
 
     """
 
@@ -32,6 +84,8 @@ class Skill:
     semantic: Semantic
     folder: Path
     runtime: SkillRuntime | None
+    digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    calls: Calls = field(default_factory=Calls, compare=False, repr=False)
 
     @property
     def name(self) -> str:

@@ -47,7 +47,7 @@ def scan(common: Common, paths: tuple[Path, ...]) -> None:
 
 def _folders(path: Path) -> list[Path]:
     """The skills at a path; the path itself where there is none, since any source can be scanned."""
-    from cortex_skills.loader import skill_folders
+    from cortex_skills.reading import skill_folders
 
     try:
         return skill_folders(path)

@@ -92,7 +92,7 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
 
 
 def _check_all(path: Path) -> Iterator[Report]:
-    from cortex_skills.loader import skill_folders
+    from cortex_skills.reading import skill_folders
 
     try:
         folders = skill_folders(path)

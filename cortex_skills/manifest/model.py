@@ -75,7 +75,12 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Semantic:
-    """The semantic block. A skill that states no `skillVersion` is at `0.0.0`, before any release."""
+    """The semantic block. A skill that states no `skillVersion` is at `0.0.0`, before any release.
+
+    Attributes:
+        states_tools: whether `allowed_tools` is what the file says, and not the default.
+
+    """
 
     version: int
     permissions: Permissions = Permissions()
@@ -85,6 +90,7 @@ class Semantic:
     max_queries: int | None = None
     skill_version: str = "0.0.0"
     dependencies: tuple[Dependency, ...] = ()
+    states_tools: bool = field(default=False, compare=False)
 
     def allows_tool(self, tool: str) -> bool:
         """Whether `tool` may be called while this skill is active."""

@@ -184,4 +184,5 @@ def _semantic(block: dict[str, Any]) -> Semantic:
         max_queries=int(block["maxQueries"]) if "maxQueries" in block else None,
         skill_version=block.get("skillVersion", "0.0.0"),
         dependencies=tuple(Dependency(entry["slug"], entry["version"]) for entry in block.get("dependencies", [])),
+        states_tools=bool(block.get("allowedTools")),
     )

@@ -1,0 +1,107 @@
+"""What lies in a skill's folder, read once.
+
+Rules kept here:
+- a folder is read into memory in one go: what is scanned is what is bundled is what runs, and what a reload compares;
+- two readings say the same when their manifests do, and their source files hold the same: times do not count, nor does
+  a file that is not loaded;
+- a manifest that is not in order is part of a reading, not an end of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from cortex_skills.errors import CortexError
+from cortex_skills.manifest import Manifest, load_manifest
+from cortex_skills.scanner import Finding, read_sources
+
+MANIFEST = "SKILL.md"
+_MAX_SHOWN = 300
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A skill's folder as it was at one moment.
+
+    Attributes:
+        folder: where it lies.
+        manifest: what it declares; None when it is not in order.
+        error: what is wrong with the manifest, if it is not in order.
+        sources: the text of each source file by its relative path.
+        findings: about what could not be read.
+        digests: what stands for the content of each source file, by its relative path.
+
+    """
+
+    folder: Path
+    manifest: Manifest | None
+    error: CortexError | None
+    sources: Mapping[str, str]
+    findings: Sequence[Finding]
+    digests: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The skill's name; that of the folder when the manifest is not in order."""
+        return self.manifest.name if self.manifest is not None else name_of(self.folder)
+
+    def same_as(self, other: Reading) -> bool:
+        """Whether both say the same."""
+        return (self.manifest, str(self.error), self.digests) == (other.manifest, str(other.error), other.digests)
+
+
+def read_skill(folder: Path) -> Reading:
+    """Read a skill's folder."""
+    manifest, error = None, None
+    try:
+        manifest = load_manifest(folder)
+    except CortexError as problem:
+        error = problem.with_traceback(None)
+    sources, findings = read_sources(folder)
+    digests = {finding.file: finding.rule for finding in findings}
+    digests |= {name: _digest(text) for name, text in sources.items()}
+    return Reading(folder, manifest, error, sources, findings, digests)
+
+
+def name_of(folder: Path) -> str:
+    """The name that a skill in this folder must have."""
+    return folder.name if folder.name not in ("", "..") else folder.resolve().name
+
+
+def skill_folders(path: Path) -> list[Path]:
+    """The folders that hold a skill: the path itself, or those directly in it.
+
+    Raises:
+        CortexError: `manifest_invalid` when there is none.
+
+    """
+    try:
+        if is_skill(path):
+            return [path]
+        inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+        folders = [child for child in inside if (child / MANIFEST).is_file()]
+    except (OSError, ValueError) as error:  # a ValueError: a path that holds a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise CortexError(
+            "manifest_invalid", f"{str(path)[:_MAX_SHOWN]!r} cannot be read: {reason}", hint="name a skill's folder"
+        ) from None
+    if not folders:
+        raise CortexError(
+            "manifest_invalid",
+            f"{path} holds no {MANIFEST}, and neither does a folder in it",
+            hint="name a skill's folder, or a folder of them",
+        )
+    return folders
+
+
+def is_skill(folder: Path) -> bool:
+    """Whether a folder is a skill's, and not one of skills."""
+    return (folder / MANIFEST).exists() or (folder / MANIFEST).is_symlink()
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
