@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_AT_WORK = 512
 _MAX_TARGET = 16 << 10
+_MAX_HEADERS = 100
+_MAX_HEAD = 32 << 10
+_VERSIONS = frozenset({"1.0", "1.1", "2", "3"})  # the last two: of servers other than ours
 _MAX_LOGGED = 200
 _SECURITY = [
     (b"cache-control", b"no-store"),
@@ -71,7 +74,9 @@ class Guards:
         began = time.monotonic()
         self._at_work += 1
         try:
+            answer.is_last = True  # of whoever does not pass, nothing more is read
             self._check(scope)
+            answer.is_last = False
             await self._app(scope, body, answer)
         except Exception as error:
             if answer.status is not None:
@@ -91,6 +96,11 @@ class Guards:
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _MAX_TARGET:
             raise HttpError("request_too_large", "the URL is too long", hint="send a pattern with POST /api/v1/query")
         names = [name for name, _ in headers]
+        if scope["http_version"] not in _VERSIONS:
+            raise HttpError("bad_request", "this version of HTTP is not spoken here", hint="use HTTP/1.1")
+        if len(names) > _MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > _MAX_HEAD:
+            hint = f"at most {_MAX_HEADERS} headers of {_MAX_HEAD >> 10} KiB together"
+            raise HttpError("headers_too_large", "the headers are too many or too large", hint=hint)
         if (b"transfer-encoding" in names and b"content-length" in names) or names.count(b"content-length") > 1:
             raise HttpError("bad_request", "the length of the body is given in two ways", hint="give one of them")
         host = self._check_host([value for name, value in headers if name == b"host"])
@@ -142,13 +152,16 @@ class _Answer:
         self._id = request_id
         self._body = body
         self.status: int | None = None
+        self.is_last = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers: list[tuple[bytes, bytes]] = [*message.get("headers", ()), *_SECURITY]
             headers.append((b"x-request-id", self._id.encode()))
-            if not self._body.ended:  # what is left of it would be taken for the next request, or waited for
+            if (
+                self.is_last or not self._body.ended
+            ):  # what is left of it would be taken for the next request, or waited for
                 headers.append(_CLOSED)
             message = dict[str, Any](message) | {"headers": headers}
         await self._send(message)

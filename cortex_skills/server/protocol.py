@@ -56,8 +56,10 @@ class PatientProtocol(H11Protocol):
 
     def __init__(self, *args: Any, patience: Patience, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        self.access_log = False  # ours says less: a query string may hold what is nobody's business
         self._patience = patience
         self._every = min(patience.head_s, patience.stall_s) / 4
+        self._asks_no_more = False
         self._watching: asyncio.TimerHandle | None = None
         self._head_since = self.loop.time()
         self._unsent = 0
@@ -84,10 +86,17 @@ class PatientProtocol(H11Protocol):
         except h11.LocalProtocolError:  # nothing can be answered any more
             self.transport.abort()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer what was asked, though the client has said that it asks no more."""
+        self._asks_no_more = True
+        return self._is_answering()
+
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         self._head_since = self.loop.time()
         super().on_response_complete()
+        if self._asks_no_more and not self._is_answering() and not self.transport.is_closing():
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - ours says more
         """Answer what is no HTTP."""
@@ -110,6 +119,10 @@ class PatientProtocol(H11Protocol):
         ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+    def _is_answering(self) -> bool:
+        """Whether a request is at work that was sent to its end."""
+        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
 
     def _watch(self) -> None:
         """Look every now and then whether the client still does its part."""

@@ -15,6 +15,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -57,26 +58,38 @@ def serve(
         CortexError: `config_invalid`: the address cannot be used, or must not be used as things are.
 
     """
+    with bound(host, port) as listener:
+        check_reach(plugin, listener)
+        prepared(plugin, host, partial(ready, url_of(listener)), patience=patience, body_s=body_s).run([listener])
+
+
+def prepared(
+    plugin: Plugin,
+    host: str,
+    ready: Callable[[], None],
+    *,
+    patience: Patience | None = None,
+    body_s: float = BODY_S,
+) -> uvicorn.Server:
+    """A server that is ready to be run on a socket; arguments as in `serve`."""
     patience = patience or Patience()
-    with _bound(host, port) as listener:
-        _check_reach(plugin, listener)
-        config = uvicorn.Config(
-            create_app(plugin, host=host, body_s=body_s),
-            http=partial(PatientProtocol, patience=patience),  # type: ignore[arg-type]
-            loop="asyncio",
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            backlog=_BACKLOG,
-            timeout_keep_alive=patience.idle_s,
-            timeout_graceful_shutdown=patience.shutdown_s,
-            h11_max_incomplete_event_size=MAX_HEAD,
-        )
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it tells what any client can cause
-        _Server(config, partial(ready, url_of(listener))).run(sockets=[listener])
+    config = uvicorn.Config(
+        create_app(plugin, host=host, body_s=body_s),
+        http=partial(PatientProtocol, patience=patience),  # type: ignore[arg-type]
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=patience.idle_s,
+        timeout_graceful_shutdown=patience.shutdown_s,
+        h11_max_incomplete_event_size=MAX_HEAD,
+    )
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it tells what any client can cause
+    return _Server(config, ready)
 
 
 def url_of(listener: socket.socket) -> str:
@@ -98,6 +111,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+            yield
+            return
         names = ("SIGINT", "SIGTERM", "SIGBREAK")
         handlers = {name: signal.signal(getattr(signal, name), self._end) for name in names if hasattr(signal, name)}
         try:
@@ -113,8 +129,13 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _bound(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that is bound, and closed at the end."""
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that is bound, and closed at the end.
+
+    Raises:
+        CortexError: `config_invalid`: the address cannot be used.
+
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -139,8 +160,13 @@ def _bound(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _check_reach(plugin: Plugin, listener: socket.socket) -> None:
-    """Refuse an address that others can reach, unless everybody needs a token there."""
+def check_reach(plugin: Plugin, listener: socket.socket) -> None:
+    """Refuse an address that others can reach, unless everybody needs a token there.
+
+    Raises:
+        CortexError: `config_invalid`.
+
+    """
     settings = plugin.config.cortex
     has_tokens = Gate(plugin.config).has_tokens()
     address = listener.getsockname()[0]

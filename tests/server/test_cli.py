@@ -1,0 +1,134 @@
+"""`cortex-skills token` and `cortex-skills serve` as a person types them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+
+import httpx
+import pytest
+
+from tests.cli.conftest import run, store  # noqa: F401 - fixtures
+from tests.server.serving import SCRIPT, WAIT_S
+
+
+@pytest.fixture
+def tokens(tmp_path, run):  # noqa: F811
+    def invoke(*words):
+        return run("token", *words, env={"CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json")})
+
+    return invoke
+
+
+def test_a_token_is_shown_once_then_listed_by_name_then_revoked(tokens):
+    made = tokens("create", "alice", "--for", "a", "--for", "b", "--permission", "read", "--permission", "write")
+    assert made.exit_code == 0
+    text = made.stdout.strip()
+    assert text.startswith("cortex_")
+    assert "shown only now" in made.stderr
+    listed = tokens("list")
+    assert listed.stdout.splitlines()[0] == "name\tnamespaces\tpermissions\texpires"
+    assert listed.stdout.splitlines()[1].startswith("alice\ta, b\tread, write\t2")
+    assert text not in listed.stdout
+    assert tokens("revoke", "alice").stdout == "alice is revoked\n"
+    assert tokens("list", "--json").json == []
+    missing = tokens("revoke", "alice", "--json")
+    assert (missing.exit_code, missing.error["code"]) == (1, "invalid_arguments")
+
+
+def test_a_token_reads_the_configured_namespace_for_ninety_days_unless_told(tokens):
+    made = tokens("create", "bob", "--namespace", "mine", "--json").json
+    assert (made["namespaces"], made["permissions"]) == (["mine"], ["read"])
+    assert made["expires"] > made["created"]
+    assert made["token"].startswith("cortex_")
+    assert tokens("create", "carol", "--expires", "never", "--json").json["expires"] is None
+    assert tokens("create", "bob", "--json").error["code"] == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["create"], ["create", "a b"], ["create", "x", "--for", "a:b"], ["create", "x", "--expires", "soon"], ["revoke"]],
+)
+def test_a_token_that_makes_no_sense_is_refused(tokens, words):
+    assert tokens(*words).exit_code in (1, 2)
+    assert tokens("list", "--json").json == []
+
+
+def test_serve_says_where_it_listens_and_ends_with_the_signal(process):
+    server = process()
+    assert server.document["namespace"] == "mayros"
+    assert httpx.get(f"{server.url}/api/v1/health", trust_env=False).json()["status"] == "healthy"
+    server.signal(signal.SIGTERM)
+    code, errors = server.wait()
+    assert code == 0
+    assert "there is no token yet" in errors
+    assert "Traceback" not in errors
+
+
+def test_ctrl_c_ends_it_too(process):
+    server = process()
+    server.signal(signal.SIGINT)
+    assert server.wait()[0] == 0
+
+
+def serve_once(tmp_path, *words):
+    """How `serve` ends when it does not begin."""
+    settings = {"CORTEX_STORE": "memory:", "CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json")}
+    done = subprocess.run(
+        [SCRIPT, "serve", "--json", *words],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **settings},
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stderr.splitlines()[-1])
+
+
+def test_a_port_in_use_is_told_of(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, error = serve_once(tmp_path, "--port", str(port))
+    assert (code, error["code"]) == (2, "config_invalid")
+    assert f"port {port} of 127.0.0.1: Address already in use" in error["message"]
+    assert "--port" in error["hint"]
+
+
+@pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "", "\u2603.invalid", "a" * 300])
+def test_a_host_that_is_none_is_told_of(tmp_path, host):
+    code, error = serve_once(tmp_path, "--port", "0", "--host", host or " ")
+    assert (code, error["code"]) == (2, "config_invalid")
+
+
+def test_an_address_that_others_reach_needs_tokens(tmp_path, monkeypatch):
+    code, error = serve_once(tmp_path, "--port", "0", "--host", "0.0.0.0")
+    assert (code, error["code"]) == (2, "config_invalid")
+    assert "there is no token" in error["message"]
+    config = tmp_path / "cortex.yaml"
+    config.write_text("cortex: {authToken: secret-of-the-configuration, allowAnonymousReads: true}\n")
+    code, error = serve_once(tmp_path, "--port", "0", "--host", "0.0.0.0", "--config", str(config))
+    assert (code, error["code"]) == (2, "config_invalid")
+    assert "allowAnonymousReads" in error["message"]
+
+
+def test_with_a_token_such_an_address_is_served_with_a_warning(process, tmp_path):
+    config = tmp_path / "cortex.yaml"
+    config.write_text("cortex: {authToken: secret-of-the-configuration}\n")
+    server = process("--host", "0.0.0.0", "--config", str(config))
+    url = f"http://127.0.0.1:{server.port}/api/v1/triples"
+    assert httpx.get(url, trust_env=False).status_code == 401
+    server.signal(signal.SIGTERM)
+    assert "nothing is encrypted" in server.wait()[1]
+
+
+def test_help_and_version_do_not_import_the_server():
+    code = (
+        "import sys\nfrom cortex_skills.cli.app import program\n"
+        "try: program(['serve', '--help'])\nexcept SystemExit: pass\n"
+        "print({'starlette', 'uvicorn', 'h11', 'httpx', 'asyncio'} & set(sys.modules))"
+    )
+    python = SCRIPT.with_name("python")
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"

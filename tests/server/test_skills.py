@@ -1,0 +1,116 @@
+"""`/api/v1/skills`: manifests that are checked, and sandboxes that go away."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex_skills.server.sandboxes import MAX_SANDBOXES
+from tests.cli.conftest import MANIFEST
+
+
+def test_a_manifest_in_order_is_valid(client):
+    response = client.post("/api/v1/skills/validate", json={"manifest": MANIFEST.format(name="greeter")})
+    assert response.json() == {"valid": True, "errors": [], "problems": []}
+
+
+def test_every_problem_of_a_manifest_is_named_with_its_place(client):
+    text = "---\nname: Bad Name\ntype: semantic\nsemantic: {version: 0}\n---\n"
+    body = client.post("/api/v1/skills/validate", json={"manifest": text, "name": "other"}).json()
+    assert body["valid"] is False
+    fields = {problem["field"]: problem for problem in body["problems"]}
+    assert {"name", "description", "semantic.version"} <= set(fields)
+    assert fields["name"]["line"] == 2
+    assert len(body["errors"]) == len(body["problems"])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no frontmatter", "---\n", "---\n&a [*a]\n---\n", "\0", "---\n" + "[" * 5000 + "\n---\n"]
+)
+def test_a_hostile_manifest_is_told_of_and_breaks_nothing(client, text):
+    body = client.post("/api/v1/skills/validate", json={"manifest": text}).json()
+    assert body["valid"] is False
+    assert body["errors"]
+
+
+def test_declarations_alone_are_checked_as_older_clients_send_them(client, namespace):
+    fine = {"namespace": namespace, "assertions": [{"predicate": "p", "requireProof": False}]}
+    assert client.post("/api/v1/skills/validate", json=fine).json()["valid"] is True
+    proof = {"namespace": namespace, "assertions": [{"predicate": "p", "requireProof": True}, {"predicate": ""}]}
+    body = client.post("/api/v1/skills/validate", json=proof).json()
+    assert body["valid"] is False
+    assert [problem["field"] for problem in body["problems"]] == ["assertions[0].predicate", "assertions[1].predicate"]
+    other = client.post("/api/v1/skills/validate", json=fine | {"namespace": "elsewhere"})
+    assert (other.status_code, other.json()["code"]) == (403, "permission_denied")
+
+
+def test_a_sandbox_ends_with_its_triples_and_with_no_others(client, namespace):
+    made = client.post("/api/v1/skills/sandbox", json={"namespace": namespace, "ttl_seconds": 60})
+    assert made.status_code == 201
+    sandbox = made.json()
+    assert sandbox["namespace"] == f"{namespace}:{sandbox['id']}"
+    inside = [{"subject": f"{sandbox['namespace']}:s{n}", "predicate": "p", "object": n} for n in range(30)]
+    outside = [
+        {"subject": "s", "predicate": "p", "object": 1},
+        {"subject": f"{sandbox['namespace']}-not", "predicate": "p", "object": 1},
+    ]
+    client.post("/api/v1/triples/batch", json={"triples": [*inside, *outside]})
+    ended = client.delete(f"/api/v1/skills/sandbox/{sandbox['id']}").json()
+    assert ended == {"deleted": True, "namespace": sandbox["namespace"], "triples_removed": 30}
+    assert client.get("/api/v1/triples").json()["total"] == 2
+    again = client.delete(f"/api/v1/skills/sandbox/{sandbox['id']}")
+    assert (again.status_code, again.json()) == (200, {"deleted": False, "error": "sandbox not found"})
+
+
+def test_a_sandbox_of_somebody_else_cannot_be_told_from_none(client, server, namespace):
+    sandbox = client.post("/api/v1/skills/sandbox", json={"namespace": namespace}).json()
+    subject = f"{sandbox['namespace']}:s"
+    client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": 1})
+    other = server.client(server.token(f"stranger-{namespace}", ("elsewhere",)))
+    refused = other.delete(f"/api/v1/skills/sandbox/{sandbox['id']}")
+    assert refused.json() == {"deleted": False, "error": "sandbox not found"}
+    assert client.get("/api/v1/triples").json()["total"] == 1
+    assert other.post("/api/v1/skills/sandbox", json={"namespace": namespace}).status_code == 403
+
+
+def test_a_sandbox_of_an_earlier_run_can_still_be_ended(client, namespace):
+    sandbox_id = "sandbox-" + "0a" * 16
+    subject = f"{namespace}:{sandbox_id}:s"
+    client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": 1})
+    assert client.delete(f"/api/v1/skills/sandbox/{sandbox_id}").json()["triples_removed"] == 1
+    assert client.delete("/api/v1/skills/sandbox/s").json()["deleted"] is False
+
+
+def test_a_sandbox_whose_time_is_over_is_emptied(serve):
+    server = serve()
+    client = server.client(server.token("t"))
+    sandboxes = [
+        client.post("/api/v1/skills/sandbox", json={"namespace": "mayros", "ttl_seconds": s}).json() for s in (1, 900)
+    ]
+    for sandbox in sandboxes:
+        subject = f"{sandbox['namespace']}:s"
+        client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": 1})
+    while client.get("/api/v1/triples").json()["total"] == 2:  # pytest's own time-out ends it
+        pass
+    (left,) = client.get("/api/v1/triples").json()["triples"]
+    assert left["subject"].startswith(sandboxes[1]["namespace"])
+
+
+def test_there_are_only_so_many_sandboxes(serve):
+    server = serve()
+    client = server.client(server.token("t"))
+    body = {"namespace": "mayros"}
+    answers = [client.post("/api/v1/skills/sandbox", json=body).status_code for _ in range(MAX_SANDBOXES + 1)]
+    assert answers == [201] * MAX_SANDBOXES + [503]
+
+
+def test_what_is_later_is_told_apart_from_what_is_not(server):
+    client = server.client()
+    for path, word in (
+        ("/api/v1/proofs", "proofs"),
+        ("/api/v1/validate", "proofs"),
+        ("/api/v1/assertions/verify-batch", "proofs"),
+    ):
+        response = client.post(path, json={})
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")
+        assert word in response.json()["error"]
+    assert client.get("/nothing").json()["error"] == "there is nothing at this path"

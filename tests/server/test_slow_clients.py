@@ -1,0 +1,174 @@
+"""Clients that are slow on purpose, and many at once: each ends, and nobody else notices."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from cortex_skills.server.protocol import Patience
+from tests.server.serving import WAIT_S, drained, statuses
+
+HOST = b"Host: localhost\r\n"
+
+
+@pytest.fixture
+def hasty(serve):
+    """A server with little patience."""
+    return serve(patience=Patience(head_s=0.5, stall_s=0.5, idle_s=1, shutdown_s=5, connections=300), body_s=0.5)
+
+
+def connected(server) -> socket.socket:
+    return socket.create_connection((server.host, server.port), timeout=WAIT_S)
+
+
+def trickle(connection: socket.socket, data: bytes) -> None:
+    """Send byte by byte, for as long as the other side takes it."""
+    with contextlib.suppress(OSError):
+        for place in range(len(data)):
+            connection.sendall(data[place : place + 1])
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "start", [b"", b"G", b"GET /api/v1/health HTTP/1.1\r\n", b"GET /api/v1/health HTTP/1.1\r\n" + HOST]
+)
+def test_a_head_that_does_not_come_is_not_waited_for(hasty, start):
+    with connected(hasty) as connection:
+        connection.sendall(start)
+        assert drained(connection) == b""
+
+
+def test_a_head_that_comes_byte_by_byte_is_not_waited_for(hasty):
+    with connected(hasty) as connection:
+        trickle(connection, b"GET /api/v1/health HTTP/1.1\r\nX: " + b"x" * 600)
+        assert drained(connection) == b""
+
+
+def test_nor_is_the_second_head_of_a_connection(hasty):
+    with connected(hasty) as connection:
+        connection.sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        trickle(connection, b"GET /api/v1/health HTTP/1.1\r\nX: " + b"x" * 600)
+        assert drained(connection) == b""
+
+
+def test_a_connection_that_is_not_used_is_closed(hasty):
+    with connected(hasty) as connection:
+        connection.sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert statuses(drained(connection)) == [200]
+
+
+@pytest.mark.parametrize("framing", [b"Content-Length: 2000\r\n", b"Transfer-Encoding: chunked\r\n"])
+def test_a_body_that_comes_too_slowly_is_answered_with_408(hasty, framing):
+    token = hasty.token("slow").encode()
+    head = (
+        b"POST /api/v1/query HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nAuthorization: Bearer " + token
+    )
+    with connected(hasty) as connection:
+        connection.sendall(head + b"\r\n" + framing + b"\r\n")
+        sending = threading.Thread(
+            target=trickle, args=(connection, b"1\r\n \r\n" * 30 if b"chunk" in framing else b" " * 100)
+        )
+        sending.start()
+        answer = drained(connection)
+        sending.join(WAIT_S)
+    assert statuses(answer) == [408]
+    assert b'"code":"request_timeout"' in answer
+    assert b"connection: close" in answer
+
+
+def test_a_body_after_its_answer_keeps_no_connection(hasty):
+    with connected(hasty) as connection:
+        connection.sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 100000\r\n\r\n")
+        assert statuses(drained(connection)) == [200]
+
+
+def test_an_answer_that_nobody_takes_is_given_up(hasty):
+    client = hasty.client(hasty.token("reader"))
+    for n in range(5):
+        client.post("/api/v1/triples", json={"subject": f"s{n}", "predicate": "p", "object": str(n) + "x" * 900_000})
+    request = (
+        b"GET /api/v1/triples?limit=10000 HTTP/1.1\r\n"
+        + HOST
+        + b"Authorization: Bearer "
+        + hasty.token("reader").encode()
+        + b"\r\n\r\n"
+    )
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(WAIT_S)
+        connection.connect((hasty.host, hasty.port))
+        connection.sendall(request * 3)
+        while True:  # until the server has let go: sending is refused then
+            try:
+                connection.sendall(b"\r\n")
+            except OSError:
+                break
+            time.sleep(0.05)
+
+
+def test_a_reader_that_is_slow_but_reads_gets_everything(hasty):
+    client = hasty.client(hasty.token("reader"))
+    client.post("/api/v1/triples", json={"subject": "s", "predicate": "p", "object": "x" * 3_000_000})
+    head = b"GET /api/v1/triples HTTP/1.1\r\n" + HOST + b"Connection: close\r\nAuthorization: Bearer "
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        connection.settimeout(WAIT_S)
+        connection.connect((hasty.host, hasty.port))
+        connection.sendall(head + hasty.token("reader").encode() + b"\r\n\r\n")
+        received = 0
+        while part := connection.recv(100_000):
+            received += len(part)
+            time.sleep(0.02)
+    assert received > 3_000_000
+
+
+def test_slow_clients_in_numbers_keep_nobody_from_being_answered(hasty):
+    client = hasty.client(hasty.token("quick"))
+    with contextlib.ExitStack() as stack:
+        for n in range(200):
+            connection = stack.enter_context(connected(hasty))
+            connection.sendall([b"G", b"POST /api/v1/query HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n"][n % 2])
+        assert client.get("/api/v1/triples").status_code == 200
+        assert client.get("/api/v1/health").status_code == 200
+
+
+def test_connections_beyond_what_there_may_be_are_closed_at_once(serve):
+    server = serve(patience=Patience(connections=5))
+    with contextlib.ExitStack() as stack:
+        kept = [stack.enter_context(connected(server)) for _ in range(5)]
+        kept[0].sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert kept[0].recv(100).startswith(b"HTTP/1.1 200")
+        assert drained(stack.enter_context(connected(server))) == b""
+    with connected(server) as again:
+        again.sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+        assert statuses(drained(again)) in ([200], [])  # the closed ones may not be forgotten yet
+
+
+def test_two_hundred_clients_at_once_are_all_answered(server):
+    token = server.token("crowd", ("crowd",))
+    everybody = threading.Barrier(200)
+
+    def one(n: int) -> list[int]:
+        with httpx.Client(
+            base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+        ) as client:
+            everybody.wait(60)
+            triple = {"subject": f"s{n}", "predicate": "p", "object": n}
+            made = client.post("/api/v1/triples", json=triple)
+            again = client.post("/api/v1/triples", json=triple)
+            read = client.get(f"/api/v1/triples/{made.json()['id']}")
+            listed = client.get("/api/v1/triples", params={"subject": f"s{n}"})
+            assert [t["object"] for t in listed.json()["triples"]] == [n]
+            return [made.status_code, again.status_code, read.status_code, listed.status_code]
+
+    with ThreadPoolExecutor(200) as pool:
+        answers = list(pool.map(one, range(200)))
+    assert answers == [[201, 200, 200, 200]] * 200
+    assert server.client(token).get("/api/v1/stats").json()["graph"]["triple_count"] == 200
