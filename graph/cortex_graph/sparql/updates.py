@@ -45,9 +45,7 @@ class Revisioned(Protocol):
     def revision(self, graphs: Iterable[NamedNode]) -> int:
         """The last write to one of these graphs."""
 
-    def apply_at(
-        self, revision: int, graphs: Iterable[NamedNode], insert: Iterable[Quad], remove: Iterable[Quad]
-    ) -> bool:
+    def apply_at(self, revision: int, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""
 
 
@@ -96,6 +94,8 @@ def update_graphs(
     tokens = read_text(text, limits.update_bytes, limits.depth)
     operations = read_update(text, tokens, offered_prefixes(graphs))
     update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, timeout_s, limits)
+    for operation in operations:
+        update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
         return update.run(operations)
     done = [update.run([operation]) for operation in operations]
@@ -127,8 +127,6 @@ class _Update:
 
     def run(self, operations: Sequence[Operation]) -> Updated:
         """Do some operations in one transaction."""
-        for operation in operations:
-            self._check_targets(operation)
         reads = [
             graph
             for each in self._graphs
@@ -139,19 +137,19 @@ class _Update:
             revision = revisioned.revision(reads) if revisioned else 0
             changes = self._changes(operations)
             effect = effect_of(self._store, changes, self._provenance)
-            if effect.insert or effect.remove:
-                if revisioned is None:
+            if revisioned is None:
+                if effect.insert or effect.remove:
                     self._store.apply(effect.insert, effect.remove)
-                elif not revisioned.apply_at(revision, reads, effect.insert, effect.remove):
-                    self._left()
-                    continue
-                self._index(changes)
+                    self._index(changes)
+            elif not revisioned.apply_at(revision, reads, effect.insert, effect.remove):
+                self._left()
+                continue
             return Updated(effect.inserted, effect.removed)
         raise GraphBusy("others keep writing to what the update reads", hint="try again in a while")
 
     def _index(self, changes: Iterable[Change]) -> None:
         """An index that was begun since this looked for one may have missed what was written."""
-        if self._provenance is not None or isinstance(self._store, Revisioned):
+        if self._provenance is not None:
             return
         for change in changes:
             index = change.graph.index
@@ -237,7 +235,8 @@ class _Update:
             return whole
         return Dataset((self._target(operation.with_graph, None).names.graph,), whole.named)
 
-    def _check_targets(self, operation: Operation) -> None:
+    def check_targets(self, operation: Operation) -> None:
+        """Raise if an operation names a graph that is none of these namespaces'."""
         if isinstance(operation, Data):
             for block in operation.blocks:
                 self._target(block.graph, None)

@@ -70,6 +70,7 @@ class OxigraphStore:
     """
 
     bulk_is_atomic = True
+    keeps_order = True
 
     def __init__(self, folder: Path | None = None) -> None:
         self.maintenance = threading.Lock()
@@ -152,14 +153,13 @@ class OxigraphStore:
         return self._revisions.of(graphs)
 
     @_reported
-    def apply_at(
-        self, revision: int, graphs: Iterable[NamedNode], insert: Iterable[Quad], remove: Iterable[Quad]
-    ) -> bool:
+    def apply_at(self, revision: int, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """See `Revisioned`."""
         with self._writing:
             if self._revisions.of(graphs) != revision:
                 return False
-            self._apply(list(insert), list(remove))
+            if insert or remove:
+                self._apply(insert, remove)
             return True
 
     @_reported
