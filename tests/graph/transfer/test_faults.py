@@ -1,0 +1,299 @@
+"""An import or export that is killed, starved or fed with hostile files leaves nothing half done."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, export_rdf, import_rdf, open_store
+from cortex_graph.store import Pattern
+from cortex_graph.transfer import import_file
+from cortex_graph.transfer.loading import load
+from cortex_graph.transfer.progress import silent
+from cortex_graph.transfer.scratch import scratch_folder, sweep
+from cortex_graph.vocabulary import VALUE
+from tests.graph.transfer.support import GRAPH, Sliced, exported, kill_when, left_in, python, write_triples
+
+IMPORT = """
+import sys
+from cortex_graph import NamespacedGraph, import_rdf, open_store
+import_rdf(NamespacedGraph(open_store(sys.argv[1]), "mayros"), sys.argv[2])
+"""
+EXPORT = """
+import sys
+from cortex_graph import NamespacedGraph, export_rdf, open_store
+export_rdf(NamespacedGraph(open_store(sys.argv[1]), "mayros"), sys.argv[2])
+"""
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, of this test alone."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("moment", ["reading", "read", "loading"])
+def test_an_import_that_is_killed_is_run_again_and_nothing_is_there_twice(
+    tmp_path: Path, scratch: Path, moment: str
+) -> None:
+    file = write_triples(tmp_path / "large.nt", 60_000)
+    place = tmp_path / "store"
+    signs = {
+        "reading": lambda: list(scratch.glob("cortex-transfer-*/reader.log")),
+        "read": lambda: list(scratch.glob("cortex-transfer-*/data.nt")),
+        "loading": lambda: list(place.glob("bulk-*.sst")),
+    }
+    kill_when(python(IMPORT, place, file), signs[moment])
+    store = open_store(place)
+    graph = NamespacedGraph(store, "mayros")
+    assert graph.count() in (0, 60_000)
+    assert import_rdf(graph, file) == 60_000
+    assert graph.count() == 60_000
+    assert left_in(scratch, ("cortex-transfer",)) == []
+    assert left_in(place, ("bulk-",)) == []
+    store.close()
+
+
+def test_an_import_into_a_server_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.transfer.loading.SLICE_BYTES", 10_000)
+    file = write_triples(tmp_path / "some.nt", 2_000)
+    server = Sliced(tmp_path / "server")
+    graph = NamespacedGraph(server, "mayros")
+    server.fails_at = 6
+    with pytest.raises(GraphUnavailable):
+        import_rdf(graph, file)
+    assert 0 < graph.count() < 2_000
+    server.close()
+    again = Sliced(tmp_path / "server")
+    graph = NamespacedGraph(again, "mayros")
+    assert import_rdf(graph, file) == 2_000
+    assert graph.count() == 2_000
+    whole = Sliced()
+    import_rdf(NamespacedGraph(whole, "mayros"), file)
+    assert again.loads == whole.loads - 5
+    again.close()
+
+
+def test_the_reader_of_a_file_ends_with_whoever_started_it(tmp_path: Path, scratch: Path) -> None:
+    pipe = tmp_path / "endless.nt"
+    os.mkfifo(pipe)
+    process = python(IMPORT, tmp_path / "store", pipe)
+
+    def readers() -> list[str]:
+        found = subprocess.run(
+            ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True
+        ).stdout
+        return [line.split()[0] for line in found.splitlines() if "cortex_graph.transfer.reader" in line]
+
+    found: list[str] = []
+    assert kill_when(process, lambda: found.extend(readers()) or found)
+    end = time.monotonic() + 30
+    while Path(f"/proc/{found[0]}").exists() and "zombie" not in Path(f"/proc/{found[0]}/status").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path, scratch: Path) -> None:
+    store = open_store(tmp_path / "store")
+    store.bulk_load(write_triples(tmp_path / "large.nt", 100_000), GRAPH)
+    store.close()
+    target = tmp_path / "out.nq"
+    target.write_text("what was there")
+    killed = kill_when(python(EXPORT, tmp_path / "store", target), lambda: list(tmp_path.glob(".out.nq.*.part")))
+    assert killed
+    assert target.read_text() == "what was there"
+    store = open_store(tmp_path / "store")
+    export_rdf(NamespacedGraph(store, "mayros"), target)
+    store.close()
+    assert target.read_bytes().count(b"\n") == 100_000
+    assert left_in(tmp_path, (".out",)) == []
+
+
+def test_scratch_folders_of_the_dead_are_removed_and_no_others(scratch: Path) -> None:
+    hold = "import sys\nfrom cortex_graph.transfer.scratch import scratch_folder\nwith scratch_folder() as f:\n"
+    process = python(f"{hold} print(f, flush=True); sys.stdin.read()")
+    killed = python(f"{hold} print(f, flush=True)\n import os; os.kill(os.getpid(), 9)")
+    dead = Path(killed.communicate()[0].decode().strip())
+    old = scratch / "cortex-import-old"
+    old.mkdir()
+    os.utime(old, (0, 0))
+    young = scratch / "cortex-import-young"
+    young.mkdir()
+    elsewhere = scratch / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").touch()
+    (scratch / "cortex-transfer-link").symlink_to(elsewhere)
+    with scratch_folder() as mine:
+        assert set(sweep(scratch)) == set()
+        assert mine.is_dir()
+    assert not dead.exists()
+    assert not old.exists()
+    assert young.exists()
+    assert (elsewhere / "file").exists()
+    process.kill()
+    process.communicate()
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path: Path, scratch: Path) -> None:
+    file = write_triples(tmp_path / "large.ttl", 200_000)
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+
+    def cut() -> None:
+        while not list(scratch.glob("cortex-transfer-*/data.nt")):
+            time.sleep(0.001)
+        os.truncate(file, 1000)
+
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    with pytest.raises(InvalidArguments):
+        import_rdf(graph, file)
+    cutter.join()
+    assert graph.count() == 0
+
+
+def reader_that(code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let the reader of files be a program that does something else."""
+    program = tmp_path / "python"
+    program.write_text(f"#!{sys.executable}\nimport os, sys, time, json\nsys.stdin.readline()\n{code}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("cortex_graph.transfer.reading.sys.executable", str(program))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("os.kill(os.getpid(), 11)", "SIGSEGV"),
+        ("os.abort()", "SIGABRT"),
+        ("sys.exit('MemoryError')", "more memory"),
+        ("print(json.dumps({'read': 1, 'statements': 1, 'written': 1 << 50}), flush=True); time.sleep(60)", "grows"),
+        ("time.sleep(60)", "no progress"),
+        ("[print(json.dumps({'read': 1, 'statements': 1, 'written': 1}), flush=True) for _ in range(9)]\n"
+         "time.sleep(60)", "no progress"),
+    ],
+)  # fmt: skip
+def test_a_file_that_breaks_or_stops_its_reader_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, said: str
+) -> None:
+    reader_that(code, monkeypatch, tmp_path)
+    monkeypatch.setattr("cortex_graph.transfer.reading.STALLED_S", 1.0)
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    with pytest.raises(InvalidArguments, match=said):
+        import_rdf(graph, io.BytesIO(b"<urn:a> <urn:b> <urn:c> ."), "turtle")
+    assert graph.count() == 0
+
+
+def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(tmp_path: Path) -> None:
+    code = """
+import json, sys
+from cortex_graph.transfer import reader
+reader.MAX_MEMORY = 300 << 20
+sys.exit(reader.main())
+"""
+    file = tmp_path / "nodes.nt"
+    with file.open("w") as output:
+        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(2_000_000))
+    job = {"file": str(file), "format": "n-triples", "base_iri": None, "folder": str(tmp_path)}
+    line = json.dumps(job | {"namespace": "m", "base": "urn:cortex:", "with_provenance": False})
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        process.stdin.write(line.encode() + b"\n")
+        process.stdin.flush()
+        answers = process.stdout.read().splitlines()
+    assert process.returncode != 0 or b"memory" in answers[-1]
+
+
+@contextmanager
+def small_disk(place: Path, size: str):
+    """A file system in memory that is soon full."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small file system")
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_an_import_onto_a_full_disk_imports_nothing_and_the_store_stays_readable(tmp_path: Path) -> None:
+    file = write_triples(tmp_path / "large.nt", 100_000)
+    with small_disk(tmp_path / "disk", "12m") as disk:
+        store = open_store(disk / "store")
+        graph = NamespacedGraph(store, "mayros")
+        graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+        with pytest.raises(GraphUnavailable):
+            import_rdf(graph, file)
+        assert graph.count() == 1
+        assert left_in(disk / "store", ("bulk-",)) == []
+        store.close()
+
+
+def test_a_full_folder_for_temporary_files_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write_triples(tmp_path / "large.nt", 100_000)
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        monkeypatch.setattr("tempfile.tempdir", str(disk))
+        graph = NamespacedGraph(open_store("memory:"), "mayros")
+        for source in (file, io.BytesIO(file.read_bytes())):
+            with pytest.raises(GraphUnavailable, match="temporary files is full"):
+                import_file(graph, source, "n-triples")
+        assert graph.count() == 0
+        assert list(disk.iterdir()) == []
+
+
+def test_an_export_onto_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    graph.store.bulk_load(write_triples(tmp_path / "large.nt", 50_000), GRAPH)
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        target = disk / "out.nq"
+        target.write_text("what was there")
+        with pytest.raises(InvalidArguments, match="cannot be written"):
+            export_rdf(graph, target)
+        assert target.read_text() == "what was there"
+        assert [entry.name for entry in disk.iterdir()] == ["out.nq"]
+
+
+def test_an_export_to_where_nobody_may_write_says_so(tmp_path: Path) -> None:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(InvalidArguments, match="cannot be written"):
+            export_rdf(graph, disk / "out.nq")
+
+
+def test_a_checkpoint_that_somebody_made_up_skips_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.transfer.loading.SLICE_BYTES", 5_000)
+    file = write_triples(tmp_path / "some.nt", 500)
+    beside = NamedNode("urn:cortex:mayros/index")
+    seen = Sliced()
+    seen.fails_at = 2
+    with pytest.raises(GraphUnavailable):
+        load(seen, file, GRAPH, beside, tmp_path, silent)
+    (mark,) = seen.quads(Pattern(beside))
+    for offset in (str(file.stat().st_size), "99999999999999999999999", "-1", "x", "7"):
+        server = Sliced()
+        server.apply([Quad(mark.subject, VALUE, Literal(offset), beside)])
+        load(server, file, GRAPH, beside, tmp_path, silent)
+        assert server.count(Pattern(GRAPH)) == 500
+        assert list(server.quads(Pattern(beside))) == []
+
+
+def test_an_empty_graph_is_exported_and_imported(graph: NamespacedGraph) -> None:
+    assert exported(graph, with_provenance=True) == b""
+    assert import_rdf(graph, io.BytesIO(b""), "n-quads") == 0
