@@ -1,14 +1,17 @@
 """The store that a word of a configuration names.
 
 Rules kept here:
-- `memory:` is a store that ends with the process; a path or a `file:` URL is a folder; other schemes are servers;
+- `memory:` is a store that ends with the process; a path or a `file:` URL is a folder; other schemes are servers; a
+  mapping is a SPARQL server whose endpoints are named apart;
 - the code of a kind of store is imported when one of that kind is opened.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -18,14 +21,17 @@ from cortex_graph.store import GraphStore
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
 
 
-def open_store(where: str | Path) -> GraphStore:
+def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
     """Open a store.
 
     Args:
         where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
-            missing, for one on the disk. Several processes may have a folder open at once.
+            missing, for one on the disk. Several processes may have a folder open at once. The address of a SPARQL
+            server, or a mapping `{query, update?, auth?}`; see `stores/remote/endpoints.py`. Nothing is asked of a
+            server before the first operation.
 
     Raises:
+        InvalidArguments: an address is malformed, or holds what belongs into `auth`.
         StoreLocked: something else than this library has the folder open.
         GraphBusy: the process that owns the folder does not answer.
         GraphUnavailable: the folder cannot be used, or there is no such kind of store.
@@ -34,6 +40,8 @@ def open_store(where: str | Path) -> GraphStore:
     from cortex_graph.stores.embedded import OxigraphStore
     from cortex_graph.stores.shared import open_shared
 
+    if isinstance(where, Mapping):
+        return _remote(where)
     if isinstance(where, Path):
         return open_shared(where)
     if where == "memory:":
@@ -46,8 +54,19 @@ def open_store(where: str | Path) -> GraphStore:
         if url.netloc not in ("", "localhost") or not url.path:
             raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
         return open_shared(Path(url2pathname(url.path)))
-    if scheme in ("http", "https", "cortex"):
+    if scheme in ("http", "https"):
+        return _remote(where)
+    if scheme == "cortex":
         problem = "is a remote store, and those are not built in yet"
     else:
         problem = f"is of an unknown kind: {scheme}"
-    raise GraphUnavailable(f"{where} {problem}", hint="use `memory:` or the path of a folder", details={"store": where})
+    raise GraphUnavailable(
+        f"{where} {problem}", hint="use `memory:`, a folder or an http(s) URL", details={"store": where}
+    )
+
+
+def _remote(where: str | Mapping[str, Any]) -> GraphStore:
+    from cortex_graph.stores.remote.endpoints import read_endpoints
+    from cortex_graph.stores.remote.store import RemoteStore
+
+    return RemoteStore(read_endpoints(where))

@@ -1,0 +1,7 @@
+"""What every store that is reached over HTTP stands on: addresses, credentials, and a client that gives up in time."""
+
+from cortex_graph.stores.http.address import base_url
+from cortex_graph.stores.http.breaker import CircuitBreaker
+from cortex_graph.stores.http.credentials import Credentials, read_credentials
+
+__all__ = ["CircuitBreaker", "Credentials", "base_url", "read_credentials"]

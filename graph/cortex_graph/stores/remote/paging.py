@@ -1,0 +1,121 @@
+"""Pages of a pattern on a server.
+
+Rules kept here:
+- what is there from the first page to the last is on one of them, whatever others write meanwhile;
+- a server whose order no writing changes is asked by offset, and the mark of the last quad is looked for, as in the
+  embedded store;
+- any other is asked for a first page as it likes. When that is not all, the pages come in the order of a hash of the
+  quads, which the server computes: a cursor says behind which hash to go on, and holds nothing of the data;
+- a page is read only as far as its bytes allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+
+from pyoxigraph import Literal, Quad
+
+from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
+from cortex_graph.errors import GraphUnavailable
+from cortex_graph.store import PAGE_BYTES, Page, Pattern
+from cortex_graph.stores.remote.engines import Engine
+from cortex_graph.stores.remote.protocol import Protocol
+from cortex_graph.stores.remote.wire import KEY, bound_group_of, digits_of, group_of, read_row, rows_of
+
+_NEARBY = 1_000  # how far around its old place the last quad of a page is looked for
+_DIGITS = 31  # of a key, in hexadecimal: 16 in a cursor's mark, the rest in its offset
+
+
+def page_of(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, cursor: str | None) -> Page:
+    """A page; see `GraphStore.match`."""
+    last = None if cursor is None else read_cursor(pattern, cursor)
+    if engine.ordered:
+        offset = 0 if last is None else _offset(protocol, engine, pattern, last)
+        found, _, more = _taken(_slice(protocol, engine, pattern, offset, limit + 1), limit)
+        if not more:
+            return Page(found, None)
+        return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
+    if last is None:
+        found, _, more = _taken(_slice(protocol, engine, pattern, 0, limit + 1), limit)
+        if not more:
+            return Page(found, None)
+    return _keyed(protocol, engine, pattern, limit, last)
+
+
+def slice_text(pattern: Pattern, engine: Engine, offset: int, length: int) -> str:
+    """The query for some rows of a pattern."""
+    window = (f" OFFSET {offset}" if offset else "") + f" LIMIT {length}"
+    return f"{rows_of(pattern, engine)} {{ {group_of(pattern, engine)} }}{window}"
+
+
+def _slice(
+    protocol: Protocol, engine: Engine, pattern: Pattern, offset: int, length: int
+) -> Generator[Quad | None, None, None]:
+    with closing(protocol.rows(slice_text(pattern, engine, offset, length))) as rows:
+        for row in rows:
+            yield read_row(row, pattern, engine)
+
+
+def _taken(quads: Generator[Quad | None, None, None], limit: int) -> tuple[list[Quad], int, bool]:
+    """As many as a page holds, how many rows they were read from, and whether there are more."""
+    found: list[Quad] = []
+    room, rows = PAGE_BYTES, 0
+    with closing(quads) as rest:
+        for quad in rest:
+            room -= 0 if quad is None else len(str(quad).encode())
+            if rows == limit or (found and room < 0):
+                return found, rows, True
+            rows += 1
+            if quad is not None:
+                found.append(quad)
+    return found, rows, False
+
+
+def _offset(protocol: Protocol, engine: Engine, pattern: Pattern, last: Position) -> int:
+    """Where the quads after the last one that was read begin."""
+    before = next(_slice(protocol, engine, pattern, last.offset - 1, 1), None)
+    if before is not None and mark_of(before) == last.mark:
+        return last.offset
+    start = max(0, last.offset - _NEARBY)
+    with closing(_slice(protocol, engine, pattern, start, 2 * _NEARBY)) as nearby:
+        for place, quad in enumerate(nearby, start):
+            if quad is not None and mark_of(quad) == last.mark:
+                return place + 1
+    return 0
+
+
+def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, last: Position | None) -> Page:
+    behind = "" if last is None else f" FILTER(?key > '{_key_of(last)}')"
+    text = (
+        f"SELECT ?s ?p ?o ?key{digits_of(engine)} {{ {bound_group_of(pattern, engine)} BIND({KEY} AS ?key){behind} }} "
+        f"ORDER BY ?key LIMIT {limit + 1}"
+    )
+    keys: list[str] = []
+
+    def quads() -> Generator[Quad | None, None, None]:
+        with closing(protocol.rows(text)) as answer:
+            for row in answer:
+                key = row["key"]
+                if (
+                    not isinstance(key, Literal)
+                    or len(key.value) != _DIGITS
+                    or set(key.value) - set("0123456789abcdef")
+                ):
+                    raise GraphUnavailable(
+                        f"{protocol.client.name} answers a hash with {str(key)[:100]}",
+                        hint="see whether this is a SPARQL 1.1 server",
+                    )
+                keys.append(key.value)
+                yield read_row(row, pattern, engine)
+
+    found, rows, more = _taken(quads(), limit)
+    return Page(found, write_cursor(pattern, _position_of(keys[rows - 1])) if more else None)
+
+
+def _position_of(key: str) -> Position:
+    return Position(int(key[16:], 16) + 1, bytes.fromhex(key[:16]))
+
+
+def _key_of(position: Position) -> str:
+    return position.mark.hex() + f"{min(position.offset - 1, 16**15 - 1):015x}"

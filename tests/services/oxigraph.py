@@ -1,0 +1,43 @@
+"""`oxigraph serve` for the tests, in memory, on loopback."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Oxigraph:
+    """A running server."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@contextmanager
+def oxigraph(*options: str) -> Iterator[Oxigraph]:
+    """A server until the end of the block.
+
+    Args:
+        options: more of the command line, such as `--timeout-s 1`.
+
+    """
+    program = Path(sys.executable).with_name("oxigraph")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    process = subprocess.Popen(
+        [program, "serve", "--bind", address, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stderr
+        line = process.stderr.readline()
+        assert b"Listening" in line, line
+        yield Oxigraph(f"http://{address}", process)
+    finally:
+        process.kill()
+        process.communicate()
