@@ -7,28 +7,30 @@ Rules kept here:
   records, in the index graph `{base}NS/index`; what is found there counts only if it has that id and is in the graph;
 - the index costs more than the triple itself, so it begins only when it is needed: with the first id of a large graph
   that is found nowhere. Then the graph is read once, and from there on every new triple is indexed;
-- an import says that the index is incomplete, and the next id that is found nowhere completes it.
+- an import says that the index is incomplete, and the next id that is found nowhere completes it;
+- completing it takes minutes when the graph has millions of triples, so it goes on behind (`indexing.py`), and ids that
+  are found nowhere meanwhile are answered `graph_busy`.
 
-The index graph holds, for a triple `s p o`, the quad `{base}NS/triple/HASH p s`; two marks say `active` and `complete`.
+The index graph holds, for a triple `s p o`, the quad `{base}NS/triple/HASH p s`; marks say `active`, `complete`, and
+how far it is.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import threading
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.errors import GraphBusy
-from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
+from cortex_graph import indexing
+from cortex_graph.indexing import Build, mark, reached_marks
+from cortex_graph.names import Names
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.store import GraphStore, Pattern
 
 SMALL = 10_000  # quads in a graph that is read through sooner than indexed
 _RECENT = 4096  # triples in one half of the memory of recent ones
 _LONG = 2048  # characters of a line; longer ones are not kept in memory
-
-_MARK = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}value")
 
 
 def hash_line(line: str) -> str:
@@ -42,10 +44,11 @@ class TripleIndex:
     def __init__(self, store: GraphStore, names: Names) -> None:
         self._store = store
         self._names = names
-        graph = names.index_graph
-        self._active = Quad(graph, _MARK, Literal("active"), graph)
-        self._complete = Quad(graph, _MARK, Literal("complete"), graph)
+        self._active = mark(names, "active")
+        self._complete = mark(names, "complete")
         self._is_active: bool | None = None
+        self._build: Build | None = None
+        self._starting = threading.Lock()
         self._recent: dict[str, Quad] = {}
         self._less_recent: dict[str, Quad] = {}
 
@@ -68,6 +71,11 @@ class TripleIndex:
             self._names.index_graph,
         )
 
+    @staticmethod
+    def hash_of(quad: Quad) -> str:
+        """The id of a quad; nothing is remembered."""
+        return hash_line(str(quad))
+
     def is_active(self) -> bool:
         """Whether new triples must be indexed, as far as is known without asking the store each time."""
         return self.has_begun() if self._is_active is None else self._is_active
@@ -79,20 +87,38 @@ class TripleIndex:
 
     def forget_completeness(self) -> None:
         """Triples come in, or came in, that are not indexed."""
-        self._store.remove(self._complete)
+        self._store.apply(remove=[self._complete, *reached_marks(self._store, self._names)])
+
+    def complete(self, timeout_s: float | None = None) -> None:
+        """Index what is not indexed yet.
+
+        Args:
+            timeout_s: how long to wait for it, in seconds; None for as long as it takes. It goes on afterwards.
+
+        Raises:
+            GraphBusy: it is not done yet, or the graph is being imported.
+
+        """
+        with self._starting:
+            build = self._build
+            if build is None or not build.is_running:
+                if self._store.contains(self._complete):
+                    return
+                build = self._build = Build(self._store, self._names, self)
+        build.wait(timeout_s)
 
     def find(self, triple_id: str) -> Quad | None:
         """The triple that has this id, if it is in the graph.
 
         Raises:
-            GraphBusy: the graph would have to be read through while it is being imported.
+            GraphBusy: the graph would have to be read through, which takes longer or cannot be while it is imported.
 
         """
         quad = (
             self._recent.get(triple_id)
             or self._less_recent.get(triple_id)
             or self._recorded(triple_id)
-            or self._indexed(triple_id)
+            or self.indexed(triple_id)
         )
         if quad is not None:
             return quad if self._store.contains(quad) else None
@@ -101,15 +127,16 @@ class TripleIndex:
         everything = Pattern(self._names.graph)
         if self._store.count(everything, SMALL + 1) <= SMALL:
             return self._among(everything, triple_id)
-        self._build()
-        return self._indexed(triple_id)
+        self.complete(indexing.PATIENCE_S)
+        return self.indexed(triple_id)
 
     def _recorded(self, triple_id: str) -> Quad | None:
         record = Pattern(self._names.provenance_graph, self._names.record(triple_id))
         quad = recorded_triple(self._store.quads(record), self._names.graph)
         return quad if quad is not None and hash_line(str(quad)) == triple_id else None
 
-    def _indexed(self, triple_id: str) -> Quad | None:
+    def indexed(self, triple_id: str) -> Quad | None:
+        """The triple that the index graph leads to."""
         for entry in self._store.quads(Pattern(self._names.index_graph, self._names.record(triple_id))):
             if isinstance(entry.object, NamedNode):
                 return self._among(Pattern(self._names.graph, entry.object, entry.predicate), triple_id)
@@ -117,22 +144,3 @@ class TripleIndex:
 
     def _among(self, pattern: Pattern, triple_id: str) -> Quad | None:
         return next((quad for quad in self._store.quads(pattern) if hash_line(str(quad)) == triple_id), None)
-
-    def _build(self) -> None:
-        if not self._store.maintenance.acquire(blocking=False):
-            raise GraphBusy(
-                f"the graph of {self._names.namespace} is being imported or indexed",
-                hint="try again in a while",
-            )
-        try:
-            # First the mark, then the reading: what is written meanwhile is read here, or indexed by its writer.
-            self._store.insert([[self._active]])
-            self._store.bulk_insert(self._entries())
-            self._store.insert([[self._complete]])
-        finally:
-            self._store.maintenance.release()
-
-    def _entries(self) -> Iterator[Quad]:
-        for quad in self._store.quads(Pattern(self._names.graph)):
-            if isinstance(quad.subject, NamedNode):
-                yield self.entry(hash_line(str(quad)), quad)

@@ -93,6 +93,10 @@ class GraphStore(Protocol):
     bulk_is_atomic: bool
     """Whether a bulk operation that fails, or whose process is killed, has written nothing."""
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the quads of a pattern always come in the same order, those that are new somewhere among them."""
+
     def contains(self, quad: Quad) -> bool:
         """Whether this quad is there."""
 

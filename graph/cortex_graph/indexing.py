@@ -1,0 +1,165 @@
+"""Reads a graph through once and indexes its triples, in a thread of its own.
+
+Rules kept here:
+- who needs the index waits for it `PATIENCE_S` at most; the work goes on behind, until the process or the store ends;
+- one such work at a time, in whatever process: it holds the store's maintenance lock;
+- entries are written some thousands at a time, in one transaction with a mark that says after which triple. What was
+  cut short goes on from there in a store that keeps its order, and starts over in another;
+- first comes the mark `active`, then the reading: what is written meanwhile is read here, or indexed by its writer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import closing
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph.errors import GraphBusy, GraphError
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
+from cortex_graph.store import GraphStore, Pattern
+
+if TYPE_CHECKING:
+    from cortex_graph.index import TripleIndex
+
+PATIENCE_S = 1.0
+CHUNK = 5_000  # entries in one transaction
+
+_MARK = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}value")
+_AFTER = "after "
+
+
+def mark(names: Names, word: str) -> Quad:
+    """What the index says of itself."""
+    return Quad(names.index_graph, _MARK, Literal(word), names.index_graph)
+
+
+def reached_marks(store: GraphStore, names: Names) -> list[Quad]:
+    """The marks of how far the index is; more than one when a process was killed as it replaced one."""
+    marks = store.quads(Pattern(names.index_graph, names.index_graph, _MARK))
+    return [each for each in marks if isinstance(each.object, Literal) and each.object.value.startswith(_AFTER)]
+
+
+class Build:
+    """One such work, from its start.
+
+    Args:
+        store: where the graph is.
+        names: of its namespace.
+        index: what it completes.
+
+    Raises:
+        GraphBusy: the graph is being imported, or indexed by another process.
+
+    """
+
+    def __init__(self, store: GraphStore, names: Names, index: TripleIndex) -> None:
+        self._store = store
+        self._names = names
+        self._index = index
+        self._written = 0
+        self._error: GraphError | None = None
+        if not store.maintenance.acquire(blocking=False):
+            raise GraphBusy(
+                f"the graph of {names.namespace} is being imported or indexed",
+                hint="try again in a while",
+            )
+        # Not a daemon: Python would end such a thread in the midst of foreign code. It looks for the end by itself.
+        self._thread = threading.Thread(target=self._run, name="cortex-graph-index")
+        try:
+            self._thread.start()
+        except BaseException:
+            store.maintenance.release()
+            raise
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on, in this process: a fork leaves it behind."""
+        return self._thread.is_alive()
+
+    def wait(self, timeout_s: float | None) -> None:
+        """Return when it is done.
+
+        Args:
+            timeout_s: how long to wait, in seconds; None for as long as it takes.
+
+        Raises:
+            GraphBusy: it is not done yet.
+            GraphError: it failed.
+
+        """
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            raise GraphBusy(
+                f"the triples of {self._names.namespace} are being indexed for the first time; "
+                f"{self._written:,} are done",
+                hint="try again in a while",
+                details={"indexed": self._written},
+            )
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            self._complete()
+        except GraphError as error:
+            self._error = error.with_traceback(None)  # which would keep a stream of quads alive, in another thread
+        finally:
+            self._store.maintenance.release()
+
+    def _complete(self) -> None:
+        store, names = self._store, self._names
+        store.insert([[mark(names, "active")]])
+        with closing(self._rest()) as quads:
+            while chunk := list(islice(quads, CHUNK)):
+                self._go_on()
+                passed = reached_marks(store, names)
+                ids = [self._index.hash_of(quad) for quad in chunk]
+                reached = mark(names, _AFTER + ids[-1])
+                entries = [
+                    self._index.entry(triple_id, quad)
+                    for triple_id, quad in zip(ids, chunk, strict=True)
+                    if isinstance(quad.subject, NamedNode)
+                ]
+                store.insert([[reached, *entries]])
+                store.apply(remove=[each for each in passed if each != reached])
+                self._written += len(chunk)
+        store.apply(insert=[mark(names, "complete")], remove=reached_marks(store, names))
+
+    def _rest(self) -> Generator[Quad, None, None]:
+        """The quads from where an earlier work got to, or all."""
+        everything = Pattern(self._names.graph)
+        last = self._last()
+        if last is not None:
+            with closing(_quads(self._store, everything)) as quads:
+                while chunk := list(islice(quads, CHUNK)):
+                    self._go_on()
+                    self._written += len(chunk)
+                    if last in chunk:
+                        yield from chunk[chunk.index(last) + 1 :]
+                        yield from quads
+                        return
+        self._written = 0
+        self._store.apply(remove=reached_marks(self._store, self._names))
+        yield from _quads(self._store, everything)
+
+    def _last(self) -> Quad | None:
+        """The triple that an earlier work got to, if it is still there to go on from."""
+        if not self._store.keeps_order:
+            return None
+        words = (str(each.object.value) for each in reached_marks(self._store, self._names))  # type: ignore[union-attr]
+        return next(filter(None, (self._index.indexed(word.removeprefix(_AFTER)) for word in words)), None)
+
+    def _go_on(self) -> None:
+        """Raises when the store was closed, or when the process waits for this thread alone."""
+        if not threading.main_thread().is_alive():
+            raise GraphBusy("the process ends", hint="start it again: the index goes on where it was")
+        self._store.contains(mark(self._names, "active"))
+
+
+def _quads(store: GraphStore, pattern: Pattern) -> Generator[Quad, None, None]:
+    """A stream that can be closed, whatever the store's own is."""
+    yield from store.quads(pattern)

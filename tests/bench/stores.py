@@ -1,0 +1,101 @@
+"""The stores that the scale rows read: generated, built once, kept outside the repository.
+
+Rules kept here:
+- what is in a store follows from its size and its number of namespaces alone: customers with 25 quads each, the same
+  number in every namespace, so that 10,000 quads of one namespace are alike in every store;
+- a store is built beside its place and moved there when it is whole, so that a run that was killed leaves none;
+- its place says which version of the data is in it; `python -m tests.bench --clean` removes them all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyoxigraph import RdfFormat, Store
+
+QUADS_EACH = 25  # of one customer
+_VERSION = 1
+_STATES = ("approved", "pending", "rejected")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a store holds: so many quads, spread evenly over so many namespaces."""
+
+    quads: int
+    namespaces: int = 1
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return f"v{_VERSION}-{self.quads}-{self.namespaces}"
+
+    def namespace(self, number: int) -> str:
+        """The name of one of its namespaces; the first is `mayros` in every store."""
+        return f"n{number:04}" if number else "mayros"
+
+
+def cache() -> Path:
+    """Where the stores are kept: `CORTEX_BENCH_CACHE`, or in the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("CORTEX_BENCH_CACHE") or Path(home) / "cortex-skills-bench")
+
+
+def clean() -> None:
+    """Remove every store that was kept."""
+    shutil.rmtree(cache(), ignore_errors=True)
+
+
+def store_of(shape: Shape) -> Path:
+    """The folder of a store of this shape, built if it is not there yet. Whoever writes to it puts it back."""
+    place = cache() / shape.name
+    if not place.exists():
+        being_built = place.with_suffix(".partial")
+        shutil.rmtree(being_built, ignore_errors=True)
+        being_built.parent.mkdir(parents=True, exist_ok=True)
+        store = Store(being_built)
+        store.bulk_load(Lines(shape), RdfFormat.N_QUADS)  # type: ignore[arg-type]
+        store.flush()
+        del store
+        being_built.rename(place)
+    return place
+
+
+class Lines:
+    """The N-Quads of a shape, as a file that is read once."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._blocks = blocks(shape)
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes more."""
+        if not self._rest:
+            self._rest = next(self._blocks, b"")
+        taken, self._rest = (self._rest, b"") if size < 0 else (self._rest[:size], self._rest[size:])
+        return taken
+
+
+def blocks(shape: Shape) -> Iterator[bytes]:
+    """The N-Quads of a shape, a few customers at a time."""
+    customers = shape.quads // QUADS_EACH // shape.namespaces
+    for number in range(shape.namespaces):
+        name = shape.namespace(number)
+        for first in range(0, customers, 40):
+            yield "".join(_customer(name, i) for i in range(first, min(first + 40, customers))).encode()
+
+
+def _customer(namespace: str, i: int) -> str:
+    base, graph = f"urn:cortex:{namespace}:", f"<urn:cortex:{namespace}>"
+    subject = f"<{base}customer:{i}>"
+    type_ = "http://www.w3.org/2001/XMLSchema#"
+    return (
+        f'{subject} <{base}hasStatus> "{_STATES[i % 3]}" {graph} .\n'
+        f'{subject} <{base}hasName> "The customer of number {i}" {graph} .\n'
+        f'{subject} <{base}hasBalance> "{i * 37 % 100_000}"^^<{type_}integer> {graph} .\n'
+        f'{subject} <{base}isActive> "true"^^<{type_}boolean> {graph} .\n'
+    ) + "".join(f"{subject} <{base}bought> <{base}product:{(i * 7 + n * n) % 50_000}> {graph} .\n" for n in range(21))
