@@ -11,7 +11,9 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import threading
+import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -39,6 +41,7 @@ from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
+_FULL = "No space left"
 _ROCKSDB_FILES = ("LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
@@ -52,6 +55,8 @@ def _reported(operation: Operation) -> Operation:
         try:
             return operation(self, *args, **kwargs)
         except (OSError, RuntimeError) as error:
+            # Or whoever keeps the error keeps the store open, closed or not.
+            traceback.clear_frames(error.__traceback__)
             raise self._unavailable(error) from error
 
     return cast(Operation, reporting)
@@ -165,10 +170,12 @@ class OxigraphStore:
     @_reported
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
-        offset = 0 if cursor is None else self._offset(pattern, read_cursor(pattern, cursor))
+        offset, quads = 0, self._slice(pattern, 0, limit + 1)
+        if cursor is not None:
+            offset, quads = self._after(pattern, read_cursor(pattern, cursor), limit + 1)
         found: list[Quad] = []
         room = PAGE_BYTES
-        for quad in self._slice(pattern, offset, limit + 1):
+        for quad in quads:
             room -= len(str(quad).encode())
             if len(found) == limit or (found and room < 0):
                 return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
@@ -309,19 +316,27 @@ class OxigraphStore:
                 pattern.graph,
             )
 
-    def _offset(self, pattern: Pattern, last: Position) -> int:
-        """Where the quads after the last one that was read begin."""
-        before = next(self._slice(pattern, last.offset - 1, 1), None)
+    def _after(self, pattern: Pattern, last: Position, length: int) -> tuple[int, Iterator[Quad]]:
+        """Where the quads after the last one that was read begin, and those quads: skipping is what takes the time."""
+        quads = self._slice(pattern, last.offset - 1, length + 1)
+        before = next(quads, None)
         if before is not None and mark_of(before) == last.mark:
-            return last.offset
+            return last.offset, quads
         start = max(0, last.offset - _NEARBY)
         for place, quad in enumerate(self._slice(pattern, start, 2 * _NEARBY), start):
             if mark_of(quad) == last.mark:
-                return place + 1
-        return 0
+                return place + 1, self._slice(pattern, place + 1, length)
+        return 0, self._slice(pattern, 0, length)
 
     def _unavailable(self, error: Exception) -> GraphUnavailable:
-        return GraphUnavailable(f"{self._where} failed: {error}", hint="see whether the disk is full or read-only")
+        hint = "see whether the disk is full or read-only"
+        if _FULL in str(error) and self._folder is not None:
+            # RocksDB takes no more after that, whatever becomes free.
+            hint = (
+                f"free some space, and restart the process that has the store open ({os.getpid()}): until then it can "
+                "only be read. What was answered before is safe"
+            )
+        return GraphUnavailable(f"{self._where} failed: {error}", hint=hint)
 
 
 class _Closed:

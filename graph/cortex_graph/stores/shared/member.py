@@ -169,6 +169,8 @@ class Member:
 
     def _other(self) -> Remote | None:
         """The process that owns the folder, if it says so and answers."""
+        if ReadingStore.is_for(self.folder) and self._place.is_another_users():
+            return None  # and none of theirs would answer; but what they leave alone can be read
         record = self._place.read()
         if record is None or record.pid == os.getpid():
             return None

@@ -42,6 +42,7 @@ _FAR_PREFIX = "cortex-graph-"
 _RECORD_BYTES = 4096
 _PATH_BYTES = 100  # of a socket's path; systems take 103 (macOS) or 107 (Linux)
 _LOOPBACK = "127.0.0.1"
+HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ class Place:
         self.folder = folder
         self._here = folder / FOLDER
         self._claim: int | None = None
+
+    def is_another_users(self) -> bool:
+        """Whether owners of another user meet here."""
+        with contextlib.suppress(OSError):
+            return not _is_ours(self._here.lstat())
+        return False
 
     def prepare(self) -> None:
         """Make `.owner`, or see that it is the user's own.
@@ -137,7 +144,7 @@ class Place:
         """
         token = secrets.token_hex(32).encode()
         with self._told():
-            if not hasattr(socket, "AF_UNIX"):
+            if not HAS_UNIX_SOCKETS:
                 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
                 listener.bind((_LOOPBACK, 0))
                 address: str | int = listener.getsockname()[1]
@@ -244,7 +251,7 @@ def connected(record: Record) -> socket.socket | None:
     """A connection to where a record points; None when nobody of this user listens there."""
     if isinstance(record.address, int):
         connection, address = socket.socket(socket.AF_INET, socket.SOCK_STREAM), (_LOOPBACK, record.address)
-    elif not hasattr(socket, "AF_UNIX"):
+    elif not HAS_UNIX_SOCKETS:
         return None
     else:
         connection, address = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), record.address  # type: ignore[assignment]

@@ -1,0 +1,360 @@
+"""What others can do to an owner, and what somebody can put where a client looks for one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import GraphBusy, GraphStore, GraphUnavailable, Pattern, StoreLocked, open_store
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.shared import limits
+from cortex_graph.stores.shared.channel import Channel, Distrusted, Lost, greet_client, greet_owner
+from cortex_graph.stores.shared.place import FOLDER, Place, connected
+from tests.graph.shared.processes import owner_of, record_of
+
+GRAPH = NamedNode("urn:g")
+QUAD = Quad(GRAPH, GRAPH, Literal(1), GRAPH)
+unix = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="this system has no Unix sockets")
+posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no modes of files")
+
+
+@pytest.fixture
+def owned(tmp_path: Path) -> Iterator[tuple[GraphStore, Path]]:
+    """A store of this process's own, and its folder."""
+    store = open_store(tmp_path / "store")
+    yield store, tmp_path / "store"
+    store.close()
+
+
+def connection(folder: Path) -> Channel:
+    record = Place(folder).read()
+    assert record is not None
+    found = connected(record)
+    assert found is not None
+    return Channel(found)
+
+
+def token(folder: Path) -> bytes:
+    record = record_of(folder)
+    assert record is not None
+    return str(record["token"]).encode()
+
+
+@posix
+def test_nothing_is_open_to_other_users(owned: tuple[GraphStore, Path]) -> None:
+    here = owned[1] / FOLDER
+    assert stat.S_IMODE(here.stat().st_mode) == 0o700
+    modes = {entry.name.partition(".")[2] or entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in here.iterdir()}
+    assert modes == {"json": 0o600, "sock": 0o600, "claim": 0o600}
+
+
+def test_the_record_and_the_socket_go_with_the_owner(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    assert [entry.name for entry in (tmp_path / FOLDER).iterdir()] == ["claim"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"\x00" * 64,
+        b"\xff" * 64,
+        struct.pack(">II", 2**31, 10) + b"x" * 100,
+        struct.pack(">II", 4, 40) + b"{}{}",
+        struct.pack(">II", 2, 2) + b"[]",
+        struct.pack(">II", 4, 4) + b"\x80\x04N.",
+        struct.pack(">II", 30, 30) + b'{"nonce": 1, "mac": ["a", 22]}',
+        struct.pack(">II", 100, 50) + b"half",
+    ],
+)
+def test_garbage_costs_nobody_anything(owned: tuple[GraphStore, Path], said: bytes) -> None:
+    store, folder = owned
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(str(next((folder / FOLDER).glob("*.sock"))))
+        stranger.settimeout(60)
+        assert b"nonce" in stranger.recv(1000)
+        stranger.sendall(said)
+        stranger.shutdown(socket.SHUT_WR)
+        assert stranger.recv(1000) == b""
+    assert store.insert([[QUAD]]) == [True]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    st.dictionaries(
+        st.sampled_from(["op", "sizes", "bound", "limit", "cursor", "ceiling", "path", "text", "timeout", "insert"]),
+        st.one_of(
+            st.none(),
+            st.integers(-5, 2**40),
+            st.text(max_size=9),
+            st.lists(st.integers(-1, 3), max_size=3),
+            st.booleans(),
+        ),
+    ),
+    st.sampled_from(["contains", "insert", "remove", "apply", "match", "quads", "count", "maintain", "x", None]),
+    st.sampled_from([b"", b"<urn:a> <urn:b> <urn:c> <urn:g> .\n", b"garbage", b'_:a <urn:b> "c" .\n' * 3]),
+)
+def test_a_peer_that_knows_the_token_and_asks_for_nonsense_harms_nobody(
+    owned: tuple[GraphStore, Path], header: dict[str, object], operation: str | None, body: bytes
+) -> None:
+    store, folder = owned
+    peer = connection(folder)
+    assert greet_owner(peer, token(folder)) is None
+    try:
+        peer.send({**header, "op": operation or header.get("op")}, body)
+        answer = peer.receive(60).header
+        assert {"ok", "error", "more", "end"} & set(answer)
+    except Lost:
+        pass  # cut off
+    finally:
+        peer.close()
+    assert store.count(Pattern(NamedNode("urn:other"))) == 0
+
+
+def test_a_wrong_token_opens_nothing(owned: tuple[GraphStore, Path]) -> None:
+    peer = connection(owned[1])
+    with pytest.raises((Distrusted, Lost)):
+        greet_owner(peer, b"0" * 64)
+    peer.close()
+
+
+def test_an_operation_without_a_greeting_is_not_done(owned: tuple[GraphStore, Path]) -> None:
+    store, folder = owned
+    peer = connection(folder)
+    peer.receive(60)
+    peer.send({"op": "insert", "sizes": [1]}, str(QUAD).encode() + b" .\n")
+    with pytest.raises(Lost):
+        peer.receive(60)
+    peer.close()
+    assert not store.contains(QUAD)
+
+
+def test_who_does_not_greet_is_cut_off(owned: tuple[GraphStore, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "GREETING_S", 0.2)
+    peer = connection(owned[1])
+    peer.receive(60)
+    with pytest.raises(Lost):
+        peer.receive(60)
+    peer.close()
+
+
+def test_a_listener_that_does_not_know_the_token_is_told_nothing() -> None:
+    ours, theirs = socket.socketpair()
+    client, owner = Channel(ours), Channel(theirs)
+    refused = threading.Event()
+
+    def listen() -> None:
+        try:
+            greet_client(owner, b"a token of its own")
+        except Distrusted:
+            refused.set()
+        owner.close()
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    with pytest.raises((Lost, Distrusted)):
+        greet_owner(client, b"the token of the record")
+    thread.join()
+    client.close()
+    assert refused.is_set()
+
+
+def test_more_connections_than_are_allowed_are_told_so(
+    owned: tuple[GraphStore, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_PEERS", 2)
+    peers = [connection(owned[1]) for _ in range(2)]
+    for peer in peers:
+        assert greet_owner(peer, token(owned[1])) is None
+    last = connection(owned[1])
+    refused = greet_owner(last, token(owned[1]))
+    assert refused is not None
+    assert refused["error"]["code"] == "graph_busy"
+    for peer in [*peers, last]:
+        peer.close()
+
+
+def test_a_peer_that_reads_nothing_does_not_hold_up_the_others(owned: tuple[GraphStore, Path]) -> None:
+    store, folder = owned
+    store.bulk_insert(Quad(GRAPH, GRAPH, Literal(f"{number} " + "x" * 1000), GRAPH) for number in range(20_000))
+    peer = connection(folder)
+    assert greet_owner(peer, token(folder)) is None
+    body = f"{GRAPH} {GRAPH} {GRAPH} {GRAPH} .\n".encode()
+    peer.send({"op": "quads", "bound": ""}, body)
+    for _ in range(50):
+        peer.send({"op": "next"})
+    assert store.insert([[QUAD]]) == [True]
+    other = connection(folder)
+    assert greet_owner(other, token(folder)) is None
+    other.send({"op": "count", "bound": "", "ceiling": None}, body)
+    assert other.receive(60).header == {"ok": 20_001}
+    peer.close()
+    other.close()
+
+
+@contextmanager
+def stopped(owner: object) -> Iterator[None]:
+    owner.send_signal(signal.SIGSTOP)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        owner.send_signal(signal.SIGCONT)  # type: ignore[attr-defined]
+
+
+@unix
+def test_a_stopped_owner_is_an_error_and_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SILENCE_S", 1.0)
+    monkeypatch.setattr(limits, "GREETING_S", 1.0)
+    monkeypatch.setattr(limits, "FIND_S", 2.0)
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+        store.insert([[QUAD]])
+        with stopped(owner):
+            for operation in (lambda: store.contains(QUAD), lambda: next(store.quads(Pattern(GRAPH)))):
+                with pytest.raises(GraphBusy, match="does not answer") as caught:
+                    operation()
+                assert caught.value.details == {"folder": str(tmp_path), "pid": owner.pid}
+                assert caught.value.hint
+            store.close()
+            with pytest.raises(GraphBusy, match="does not answer"):
+                open_store(tmp_path)
+        store = open_store(tmp_path)
+        assert store.contains(QUAD)
+        store.close()
+
+
+def test_a_long_operation_is_no_silence(owned: tuple[GraphStore, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PULSE_S", 0.1)
+    store, folder = owned
+    peer = connection(folder)
+    assert greet_owner(peer, token(folder)) is None
+    with store.maintenance:
+        peer.send({"op": "maintain", "timeout": 3})
+        assert peer.receive(1.5).header == {"ok": False}
+    peer.close()
+
+
+def test_a_folder_that_something_else_has_open_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FOREIGN_S", 0.5)
+    held = OxigraphStore(tmp_path)
+    with pytest.raises(StoreLocked) as caught:
+        open_store(tmp_path)
+    assert caught.value.details == {"folder": str(tmp_path)}
+    assert caught.value.hint
+    held.close()
+    open_store(tmp_path).close()
+
+
+GARBAGE = [
+    b"",
+    b"garbage",
+    b"[]",
+    b"{}",
+    b"\xff\xfe",
+    b'{"pid": 1, "address": "x.sock"}',
+    b"{" * 5000,
+    json.dumps({"protocol": 1, "pid": "1", "address": 7, "token": "x" * 64, "folder": [0, 0]}).encode(),
+]
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_garbage_in_the_record_is_no_record(tmp_path: Path, garbage: bytes) -> None:
+    (tmp_path / FOLDER).mkdir(mode=0o700)
+    (tmp_path / FOLDER / "record.json").write_bytes(garbage)
+    (tmp_path / FOLDER / "record.json").chmod(0o600)
+    store = open_store(tmp_path)
+    assert record_of(tmp_path)["pid"] == os.getpid()  # type: ignore[index]
+    store.close()
+
+
+@unix
+@pytest.mark.parametrize("address", ["gone.sock", "/nowhere/at/all.sock", "../../x", "\0", "a" * 3000, 1, 65535])
+def test_a_record_of_a_dead_owner_is_replaced(tmp_path: Path, address: str | int) -> None:
+    told = tmp_path.stat()
+    (tmp_path / FOLDER).mkdir(mode=0o700)
+    record = {"protocol": 1, "pid": os.getppid(), "address": address, "token": "t" * 64}
+    (tmp_path / FOLDER / "record.json").write_text(json.dumps({**record, "folder": [told.st_dev, told.st_ino]}))
+    (tmp_path / FOLDER / "record.json").chmod(0o600)
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(tmp_path / FOLDER / "gone.sock"))
+    store = open_store(tmp_path)
+    assert record_of(tmp_path)["pid"] == os.getpid()  # type: ignore[index]
+    assert len(list((tmp_path / FOLDER).glob("*.sock"))) == 1
+    store.close()
+
+
+@unix
+def test_files_that_a_record_points_to_are_not_removed(tmp_path: Path) -> None:
+    precious = tmp_path / "cortex-graph-notes" / "owner.sock"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    folder = tmp_path / "store"
+    (folder / FOLDER).mkdir(mode=0o700, parents=True)
+    told = folder.stat()
+    record = {"protocol": 1, "pid": 1, "address": str(precious), "token": "t" * 64}
+    (folder / FOLDER / "record.json").write_text(json.dumps({**record, "folder": [told.st_dev, told.st_ino]}))
+    (folder / FOLDER / "record.json").chmod(0o600)
+    open_store(folder).close()
+    assert precious.read_text() == "mine"
+
+
+@posix
+def test_a_folder_of_owners_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER).chmod(0o777)
+    with pytest.raises(GraphUnavailable, match="not this user's own") as caught:
+        open_store(tmp_path)
+    assert caught.value.hint
+
+
+@unix
+def test_a_link_in_place_of_the_folder_of_owners_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / FOLDER).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(GraphUnavailable, match="not this user's own"):
+        open_store(tmp_path / "store")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@unix
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_what_another_user_has_planted_is_refused(tmp_path: Path) -> None:
+    for folder, planted in ((tmp_path / "a", FOLDER), (tmp_path / "b", f"{FOLDER}/record.json")):
+        (folder / FOLDER).mkdir(mode=0o700, parents=True)
+        (folder / FOLDER / "record.json").write_text("{}")
+        os.chown(folder / planted, 65534, 65534)
+        with pytest.raises(GraphUnavailable, match="not this user's own"):
+            open_store(folder)
+
+
+@unix
+def test_a_copy_of_a_folder_does_not_lead_to_the_owner_of_the_original(tmp_path: Path) -> None:
+    with owner_of(tmp_path / "store"):
+        original = open_store(tmp_path / "store")
+        original.snapshot(tmp_path / "copy")
+        (tmp_path / "copy" / FOLDER).mkdir(mode=0o700)
+        record = json.loads((tmp_path / "store" / FOLDER / "record.json").read_text())
+        record["address"] = str(tmp_path / "store" / FOLDER / record["address"])
+        (tmp_path / "copy" / FOLDER / "record.json").write_text(json.dumps(record))
+        (tmp_path / "copy" / FOLDER / "record.json").chmod(0o600)
+        copy = open_store(tmp_path / "copy")
+        copy.insert([[QUAD]])
+        assert not original.contains(QUAD)
+        copy.close()
+        original.insert([[QUAD]])
+        original.close()
