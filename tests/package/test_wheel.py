@@ -35,6 +35,9 @@ def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> No
         "cortex_skills/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
         "cortex_graph/py.typed",
+        "cortex_graph/ontology_files/cortex.ttl",
+        "cortex_graph/ontology_files/shapes.ttl",
+        "cortex_graph/ontology_files/context.jsonld",
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
 
