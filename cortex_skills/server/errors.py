@@ -41,6 +41,7 @@ HTTP_CODES = {
     "request_too_large": 413,
     "server_busy": 503,
     "unsupported_media_type": 415,
+    "url_too_long": 414,
 }
 _TOLD_IN_A_WORD = frozenset({"graph_unavailable", "store_locked", "internal_error", "config_invalid"})
 _AGAIN_S = "1"

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_AT_WORK = 512
-_MAX_TARGET = 16 << 10
+_MAX_TARGET = 28 << 10
 _MAX_HEADERS = 100
 _MAX_HEAD = 32 << 10
 _VERSIONS = frozenset({"1.0", "1.1", "2", "3"})  # the last two: of servers other than ours
@@ -94,7 +94,7 @@ class Guards:
         if self._at_work > MAX_AT_WORK:
             raise HttpError("server_busy", "too many requests are at work", hint="try again in a while")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _MAX_TARGET:
-            raise HttpError("request_too_large", "the URL is too long", hint="send a pattern with POST /api/v1/query")
+            raise HttpError("url_too_long", "the URL is too long", hint="send a pattern with POST /api/v1/query")
         names = [name for name, _ in headers]
         if scope["http_version"] not in _VERSIONS:
             raise HttpError("bad_request", "this version of HTTP is not spoken here", hint="use HTTP/1.1")

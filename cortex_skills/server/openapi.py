@@ -16,7 +16,14 @@ from cortex_skills.server.operations import Operation
 from cortex_skills.server.schemas import component, components, reference
 
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
-_OF_ALL = ("bad_request", "host_not_allowed", "origin_not_allowed", "server_busy")
+_OF_ALL = (
+    "bad_request",
+    "headers_too_large",
+    "host_not_allowed",
+    "origin_not_allowed",
+    "server_busy",
+    "url_too_long",
+)
 _OF_GRAPHS = ("invalid_arguments", "graph_unavailable")
 _OF_BODIES = ("invalid_arguments", "request_timeout", "request_too_large", "unsupported_media_type")
 _DESCRIPTION = (

@@ -14,6 +14,7 @@ from typing import Any
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import ManifestError, parse_manifest
+from cortex_skills.server.bodies import check
 from cortex_skills.server.operations import Answer, Call, Operation
 from cortex_skills.server.sandboxes import empty
 from cortex_skills.server.service import Service
@@ -63,12 +64,12 @@ def _problem(field: str, message: str, hint: str) -> dict[str, Any]:
 
 def _create_sandbox(call: Call) -> Answer:
     namespace = call.caller.namespace(call.body["namespace"])
-    sandbox = call.service.sandboxes.create(namespace, call.body.get("ttl_seconds") or _LIFETIME_S)
+    sandbox = call.service.sandboxes.create(namespace, float(call.body.get("ttl_seconds") or _LIFETIME_S))
     return Answer(201, {"id": sandbox.id, "namespace": sandbox.prefix})
 
 
 def _delete_sandbox(call: Call) -> Answer:
-    service, sandbox_id = call.service, call.path["id"]
+    service, sandbox_id = call.service, check("SandboxId", call.path["id"])
     sandbox = service.sandboxes.find(sandbox_id)
     if sandbox is None:  # of an earlier run, perhaps
         namespace = call.caller.namespace(call.query.get("namespace"))

@@ -77,7 +77,7 @@ def page(graph: NamespacedGraph, given: dict[str, Any], default_limit: int) -> d
 
     """
     pattern = {part: given[part] for part in _PARTS if given.get(part) is not None}
-    limit, offset = given.get("limit") or default_limit, given.get("offset") or 0
+    limit, offset = int(given.get("limit") or default_limit), given.get("offset") or 0  # JSON's 1.0 is an integer
     cursor = _skip(graph, pattern, given.get("cursor"), offset)
     rows: list[dict[str, Any]] = []
     first: dict[str, Any] | None = None
