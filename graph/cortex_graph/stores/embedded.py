@@ -153,15 +153,15 @@ class OxigraphStore:
         with self._writing:
             self._apply(list(insert), list(remove))
 
-    def revision(self, graphs: Iterable[NamedNode]) -> int:
+    def revision(self, graphs: Iterable[NamedNode]) -> str:
         """See `Revisioned`."""
-        return self._revisions.of(graphs)
+        return self._revisions.name(graphs)
 
     @_reported
-    def apply_at(self, revision: int, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
+    def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """See `Revisioned`."""
         with self._writing:
-            if self._revisions.of(graphs) != revision:
+            if self._revisions.name(graphs) != revision:
                 return False
             if insert or remove:
                 self._apply(insert, remove)
