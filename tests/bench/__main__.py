@@ -1,6 +1,7 @@
 """`make bench`: runs every row and prints one table.
 
-`--full` adds the graph of 10 million quads; `--write FILE` puts the table between the marks of a Markdown file.
+`--full` adds the graphs of 10 million quads; `--write FILE` puts the table between the marks of a Markdown file;
+`--clean` removes the stores that were kept for the next run, and runs nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.bench import plugin_rows, sandbox_rows
+from tests.bench import plugin_rows, sandbox_rows, scale_rows, stores
 from tests.bench.measure import Row, table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
@@ -23,12 +24,19 @@ def main() -> int:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--full", action="store_true", help="also 10 million quads")
+    parser.add_argument("--clean", action="store_true", help="remove the stores that were kept, and no more")
     parser.add_argument("--write", type=Path, help="a Markdown file whose table is replaced")
     options = parser.parse_args()
+    if options.clean:
+        stores.clean()
+        return 0
     rows: list[Row] = []
-    sizes = [10_000, 1_000_000] + ([10_000_000] if options.full else [])
+    sizes = [1_000_000] + ([10_000_000] if options.full else [])
+    shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.
-    worker = threading.Thread(target=lambda: rows.extend([*sandbox_rows.rows(), *plugin_rows.rows(sizes)]))
+    worker = threading.Thread(
+        target=lambda: rows.extend([*sandbox_rows.rows(), *scale_rows.rows(shapes), *plugin_rows.rows()])
+    )
     worker.start()
     worker.join()
     text = table(rows)

@@ -1,4 +1,4 @@
-"""The rows of the gate and the graph: beside the raw store that lies under them."""
+"""The rows of the gate and the graph that do not depend on its size: beside the raw store that lies under them."""
 
 from __future__ import annotations
 
@@ -9,44 +9,30 @@ import sys
 import tempfile
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
 from cortex_graph import import_rdf
 from cortex_sandbox import Limits, Sandbox
 from cortex_skills import Config, Plugin
 from cortex_skills.enrichment import sanitize_enrichment
 from tests.bench.measure import Row, median_s
-from tests.bench.skill import SOURCE
+from tests.bench.skill import MANIFEST, SOURCE
 
-MANIFEST = """---
-name: bench
-description: What the benchmarks run.
-type: semantic
-semantic:
-  version: 1
-  permissions: {graph: [read, write]}
-  assertions:
-    - {predicate: hasStatus}
----
-"""
 GRAPH = NamedNode("urn:cortex:mayros")
 STATUS = NamedNode("urn:cortex:mayros:hasStatus")
 # The gate's rate window lets 1,000 calls a minute through at most: a figure is taken from fewer.
 RUNS, BATCH = 30, 25
 
 
-def rows(sizes: list[int]) -> list[Row]:
-    """All of them; the graph with as many quads as `sizes` says."""
+def rows() -> list[Row]:
+    """All of them."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         skill = folder / "bench"
         skill.mkdir()
         (skill / "SKILL.md").write_text(MANIFEST)
-        out = _queries(folder, skill, sizes)
-        out.append(_assertions(folder, skill))
-        out.append(_import(folder))
+        out = [_assertions(folder, skill), _import(folder)]
     return [*out, _live_skills(), _cleaning(), _start()]
 
 
@@ -55,39 +41,6 @@ def _open(folder: Path, skill: Path) -> Plugin:
     plugin = Plugin.open(Config(store=str(folder), skillSandbox=settings))
     plugin.load(skill)
     return plugin
-
-
-def _fill(folder: Path, size: int) -> None:
-    """A store with `size` quads, twenty to a predicate's page like any other."""
-    store = Store(folder)
-    values = [Literal(text) for text in ("approved", "pending", "rejected")]
-    store.bulk_extend(
-        Quad(NamedNode(f"urn:cortex:mayros:customer:{i}"), STATUS, values[i % 3], GRAPH) for i in range(size)
-    )
-    store.flush()
-    store.optimize()
-
-
-def _queries(folder: Path, skill: Path, sizes: list[int]) -> list[Row]:
-    out: list[Row] = []
-    first = 0.0
-    arguments: dict[str, Any] = {"predicate": "hasStatus", "scope": "namespace", "limit": 20}
-    for size in sizes:
-        place = folder / f"store-{size}"
-        _fill(place, size)
-        raw = Store(place)
-        theirs = median_s(
-            lambda s=raw: list(islice(s.quads_for_pattern(None, STATUS, None, GRAPH), 20)), runs=RUNS, batch=BATCH
-        )
-        del raw
-        with _open(place, skill) as plugin:
-            ours = median_s(lambda p=plugin: p.call("skill_graph_query", arguments), runs=RUNS, batch=BATCH)
-        name = f"`skill_graph_query`, 20 triples of {size:,} on disk, whole gate"
-        out.append(Row(name, ours, "raw quads_for_pattern, same rows", theirs, 2))
-        if first:
-            out.append(Row(f"the same at {size:,} quads", ours, f"itself at {sizes[0]:,}", first, 1.3))
-        first = first or ours
-    return out
 
 
 def _assertions(folder: Path, skill: Path) -> Row:

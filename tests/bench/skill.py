@@ -1,8 +1,20 @@
-"""The skill that the sandbox rows run, on both sides."""
+"""The skills that the rows run: the sandbox's on both sides."""
 
 from __future__ import annotations
 
 from typing import Any
+
+MANIFEST = """---
+name: bench
+description: What the benchmarks run.
+type: semantic
+semantic:
+  version: 1
+  permissions: {graph: [read, write]}
+  assertions:
+    - {predicate: hasStatus}
+---
+"""
 
 SOURCE = """export default {
   name: "bench",

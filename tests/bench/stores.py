@@ -34,6 +34,9 @@ class Shape:
         """What its folder is called."""
         return f"v{_VERSION}-{self.quads}-{self.namespaces}"
 
+    def __str__(self) -> str:
+        return f"{self.quads:,} quads" + (f" in {self.namespaces:,} namespaces" if self.namespaces > 1 else "")
+
     def namespace(self, number: int) -> str:
         """The name of one of its namespaces; the first is `mayros` in every store."""
         return f"n{number:04}" if number else "mayros"
@@ -51,7 +54,7 @@ def clean() -> None:
 
 
 def store_of(shape: Shape) -> Path:
-    """The folder of a store of this shape, built if it is not there yet. Whoever writes to it puts it back."""
+    """The folder of a store of this shape, built if it is not there yet; not to be written to."""
     place = cache() / shape.name
     if not place.exists():
         being_built = place.with_suffix(".partial")
@@ -63,6 +66,12 @@ def store_of(shape: Shape) -> Path:
         del store
         being_built.rename(place)
     return place
+
+
+def copy_of(shape: Shape, folder: Path) -> Path:
+    """A copy of a store in a new folder; cheap beside the cache, where its files are hard links."""
+    Store(store_of(shape)).backup(folder)
+    return folder
 
 
 class Lines:
