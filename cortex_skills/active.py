@@ -109,7 +109,7 @@ class ActiveSkills:
         approval: Approval | None = None,
         retry: bool = True,
     ) -> ReloadReport:
-        """See `Plugin.reload`; with `retry` off, what was rejected is left alone while it says what it said."""
+        """See `Plugin.reload`."""
         with self._changing:
             self._check_open()
             wanted = _Wanted(None if name is None else self._folder_of(name), paths)

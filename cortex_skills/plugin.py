@@ -129,7 +129,12 @@ class Plugin:
         self._active.unload(name)
 
     def reload(
-        self, name: str | None = None, *, paths: Collection[str] | None = None, approve: Approval | None = None
+        self,
+        name: str | None = None,
+        *,
+        paths: Collection[str] | None = None,
+        approve: Approval | None = None,
+        retry: bool = True,
     ) -> ReloadReport:
         """Look at the folders of skills, and swap the skills that changed for new versions of themselves.
 
@@ -138,6 +143,7 @@ class Plugin:
                 in a folder of skills.
             paths: only skills that have to do with one of these files or folders.
             approve: as for `open`, in the place of what was said there.
+            retry: whether what was rejected is tried again though nothing of it changed since.
 
         Returns:
             What was reloaded, and what was rejected and why: that answers on as it was.
@@ -146,7 +152,7 @@ class Plugin:
             CortexError: `skill_not_found`; `graph_unavailable`, when the plugin is closed.
 
         """
-        return self._active.reload(name, paths=paths, approval=approve)
+        return self._active.reload(name, paths=paths, approval=approve, retry=retry)
 
     def on_reload(self, tell: Callable[[ReloadReport], None]) -> Callable[[], None]:
         """Have `tell` called with what each reload did, when that is anything; on the thread that reloads.

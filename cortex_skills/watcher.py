@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-log = logging.getLogger("cortex_skills.reload")
+log = logging.getLogger(__name__)
 
 DEBOUNCE_MS = 100
 _AGAIN_S = 1.0

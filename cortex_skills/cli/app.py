@@ -20,6 +20,7 @@ import click
 from cortex_skills import __version__
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
+from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.logs import logging_to
@@ -147,7 +148,7 @@ program = Program(
     help=_HELP,
     epilog=_EPILOG,
     sections={
-        "Write skills": [validate, scan, list_skills],
+        "Write skills": [dev, validate, scan, list_skills],
         "Use skills": [query, call, status],
         "Serve others": [serve, token],
         "Keep the graph": [graph],

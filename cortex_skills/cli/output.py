@@ -1,7 +1,8 @@
 """What the command writes: an answer to standard output, everything else to standard error.
 
 Rules kept here:
-- standard output holds the answer and nothing else; with `--json` that is exactly one JSON document;
+- standard output holds the answer and nothing else; with `--json` that is exactly one JSON document, or, for an answer
+  that goes on, one a line;
 - errors, log lines and notes go to standard error; with `--json` they are JSON documents too, one a line;
 - every character that is not printable is written as an escape, wherever the text came from: a file name or a value of
   the graph cannot draw on a terminal, and what follows the first line of an error cannot look like another error;
@@ -52,6 +53,10 @@ class Output:
             click.echo(json.dumps(document, indent=2))
         else:
             show()
+
+    def document(self, document: Any) -> None:
+        """One of several JSON documents, for an answer that goes on; each stands on a line of its own."""
+        click.echo(json.dumps(document))
 
     def line(self, *parts: Part) -> None:
         """One line of the answer."""

@@ -8,31 +8,20 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cortex_skills.cli.commands import Command
+from cortex_skills.cli.faults import Fault, faults_of
 from cortex_skills.cli.options import FOLDER, Common
-from cortex_skills.cli.output import Output, style_of
+from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong with a skill; `field`, `file` and `line` are empty where there is none."""
-
-    code: str
-    message: str
-    hint: str = ""
-    field: str = ""
-    file: str = ""
-    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +50,7 @@ class Report:
             "version": self.version,
             "valid": not self.faults,
             "hooks": None if self.hooks is None else list(self.hooks),
-            "errors": [asdict(fault) for fault in self.faults],
+            "errors": [fault.to_json() for fault in self.faults],
         }
 
 
@@ -97,7 +86,7 @@ def _check_all(path: Path) -> Iterator[Report]:
     try:
         folders = skill_folders(path)
     except CortexError as error:
-        yield Report(path, faults=_faults(error))
+        yield Report(path, faults=tuple(faults_of(error, path)))
         return
     yield from map(_check, folders)
 
@@ -108,7 +97,7 @@ def _check(folder: Path) -> Report:
     try:
         manifest = load_manifest(folder)
     except CortexError as error:
-        return Report(folder, faults=_faults(error))
+        return Report(folder, faults=tuple(faults_of(error, folder)))
     return Report(folder, manifest.name, manifest.semantic.skill_version if manifest.semantic else None)
 
 
@@ -118,10 +107,9 @@ def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
     try:
         common.load(plugin, path)
     except CortexError as error:
-        faults = _faults(error)
         if len(reports) == 1:
-            return [Report(reports[0].folder, faults=tuple(replace(f, file=Path(f.file).name) for f in faults))]
-        return [*reports, Report(path, faults=faults)]
+            return [Report(reports[0].folder, faults=tuple(faults_of(error, reports[0].folder)))]
+        return [*reports, Report(path, faults=tuple(faults_of(error, path)))]
     loaded = []
     for report in reports:
         runtime = plugin.skills[report.name or ""].runtime
@@ -129,23 +117,10 @@ def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
     return loaded
 
 
-def _faults(error: CortexError) -> tuple[Fault, ...]:
-    """Everything that an error tells of."""
-    problems = error.details.get("errors", ())
-    if problems:
-        return tuple(Fault(code=error.code, **problem) for problem in problems)
-    return (Fault(error.code, error.message, error.hint),)
-
-
 def _show(out: Output, reports: list[Report]) -> None:
     for report in reports:
         for fault in report.faults:
-            place = str(report.folder / fault.file)
-            line = f":{fault.line}" if fault.line else ""
-            about = f"{fault.field}: " if fault.field else ""
-            out.line(f"{place}{line}: ", (f"error[{fault.code}]", style_of("error")), f": {about}{fault.message}")
-            if fault.hint:
-                out.line(f"    hint: {fault.hint}")
+            fault.show(out, report.folder)
         if not report.faults:
             version = f" {report.version}" if report.version else ", without a semantic block"
             hooks = "" if report.hooks is None else f", exports {', '.join(report.hooks) or 'no hooks'}"

@@ -87,7 +87,8 @@ def _permissions(old: Semantic, new: Semantic) -> Iterator[Difference]:
 
 
 def _tools(old: Semantic, new: Semantic) -> Iterator[Difference]:
-    yield from _sets("semantic.allowedTools", old.allowed_tools, new.allowed_tools)
+    kept = old.allowed_tools if "*" in new.allowed_tools else ()  # which has them all
+    yield from _sets("semantic.allowedTools", old.allowed_tools, (*kept, *new.allowed_tools))
 
 
 def _assertions(old: Semantic, new: Semantic) -> Iterator[Difference]:

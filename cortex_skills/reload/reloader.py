@@ -238,7 +238,9 @@ class Reloader:
             name, folder = old.name, old.folder
         answering = old.semantic.skill_version if old is not None and old.folder == folder else None
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        rejected = Rejected(name, folder, error.with_traceback(None), answering, now)
+        # Without its traceback and its causes: they hold on to what was thrown away.
+        plain = CortexError(error.code, error.message, hint=error.hint, details=error.details)
+        rejected = Rejected(name, folder, plain, answering, now)
         self._refused[folder] = (rejected, reading)
         look.rejected.append(rejected)
         kept = f"version {answering} answers on" if answering is not None else "it is not loaded"

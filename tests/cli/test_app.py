@@ -7,7 +7,7 @@ import pytest
 from cortex_skills import __version__
 from cortex_skills.cli.app import program
 
-COMMANDS = [["validate"], ["scan"], ["list"], ["query"], ["call"], ["status"], ["doctor"], ["graph"]]
+COMMANDS = [["dev"], ["validate"], ["scan"], ["list"], ["query"], ["call"], ["status"], ["doctor"], ["graph"]]
 FAMILY = [["graph", "import"], ["graph", "export"], ["graph", "namespaces"]]
 COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
 

@@ -27,10 +27,14 @@ def test_every_problem_of_every_skill_is_reported_with_file_line_field_and_hint(
     answer = run("validate", good.parent)
     assert answer.exit_code == 1
     assert answer.stdout.splitlines() == [
-        f"{broken}/SKILL.md:7: error[manifest_invalid]: semantic.permissions.graph[0]: "
+        f"{broken}/SKILL.md:7:17: error[manifest_invalid]: semantic.permissions.graph[0]: "
         "'rite' is not one of read, write",
+        "  7 |   permissions: {graph: [rite]}",
+        "    |                 ^",
         "    hint: did you mean write?",
-        f"{broken}/SKILL.md:8: error[manifest_invalid]: semantic.assertions: needs the permission graph:write",
+        f"{broken}/SKILL.md:8:3: error[manifest_invalid]: semantic.assertions: needs the permission graph:write",
+        "  8 |   assertions: [{predicate: greets}]",
+        "    |   ^",
         "    hint: add write to semantic.permissions.graph",
         f"{empty}/SKILL.md: error[manifest_invalid]: document: does not begin with frontmatter",
         "    hint: let the first line be ---",
@@ -53,6 +57,7 @@ def test_json_is_one_document_with_the_problems_and_one_error_beside_it(run, wri
         "field": "semantic.permissions.graph[0]",
         "file": "SKILL.md",
         "line": 7,
+        "column": 17,
         "message": "'rite' is not one of read, write",
         "hint": "did you mean write?",
     }
@@ -92,7 +97,7 @@ def test_a_missing_dependency_names_the_manifest_that_asks_for_it(run, write_ski
         ---
         """
     folder = write_skill("three", manifest)
-    assert run("validate", "--load", folder).stdout.startswith(f"{folder}/SKILL.md: error[manifest_invalid]: ")
+    assert run("validate", "--load", folder).stdout.startswith(f"{folder}/SKILL.md:7:3: error[manifest_invalid]: ")
 
 
 def test_a_plain_agentskills_skill_is_valid(run, write_skill):
@@ -133,7 +138,7 @@ def test_load_reports_why_a_skill_does_not_load(run, write_skill):
     reports = {report["folder"]: report["errors"][0] for report in answer.json["skills"]}
     assert reports[str(wrong_name)]["code"] == "skill_error"
     assert reports[str(syntax)]["code"] == "transpile_error"
-    assert "skill.ts:2:" in reports[str(syntax)]["message"]
+    assert [reports[str(syntax)][key] for key in ("file", "line", "column")] == ["skill.ts", 2, 9]
     assert reports[str(dependent)]["field"] == "semantic.dependencies[0]"
     assert reports[str(critical)]["code"] == "scan_rejected"
 

@@ -1,0 +1,288 @@
+"""`dev`: a skill that answers as it was saved last.
+
+Rules kept here:
+- what is saved is reloaded by the rules of hot reload; what is wrong is shown as a compiler shows it, and the version
+  before answers on until it is mended;
+- skills that do not load at first are waited for, as they are being written;
+- the graph is a throw-away one unless `--store` names another: the first line says which;
+- it ends with Ctrl-C, or when nobody reads on, and leaves no thread, file or process behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from cortex_skills.cli.call import read_value
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.faults import faults_of
+from cortex_skills.cli.options import FOLDER, SKILL, Common
+from cortex_skills.cli.output import style_of
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.plugin import Plugin
+    from cortex_skills.reload import Rejected, Reloaded, ReloadReport
+
+# A query at each save of a long day; the limits of a skill itself hold as ever.
+_ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
+_ENDINGS = ("SIGTERM", "SIGHUP")
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(cls=Command)
+@click.argument("folder", type=FOLDER)
+@click.option("--query", metavar="PREDICATE|JSON", help="Asked after each load; JSON: the query's arguments.")
+@click.option("--data", metavar="FILE", type=FILE, help="RDF to put into the graph first.")
+@click.option("--yes-permissions", is_flag=True, help="Let a save add permissions to a skill.")
+@SKILL
+@click.pass_obj
+def dev(
+    common: Common, folder: Path, query: str | None, data: Path | None, yes_permissions: bool, skill: str | None
+) -> None:
+    """Watch a skill, or a folder of skills, and reload what is saved.
+
+    Shows what is wrong as a compiler does, and what changed in the manifest. Skills run on a throw-away graph in
+    memory, unless --store names another. Ctrl-C ends it.
+    """
+    from cortex_skills.watcher import Watcher
+
+    settings = common.settings(store=common.store or "memory:", hotReload=False, skillSandbox=_ROOM if query else None)
+    with _ended_by_signals(), _told_of_skills(common), common.plugin(settings) as plugin:
+        where = "on a throw-away graph in memory (--store URL keeps one)"
+        if settings.store != "memory:":
+            where = f"on the graph in {settings.store}"
+        session = _Session(common, plugin, folder, _arguments(query), skill, approve=yes_permissions)
+        session.tell("watching", f"watching {folder} {where}; Ctrl-C ends", folder=str(folder), store=settings.store)
+        if data is not None:
+            from cortex_graph import import_rdf
+
+            import_rdf(plugin.graph, data)
+        session.load()
+        watcher = Watcher(session.changed)
+        try:
+            watcher.add(folder)
+            session.wait()
+        finally:
+            watcher.stop()
+            plugin.close()  # stops what is being started, so that the watcher has not to be waited for
+            watcher.close()
+
+
+class _Session:
+    """One run of `dev`. What it is told of changes comes on the watcher's thread."""
+
+    def __init__(
+        self,
+        common: Common,
+        plugin: Plugin,
+        folder: Path,
+        query: dict[str, Any] | None,
+        skill: str | None,
+        *,
+        approve: bool,
+    ) -> None:
+        self._common = common
+        self._plugin = plugin
+        self._folder = folder
+        self._query = query
+        self._skill = skill
+        self._approve = approve
+        self._is_loaded = False
+        self._last_fault = ""
+        self._over = threading.Event()
+        self._failure: BaseException | None = None
+
+    def wait(self) -> None:
+        """Wait for the end.
+
+        Raises:
+            KeyboardInterrupt: it was asked for.
+            OSError: nobody reads what is told.
+
+        """
+        while not self._over.wait(1.0):
+            pass
+        if self._failure is not None:
+            raise self._failure
+
+    def changed(self, paths: frozenset[str] | None) -> None:
+        """Something was saved; None: or may have been."""
+        try:
+            if self._is_loaded:
+                self._reload(paths)
+            else:
+                self.load(again=paths is not None)
+        except BaseException as error:
+            self._failure = error
+            self._over.set()
+
+    def load(self, *, again: bool = True) -> None:
+        """Load everything for the first time.
+
+        Args:
+            again: whether to say what is wrong also when it is what was said before.
+
+        """
+        started = time.monotonic()
+        try:
+            names = self._common.load(self._plugin, self._folder)
+        except CortexError as error:
+            if error.code == "graph_unavailable":
+                raise
+            if again or str(error) != self._last_fault:
+                self._last_fault = str(error)
+                self._show_error(error, self._folder)
+                self.tell("waiting", "waiting for it to be mended")
+            return
+        self._is_loaded = True
+        for name in names:
+            skill = self._plugin.skills[name]
+            hooks = sorted(skill.runtime.hooks) if skill.runtime else []
+            message = f"loaded {name} {skill.semantic.skill_version}, exports {', '.join(hooks) or 'no hooks'}"
+            self.tell("loaded", message, started, name=name, version=skill.semantic.skill_version, hooks=hooks)
+        self._ask(names)
+
+    def tell(self, event: str, message: str, started: float | None = None, **facts: Any) -> None:
+        """One line; with `--json` one document."""
+        out = self._common.out
+        if started is not None:
+            facts["milliseconds"] = round((time.monotonic() - started) * 1000)
+            message += f" ({facts['milliseconds']} ms)"
+        if out.as_json:
+            out.document({"event": event, **facts})
+        else:
+            out.line(f"{time.strftime('%H:%M:%S')} ", (message, style_of("warn" if event == "rejected" else "")))
+
+    def _reload(self, paths: frozenset[str] | None) -> None:
+        started = time.monotonic()
+        # What is rejected is told at each save of it, and not because something else was looked at.
+        report = self._plugin.reload(paths=paths, approve=self._approve, retry=paths is not None)
+        self._show(report, started)
+        self._ask([item.name for item in (*report.reloaded, *report.loaded)])
+
+    # --- what is shown
+
+    def _show(self, report: ReloadReport, started: float) -> None:
+        for word, items in (("reloaded", report.reloaded), ("loaded", report.loaded)):
+            for item in items:
+                self._show_reloaded(word, item, started)
+        for name in report.restored:
+            self.tell("restored", f"{name} is again what answers", name=name)
+        told: set[str] = set()
+        for rejected in report.rejected:  # what is wrong with a group is told once
+            self._show_rejected(rejected, fully=str(rejected.error) not in told)
+            told.add(str(rejected.error))
+
+    def _show_reloaded(self, word: str, item: Reloaded, started: float) -> None:
+        files = ", ".join(item.files)
+        what = f"{word} {item.name} {item.version}" + (f": {files}" if files else "")
+        self.tell(word, what, started, **item.to_json())
+        if not self._common.out.as_json:
+            for difference in item.differences:
+                style = style_of("warn") if difference.security else ""
+                self._common.out.line("  SKILL.md ", (str(difference), style))
+
+    def _show_rejected(self, rejected: Rejected, *, fully: bool) -> None:
+        kept = "it is not loaded" if rejected.answering is None else f"version {rejected.answering} answers on"
+        if fully and not self._common.out.as_json:
+            self._show_error(rejected.error, rejected.folder)
+        self.tell("rejected", f"rejected {rejected.name}: {kept}", **rejected.to_json())
+
+    def _show_error(self, error: CortexError, folder: Path) -> None:
+        faults = faults_of(error, _shown_as(folder))
+        if self._common.out.as_json:
+            self.tell("error", "", folder=str(folder), errors=[fault.to_json() for fault in faults])
+        for fault in faults if not self._common.out.as_json else ():
+            fault.show(self._common.out, _shown_as(folder))
+
+    def _ask(self, names: list[str]) -> None:
+        """The chosen query, for the skills that were loaded just now."""
+        for name in names if self._query is not None else ():
+            if self._skill is not None and name != self._skill:
+                continue
+            started = time.monotonic()
+            result = self._plugin.call("skill_graph_query", self._query or {}, skill=name)
+            self.tell("answer", f"{name} answers", started, **result.to_json())
+            said = result.details.get("enrichment", {})
+            if not self._common.out.as_json:
+                for line in filter(None, result.text.split("\n")):
+                    self._common.out.line(f"  {line}")
+                if said.get("status") == "failed":
+                    self._common.out.error(CortexError(said["code"], said["message"], details=said))
+
+
+def _shown_as(folder: Path) -> Path:
+    """A folder as a person in the current folder would write it."""
+    try:
+        return folder.relative_to(Path.cwd())
+    except (OSError, ValueError):
+        return folder
+
+
+def _arguments(query: str | None) -> dict[str, Any] | None:
+    """The arguments of the chosen query."""
+    if query is None:
+        return None
+    value = read_value(query)
+    return value if isinstance(value, dict) else {"predicate": query, "scope": "namespace"}
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Ctrl-C is how it ends, and so are the other ways to say that it should."""
+
+    def end(_: int, __: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in _ENDINGS if hasattr(signal, name)):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _SkillLines(logging.Handler):
+    """Shows what a skill logs; what is a warning is shown anyway."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._write = write
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        if record.levelno < logging.WARNING:
+            self._write(record.getMessage())
+
+
+@contextmanager
+def _told_of_skills(common: Common) -> Iterator[None]:
+    """Show what skills log, and not twice what is rejected; `--verbose` shows everything anyway."""
+    skills, reloads = logging.getLogger("cortex_skills.skill_log"), logging.getLogger("cortex_skills.reload")
+    if common.verbose or common.out.as_json:
+        yield
+        return
+    handler, level = _SkillLines(lambda text: common.out.line(f"  {text}")), reloads.level
+    skills.addHandler(handler)
+    reloads.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        skills.removeHandler(handler)
+        reloads.setLevel(level)

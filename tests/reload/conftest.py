@@ -1,0 +1,94 @@
+"""Plugins whose skills are reloaded, on real folders; all of it closed when a test ends."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills import Config, Plugin
+from cortex_skills.reload import ReloadReport
+
+
+@pytest.fixture(autouse=True)
+def told() -> Iterator[None]:
+    """What the plugin says at INFO is said, for `caplog` to read."""
+    logger = logging.getLogger("cortex_skills")
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    yield
+    logger.setLevel(before)
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Plugin]]:
+    """Opens plugins with settings by name; those of `skillSandbox` may be given directly in `sandbox`."""
+    plugins: list[Plugin] = []
+
+    def open_plugin(*, sandbox: dict[str, Any] | None = None, approve: Any = False, **settings: Any) -> Plugin:
+        limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
+        plugins.append(Plugin.open(Config(skillSandbox=limits, **settings), agent="a1", approve=approve))
+        return plugins[-1]
+
+    yield open_plugin
+    for plugin in plugins:
+        plugin.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "cortex-watcher"]
+
+
+@pytest.fixture
+def plugin(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin that reloads when it is told to."""
+    return opened()
+
+
+@pytest.fixture
+def hot(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin that watches what it loads."""
+    return opened(hotReload=True)
+
+
+class Told:
+    """The reports of a plugin's reloads, as they come; a test waits for the one that it needs."""
+
+    def __init__(self, plugin: Plugin) -> None:
+        self.reports: list[ReloadReport] = []
+        self._came = threading.Condition()
+        plugin.on_reload(self._tell)
+
+    def _tell(self, report: ReloadReport) -> None:
+        with self._came:
+            self.reports.append(report)
+            self._came.notify_all()
+
+    def wait(self, wanted: Callable[[ReloadReport], Any]) -> ReloadReport:
+        """The first report that is as wanted, and of the ones that come; it and those before it are forgotten."""
+        with self._came:
+            for _ in range(200):
+                for place, report in enumerate(self.reports):
+                    if wanted(report):
+                        del self.reports[: place + 1]
+                        return report
+                if not self._came.wait(20):
+                    break
+        raise AssertionError(f"no such report came: {[report.to_json() for report in self.reports]}")
+
+    def rejected(self, name: str, code: str) -> ReloadReport:
+        """The report in which a skill is rejected."""
+        return self.wait(lambda report: any((r.name, r.error.code) == (name, code) for r in report.rejected))
+
+    def reloaded(self, name: str) -> ReloadReport:
+        """The report in which a skill is reloaded."""
+        return self.wait(lambda report: name in [item.name for item in report.reloaded])
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Path:
+    """A folder for skills."""
+    folder = tmp_path / "skills"
+    folder.mkdir()
+    return folder

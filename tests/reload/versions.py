@@ -1,0 +1,46 @@
+"""Skills that say which version they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cortex_skills import Plugin
+from tests.plugin.skills import manifest_text, write_skill
+
+
+def code(name: str, version: object, more: str = "") -> str:
+    """A skill that says its version in every answer, and which it was when it was activated."""
+    return f"""export default {{
+  name: {name!r},
+  onQuery() {{ return {{ additionalContext: {{ version: {version} }} }}; }},
+  {more}
+}};
+"""
+
+
+def write(folder: Path, version: object = 1, more: str = "", **semantic: Any) -> Path:
+    """Write a version of a skill."""
+    return write_skill(folder, code(folder.name, version, more), **semantic)
+
+
+def save_code(folder: Path, version: object, more: str = "") -> None:
+    """Save the code, as an editor that writes in place."""
+    (folder / "skill.ts").write_text(code(folder.name, version, more), encoding="utf-8")
+
+
+def save_manifest(folder: Path, **semantic: Any) -> None:
+    """Save the manifest alone."""
+    (folder / "SKILL.md").write_text(manifest_text(folder.name, **semantic), encoding="utf-8")
+
+
+def answer(plugin: Plugin, name: str) -> str:
+    """What the skill says just now."""
+    result = plugin.call("skill_graph_query", {"predicate": "p", "scope": "namespace"}, skill=name)
+    assert not result.is_error, result
+    return result.text
+
+
+def version_of(plugin: Plugin, name: str) -> str:
+    """Which version answers."""
+    return answer(plugin, name).partition('"version":')[2].partition("}")[0]
