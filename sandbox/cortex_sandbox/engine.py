@@ -30,6 +30,7 @@ _DEEP_NATIVE = 20 << 20
 _DEEP_THREAD = 32 << 20
 # Memory up to this size grows in place. Address space only: nothing is touched before it is used.
 _RESERVATION = 16 << 20
+_BUNDLER_RESERVATION = 64 << 20  # esbuild begins with 14 MiB
 
 deep_threads = DeepThreads(_DEEP_THREAD)
 
@@ -37,16 +38,15 @@ deep_threads = DeepThreads(_DEEP_THREAD)
 class Engine:
     """A wasmtime engine with the settings of this project."""
 
-    # What the compiled code depends on; part of the code cache's key.
-    settings = "epoch,no-signals,cow,reserve16m,guard0"
-
-    def __init__(self, native_stack: int) -> None:
+    def __init__(self, native_stack: int, reservation: int = _RESERVATION) -> None:
+        # What the compiled code depends on; part of the code cache's key.
+        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0"
         config = wasmtime.Config()
         config.epoch_interruption = True
         config.signals_based_traps = False
         config.memory_init_cow = True
-        config.memory_reservation = _RESERVATION
-        config.memory_reservation_for_growth = _RESERVATION
+        config.memory_reservation = reservation
+        config.memory_reservation_for_growth = reservation
         config.memory_guard_size = 0
         # wasmtime insists that its fibers, unused here, have more stack than what they run.
         ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
@@ -60,8 +60,8 @@ os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, aft
 
 
 @cache
-def _engine(native_stack: int) -> Engine:
-    return Engine(native_stack)
+def _engine(native_stack: int, reservation: int = _RESERVATION) -> Engine:
+    return Engine(native_stack, reservation)
 
 
 def engine_for(stack_bytes: int) -> Engine:
@@ -83,10 +83,10 @@ def fits_here(stack_bytes: int) -> bool:
     )
 
 
-def deep_engine() -> Engine:
-    """The engine whose guests run on deep threads."""
+def bundler_engine() -> Engine:
+    """The engine of esbuild, which runs on deep threads."""
     with _making:
-        return _engine(_DEEP_NATIVE)
+        return _engine(_DEEP_NATIVE, _BUNDLER_RESERVATION)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:

@@ -71,33 +71,49 @@ class Imports:
 
     def __init__(self, engine: Engine) -> None:
         self.linker = wasmtime.Linker(engine.wasm)
-        self._kept = [self._define(*entry) for entry in _IMPORTS]
+        self._kept = [define_import(self.linker, *entry) for entry in _IMPORTS]
 
-    def _define(self, module: str, name: str, params: str, results: str, answer: Answer) -> object:
-        def enter(_env: Any, _caller: Any, cells: Any, _count: int) -> int:
-            result = 0
-            instance = current()
-            if isinstance(instance, Instance):
-                try:
-                    result = answer(instance, cells)
-                except BaseException as error:
-                    instance.stop_with(error)
-            if results:
-                cells[0].i32 = result
-            return 0
 
-        callback = ffi.wasmtime_func_unchecked_callback_t(enter)
-        kind = function_type(params, results)
-        error = ffi.wasmtime_linker_define_func_unchecked(
-            self.linker.ptr(),
-            ctypes.create_string_buffer(module.encode()),
-            len(module),
-            ctypes.create_string_buffer(name.encode()),
-            len(name),
-            kind.ptr(),
-            callback,
-            None,
-            ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-        )
-        raise_if_error(error)
-        return callback
+def define_import(
+    linker: wasmtime.Linker, module: str, name: str, params: str, results: str, answer: Callable[[Any, Any], int]
+) -> object:
+    """Define one function that guests import; what is returned must live as long as the linker.
+
+    Args:
+        linker: where.
+        module: the import's module.
+        name: the import's name.
+        params: its parameters, as `function_type` takes them.
+        results: `i` or nothing.
+        answer: gets the guest's instance and the cells with the parameters. What it raises stops the guest, and is
+            raised again by the instance's `run`.
+
+    """
+
+    def enter(_env: Any, _caller: Any, cells: Any, _count: int) -> int:
+        result = 0
+        instance = current()
+        if isinstance(instance, Instance):
+            try:
+                result = answer(instance, cells)
+            except BaseException as error:
+                instance.stop_with(error)
+        if results:
+            cells[0].i32 = result
+        return 0
+
+    callback = ffi.wasmtime_func_unchecked_callback_t(enter)
+    kind = function_type(params, results)
+    error = ffi.wasmtime_linker_define_func_unchecked(
+        linker.ptr(),
+        ctypes.create_string_buffer(module.encode()),
+        len(module),
+        ctypes.create_string_buffer(name.encode()),
+        len(name),
+        kind.ptr(),
+        callback,
+        None,
+        ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    )
+    raise_if_error(error)
+    return callback

@@ -40,59 +40,60 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
         raise ValueError("the memory image is too scattered")
     out = bytearray(module[:8])
     own_globals = 0
-    for section, content in _sections(module):
+    for section, content in sections(module):
         if section == _START:
             raise ValueError("a module with a start function cannot be baked")
         if section == _MEMORY:
             content = _memory_section(content, len(memory) // PAGE)
         elif section == _GLOBAL:
-            own_globals, rest = _read_uleb(content, 0)
+            own_globals, rest = read_uleb(content, 0)
             added = b"".join(b"\x7f\0\x41" + _sleb(value) + b"\x0b" for value in constants.values())
-            content = _uleb(own_globals + len(constants)) + content[rest:] + added
+            content = uleb(own_globals + len(constants)) + content[rest:] + added
         elif section == _EXPORT:
-            count, rest = _read_uleb(content, 0)
+            count, rest = read_uleb(content, 0)
             added = b"".join(
-                _uleb(len(name.encode())) + name.encode() + bytes([_KIND_GLOBAL]) + _uleb(own_globals + index)
+                uleb(len(name.encode())) + name.encode() + bytes([_KIND_GLOBAL]) + uleb(own_globals + index)
                 for index, name in enumerate(constants)
             )
-            content = _uleb(count + len(constants)) + content[rest:] + added
+            content = uleb(count + len(constants)) + content[rest:] + added
         elif section == _DATA_COUNT:
-            content = _uleb(len(segments))
+            content = uleb(len(segments))
         elif section == _DATA:
             _require_active(content)
-            content = _uleb(len(segments)) + b"".join(_segment(offset, data) for offset, data in segments)
-        out += bytes([section]) + _uleb(len(content)) + content
+            content = uleb(len(segments)) + b"".join(_segment(offset, data) for offset, data in segments)
+        out += bytes([section]) + uleb(len(content)) + content
     return bytes(out)
 
 
-def _sections(module: bytes) -> Iterator[tuple[int, bytes]]:
+def sections(module: bytes) -> Iterator[tuple[int, bytes]]:
+    """The module's sections, each with its number."""
     position = 8
     while position < len(module):
         section = module[position]
-        size, start = _read_uleb(module, position + 1)
+        size, start = read_uleb(module, position + 1)
         yield section, module[start : start + size]
         position = start + size
 
 
 def _memory_section(content: bytes, pages: int) -> bytes:
-    count, position = _read_uleb(content, 0)
+    count, position = read_uleb(content, 0)
     flags = content[position]
     if count != 1 or flags not in (0, 1):
         raise ValueError("only a module with one plain 32-bit memory can be baked")
-    _, rest = _read_uleb(content, position + 1)
-    return b"\x01" + bytes([flags]) + _uleb(pages) + content[rest:]
+    _, rest = read_uleb(content, position + 1)
+    return b"\x01" + bytes([flags]) + uleb(pages) + content[rest:]
 
 
 def _require_active(content: bytes) -> None:
     """Every segment must be `i32.const offset` into memory 0: a passive one would be copied again while running."""
-    count, position = _read_uleb(content, 0)
+    count, position = read_uleb(content, 0)
     for _ in range(count):
         if content[position] != 0 or content[position + 1] != 0x41:
             raise ValueError("only active data segments at constant offsets can be baked")
-        _, position = _read_uleb(content, position + 2)  # a signed LEB128 is as long as an unsigned one
+        _, position = read_uleb(content, position + 2)  # a signed LEB128 is as long as an unsigned one
         if content[position] != 0x0B:
             raise ValueError("only constant offsets can be baked")
-        size, position = _read_uleb(content, position + 1)
+        size, position = read_uleb(content, position + 1)
         position += size
 
 
@@ -113,10 +114,11 @@ def _segments(memory: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _segment(offset: int, data: bytes) -> bytes:
-    return b"\0\x41" + _sleb(offset) + b"\x0b" + _uleb(len(data)) + data
+    return b"\0\x41" + _sleb(offset) + b"\x0b" + uleb(len(data)) + data
 
 
-def _uleb(value: int) -> bytes:
+def uleb(value: int) -> bytes:
+    """A number as an unsigned LEB128."""
     out = bytearray()
     while True:
         value, low = value >> 7, value & 0x7F
@@ -136,7 +138,8 @@ def _sleb(value: int) -> bytes:
     return bytes(out)
 
 
-def _read_uleb(data: bytes, position: int) -> tuple[int, int]:
+def read_uleb(data: bytes, position: int) -> tuple[int, int]:
+    """The unsigned LEB128 at a position, and the position after it."""
     value = shift = 0
     while True:
         byte = data[position]
