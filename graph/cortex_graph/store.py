@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol
+from typing import IO, Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
@@ -187,3 +187,14 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Let go of what the store holds; every later call raises `GraphUnavailable`."""
+
+
+@runtime_checkable
+class Revisioned(GraphStore, Protocol):
+    """A store that can tell whether graphs were written to."""
+
+    def revision(self, graphs: Iterable[NamedNode]) -> str:
+        """What stands for the last write to one of these graphs."""
+
+    def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
+        """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""

@@ -13,6 +13,7 @@ import contextlib
 import shutil
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
@@ -28,6 +29,7 @@ class Revisions:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._name = uuid.uuid4().hex
         self._now = 0
         self._all = 0
         self._graphs: dict[str, int] = {}
@@ -45,6 +47,10 @@ class Revisions:
                 self._all = self._now
             else:
                 self._graphs.update(dict.fromkeys((graph.value for graph in graphs), self._now))
+
+    def name(self, graphs: Iterable[NamedNode]) -> str:
+        """What stands for the last write to one of these graphs, here and in no other process."""
+        return f"{self._name}-{self.of(graphs)}"
 
     def of(self, graphs: Iterable[NamedNode]) -> int:
         """The last write to one of these graphs."""

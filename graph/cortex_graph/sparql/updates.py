@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
@@ -29,24 +29,13 @@ from cortex_graph.sparql.reading import read_text
 from cortex_graph.sparql.scope import dataset_of
 from cortex_graph.sparql.text import refused
 from cortex_graph.sparql.writing import Writer
-from cortex_graph.store import Dataset, GraphStore, Pattern
+from cortex_graph.store import Dataset, GraphStore, Pattern, Revisioned
 
 if TYPE_CHECKING:
     from cortex_graph.namespaced import NamespacedGraph
 
 _ATTEMPTS = 10
 _BYTES_A_TRIPLE = 4096  # of what a query of an update answers, on average over the most that it may change
-
-
-@runtime_checkable
-class Revisioned(Protocol):
-    """A store that can tell whether graphs were written to."""
-
-    def revision(self, graphs: Iterable[NamedNode]) -> int:
-        """The last write to one of these graphs."""
-
-    def apply_at(self, revision: int, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
-        """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +123,7 @@ class _Update:
         ]
         revisioned = self._store if isinstance(self._store, Revisioned) else None
         for _ in range(_ATTEMPTS):
-            revision = revisioned.revision(reads) if revisioned else 0
+            revision = revisioned.revision(reads) if revisioned else ""
             changes = self._changes(operations)
             effect = effect_of(self._store, changes, self._provenance)
             if revisioned is None:

@@ -27,7 +27,7 @@ def test_a_select_answers_the_rows_of_the_own_namespace(shop: NamespacedGraph) -
         ("SELECT (SUM(?p) AS ?x) { ?s shop:price ?p }", "35"),
         ("SELECT (COUNT(*) AS ?x) { ?s ?p ?o }", "6"),
         ("SELECT (COUNT(DISTINCT ?p) AS ?x) { ?s ?p ?o }", "3"),
-        ("SELECT (GROUP_CONCAT(STR(?p);SEPARATOR='|') AS ?x) { SELECT ?p { ?s shop:price ?p } ORDER BY ?p }", "3|12|20"),
+        ("SELECT (GROUP_CONCAT(STR(?p);SEPARATOR='|') AS ?x) { SELECT ?p { ?s shop:price ?p } ORDER BY ?p }","3|12|20"),
         ("SELECT (COUNT(?whole) AS ?x) { shop:nails shop:partOf+ ?whole }", "2"),
         ("SELECT ?x { shop:crate ^shop:partOf/^shop:partOf ?x }", "urn:cortex:shop:nails"),
         ("SELECT ?x { shop:nails ex:label ?x FILTER(lang(?x) = '') }", "Nägel"),

@@ -67,6 +67,16 @@ class Client:
         more, less = list(insert), list(remove)
         self._with_owner(lambda owner: owner.apply(more, less))
 
+    def revision(self, graphs: Iterable[NamedNode]) -> str:
+        """See `Revisioned`."""
+        nodes = list(graphs)
+        return self._with_owner(lambda owner: owner.revision(nodes))
+
+    def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
+        """See `Revisioned`. After a takeover no revision holds any more."""
+        nodes = list(graphs)
+        return self._with_owner(lambda owner: owner.apply_at(revision, nodes, insert, remove))
+
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
         return self._with_owner(lambda owner: owner.match(pattern, limit, cursor))

@@ -16,12 +16,12 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, NoReturn, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import GraphUnavailable
-from cortex_graph.store import Answer, Dataset, GraphStore, Maintenance, Page, Pattern
+from cortex_graph.store import Answer, Dataset, GraphStore, Maintenance, Page, Pattern, Revisioned
 from cortex_graph.stores.embedded import OxigraphStore, prepare
 from cortex_graph.stores.shared.client import Client
 from cortex_graph.stores.shared.forking import end_without_destructors
@@ -59,6 +59,14 @@ class Handle:
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
         """See `GraphStore`."""
         self._shared.store.apply(insert, remove)
+
+    def revision(self, graphs: Iterable[NamedNode]) -> str:
+        """See `Revisioned`."""
+        return cast(Revisioned, self._shared.store).revision(graphs)
+
+    def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
+        """See `Revisioned`."""
+        return cast(Revisioned, self._shared.store).apply_at(revision, graphs, insert, remove)
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from pyoxigraph import Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import GraphBusy
-from cortex_graph.store import Dataset, GraphStore
+from cortex_graph.store import Dataset, GraphStore, Revisioned
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.channel import Silent
 
@@ -112,6 +112,19 @@ def _apply(given: Given) -> None:
     quads = wire.quads_from_bytes(given.body)
     count = int(given.header["insert"])
     given.answer(given.store.apply(quads[:count], quads[count:]))  # type: ignore[func-returns-value]
+
+
+def _revision(given: Given) -> None:
+    given.answer(cast(Revisioned, given.store).revision(wire.nodes_from_bytes(given.body)))
+
+
+def _apply_at(given: Given) -> None:
+    asked, quads = given.header, wire.quads_from_bytes(given.body)
+    graphs, insert = int(asked["graphs"]), int(asked["graphs"]) + int(asked["insert"])
+    nodes = wire.nodes_from_bytes(wire.quads_to_bytes(quads[:graphs]))
+    given.answer(
+        cast(Revisioned, given.store).apply_at(str(asked["revision"]), nodes, quads[graphs:insert], quads[insert:])
+    )
 
 
 def _match(given: Given) -> None:
@@ -241,6 +254,8 @@ OPERATIONS: Mapping[str, Callable[[Given], None]] = MappingProxyType(
         "insert": _insert,
         "remove": _remove,
         "apply": _apply,
+        "revision": _revision,
+        "apply_at": _apply_at,
         "match": _match,
         "quads": _quads,
         "count": _count,

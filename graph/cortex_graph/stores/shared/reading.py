@@ -64,7 +64,7 @@ class ReadingStore(OxigraphStore):
             details={"folder": str(self._folder)},
         )
 
-    remove = apply = bulk_insert = bulk_load = insert
+    remove = apply = apply_at = bulk_insert = bulk_load = insert
 
     def flush(self) -> None:
         """Nothing to do."""

@@ -87,6 +87,18 @@ class Remote:
         """See `GraphStore`."""
         self._ask({"op": "apply", "insert": len(insert)}, wire.quads_to_bytes([*insert, *remove]))
 
+    def revision(self, graphs: Sequence[NamedNode]) -> str:
+        """See `Revisioned`."""
+        return str(self._ask({"op": "revision"}, wire.nodes_to_bytes(graphs)).header["ok"])
+
+    def apply_at(
+        self, revision: str, graphs: Sequence[NamedNode], insert: Sequence[Quad], remove: Sequence[Quad]
+    ) -> bool:
+        """See `Revisioned`."""
+        header = {"op": "apply_at", "revision": revision, "graphs": len(graphs), "insert": len(insert)}
+        body = wire.nodes_to_bytes(graphs) + wire.quads_to_bytes([*insert, *remove])
+        return bool(self._ask(header, body).header["ok"])
+
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> Page:
         """See `GraphStore`."""
         bound, body = wire.pattern_to_wire(pattern)
