@@ -23,6 +23,8 @@ from cortex_skills.server.errors import HttpError
 from cortex_skills.server.operations import Answer, Call, Operation
 from cortex_skills.server.service import Service
 
+_FAR = 1000
+
 
 def routes_of(operations: Iterable[Operation]) -> list[Route]:
     """One route for each path, in the order of the operations."""
@@ -58,12 +60,18 @@ async def _answer(operation: Operation, scope: Scope, receive: Receive) -> tuple
     service: Service = scope["app"].state.service
     headers = Headers(scope=scope)
     principal = admit(scope, operation.permission)
-    lane = service.lanes[operation.lane]
-    work = partial(_perform, operation, service, principal, scope["query_string"], scope["path_params"])
+    query = parse_query(operation.query, scope["query_string"])
+    lane = service.lanes["slow" if _takes_long(query) else operation.lane]
+    work = partial(_perform, operation, service, principal, query, scope["path_params"])
     if operation.body is None:
         return await lane.run(partial(work, None))
     async with service.bodies.read(headers, receive) as body:
         return await lane.run(partial(work, body))
+
+
+def _takes_long(query: dict[str, Any]) -> bool:
+    """Whether a call counts everything, or passes over much."""
+    return bool(query.get("exactTotal")) or query.get("offset", 0) > _FAR
 
 
 def admit(scope: Scope, permission: str | None) -> Principal | None:
@@ -86,16 +94,15 @@ def _perform(
     operation: Operation,
     service: Service,
     principal: Principal | None,
-    query: bytes,
+    query: dict[str, Any],
     path: dict[str, str],
     body: bytes | None,
 ) -> tuple[int, bytes]:
     """An operation from bytes to bytes."""
-    parameters = parse_query(operation.query, query)
     document: Any = None
     if operation.body is not None:
         document = check(operation.body, parse_json(body or b""))
-    answer: Answer = operation.run(Call(service, principal, parameters, document, path))
+    answer: Answer = operation.run(Call(service, principal, query, document, path))
     return answer.status, b"" if answer.document is None else to_json(answer.document)
 
 

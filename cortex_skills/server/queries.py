@@ -22,7 +22,7 @@ _DEFAULT_LIMIT = 100
 
 
 def _pattern(call: Call) -> Answer:
-    found = page(call.graph, call.body, _DEFAULT_LIMIT)
+    found = page(call.graph, call.body | call.query, _DEFAULT_LIMIT)
     found.pop("offset")
     pattern = {part: call.body.get(part) for part in ("subject", "predicate", "object")}
     return Answer(200, {"matches": found.pop("rows"), **found, "pattern": pattern})
@@ -75,7 +75,7 @@ OPERATIONS = (
         "Find the triples that match a pattern.",
         _pattern,
         {200: "MatchPage"},
-        query="NamespaceQuery",
+        query="PatternQuery",
         body="Pattern",
     ),
     Operation(

@@ -33,6 +33,7 @@ from cortex_skills.server.protocol import MAX_HEAD, Patience, PatientProtocol
 log = logging.getLogger(__name__)
 
 _BACKLOG = 512
+_SHORT = 20
 
 
 def serve(
@@ -169,6 +170,8 @@ def check_reach(plugin: Plugin, listener: socket.socket) -> None:
     """
     settings = plugin.config.cortex
     has_tokens = Gate(plugin.config).has_tokens()
+    if settings.auth_token is not None and len(settings.auth_token) < _SHORT:
+        log.warning("cortex.authToken is short, so it can be guessed: give it %d characters or more", _SHORT)
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
         if not has_tokens and not settings.allow_anonymous_reads:

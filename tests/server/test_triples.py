@@ -198,6 +198,8 @@ def test_a_total_is_bounded_unless_it_is_asked_for_exactly(client):
     assert (exact["total"], exact["totalIsExact"]) == (300, True)
     half = client.get("/api/v1/triples", params={"limit": 10, "object": "1", "exactTotal": "true"}).json()
     assert half["total"] == 150
+    asked = client.post("/api/v1/query", params={"exactTotal": "true"}, json={"object": 0, "limit": 1}).json()
+    assert (asked["total"], asked["totalIsExact"]) == (150, True)
 
 
 @pytest.mark.parametrize(
