@@ -140,7 +140,7 @@ class Output:
             task = bar.add_task(one_line(what), total=None)
 
             def told(step: str, done: int, total: int | None) -> None:
-                bar.update(task, description=one_line(f"{what}: {step}"), completed=done, total=total)
+                bar.update(task, description=one_line(f"{step} ({what})"), completed=done, total=total)
 
             yield told
 

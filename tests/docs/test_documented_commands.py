@@ -77,14 +77,23 @@ def test_the_refusal_that_the_command_line_page_shows_is_the_refusal(newcomer: t
 def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None:
     printed = shell(blocks("docs/graph.md", "sh"), newcomer[0])
     assert printed.startswith("2 statements of prices.ttl are in mayros\n")
-    assert printed.endswith("2 statements of mayros are in prices.jsonld\nmayros\n")
+    assert "2 statements of mayros are in prices.jsonld\nmayros\n" in printed
+    assert "2 triples of 1 graph are in restored-prices\n" in printed.replace("./", "")
+    assert printed.endswith("urn:cortex:mayros: 2 triples, and the same canonical hash\n")
 
 
 @pytest.mark.parametrize(
     ("page", "number"),
     [
         (page, number)
-        for page in ("README.md", "docs/python.md", "docs/graph.md", "docs/sandbox.md", "docs/direct-mode.md")
+        for page in (
+            "README.md",
+            "docs/python.md",
+            "docs/graph.md",
+            "docs/ontology.md",
+            "docs/sandbox.md",
+            "docs/direct-mode.md",
+        )
         for number in range(len(blocks(page, "python")))
     ],
 )
