@@ -1,0 +1,281 @@
+"""The processes that evaluate queries: they end when they must, and nothing else does."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph, QueryLimit, QueryTimeout
+from cortex_graph.sparql import query_graphs
+from cortex_graph.sparql.workers import Workers
+from cortex_graph.stores.embedded import OxigraphStore
+from tests.graph.sparql.conftest import content, rows_of
+
+JOIN = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y FILTER(?x + ?y = 123456789) }"
+MANY = "SELECT ?a ?b ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y }"
+
+
+@pytest.fixture(params=["memory", "disk"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OxigraphStore]:
+    opened = OxigraphStore(None if request.param == "memory" else tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def graph(store: OxigraphStore) -> NamespacedGraph:
+    graph = NamespacedGraph(store, "mayros")
+    graph.create_triples([{"subject": f"s{number}", "predicate": "p", "object": number} for number in range(3000)])
+    return graph
+
+
+def processes(store: OxigraphStore) -> list[int]:
+    return store._evaluation.workers.pids()
+
+
+def is_there(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_join_that_takes_too_long_ends_and_others_go_on_meanwhile(graph: NamespacedGraph) -> None:
+    ended: list[float] = []
+    begun = time.monotonic()
+
+    def join() -> None:
+        with pytest.raises(QueryTimeout) as over:
+            graph.query(JOIN, timeout_s=1)
+        assert over.value.code == "query_timeout"
+        ended.append(time.monotonic() - begun)
+
+    thread = threading.Thread(target=join)
+    thread.start()
+    answered = 0
+    while thread.is_alive():
+        graph.create_triple({"subject": "other", "predicate": "q", "object": answered})
+        assert rows_of(graph.query("SELECT ?o { mayros:other mayros:q ?o } ORDER BY DESC(?o) LIMIT 1"))
+        answered += 1
+    thread.join()
+    assert answered > 0
+    assert 0.9 < ended[0] < 20
+
+
+def test_a_process_that_answered_is_asked_again_and_one_that_was_killed_is_replaced(
+    store: OxigraphStore, graph: NamespacedGraph
+) -> None:
+    content(graph.query("ASK {}"))
+    first = processes(store)
+    content(graph.query("SELECT * { ?s ?p ?o } LIMIT 1"))
+    with pytest.raises(GraphError):
+        graph.query("SELECT ?s { ?s ?p ?o } GROUP BY ?p")
+    assert processes(store) == first
+    os.kill(first[0], signal.SIGKILL)
+    wait_for(lambda: not is_there(first[0]))
+    assert content(graph.query("ASK {}"))
+    assert processes(store) != first
+
+
+def test_an_answer_that_nobody_reads_any_further_ends_its_query(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    closed = graph.query(MANY)
+    assert len(next(closed.chunks)) > 0
+    never_read = graph.query(MANY)
+    dropped = graph.query(MANY, max_bytes=1 << 40) if store._evaluation.workers.size > 2 else None
+    pids = processes(store)
+    closed.chunks.close()
+    never_read.chunks.close()
+    del dropped
+    gc.collect()
+    wait_for(lambda: not any(map(is_there, pids)))
+    assert processes(store) == []
+    assert content(graph.query("ASK {}"))
+
+
+def test_an_answer_that_is_read_too_slowly_ends_with_its_time(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    answer = graph.query(MANY, timeout_s=1.5)
+    next(answer.chunks)
+    wait_for(lambda: processes(store) == [])
+    assert content(graph.query("ASK {}"))  # its place is free, though nobody closed it
+    with pytest.raises(QueryTimeout):
+        content(answer)
+
+
+def test_a_process_that_is_killed_in_the_middle_is_an_error(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    answer = graph.query(MANY)
+    next(answer.chunks)
+    (pid,) = processes(store)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(GraphUnavailable, match="has ended"):
+        content(answer)
+    assert content(graph.query("ASK {}"))
+
+
+def test_more_memory_than_allowed_is_an_error_and_not_the_end_of_the_machine(
+    store: OxigraphStore, graph: NamespacedGraph
+) -> None:
+    store._evaluation._workers = Workers(memory_bytes=256 << 20)
+    with pytest.raises(QueryLimit, match="more than 256 MiB of memory") as over:
+        content(graph.query("SELECT DISTINCT * { ?a ?p ?x . ?b ?q ?y . ?c ?r ?z } ORDER BY ?z", timeout_s=60))
+    assert over.value.code == "query_limit"
+    assert content(graph.query("ASK {}"))
+
+
+def test_beyond_those_that_run_and_wait_is_busy(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    store._evaluation._workers = Workers(size=1, waiting=1)
+    running = graph.query(MANY)
+    waiting = threading.Thread(target=lambda: content(graph.query("ASK {}", timeout_s=60)))
+    waiting.start()
+    wait_for(lambda: store._evaluation.workers._state.waiting == 1)
+    with pytest.raises(GraphBusy) as busy:
+        graph.query("ASK {}")
+    assert busy.value.code == "graph_busy"
+    running.chunks.close()
+    waiting.join(30)
+    assert not waiting.is_alive()
+
+
+def test_a_closed_store_leaves_no_process_and_no_copy(tmp_path: Path) -> None:
+    store = OxigraphStore(tmp_path / "store")
+    graph = NamespacedGraph(store, "mayros")
+    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+    content(graph.query("ASK {}"))
+    pids = processes(store)
+    assert (tmp_path / "store" / ".queries").stat().st_mode & 0o077 == 0
+    store.close()
+    assert not any(map(is_there, pids))
+    assert not (tmp_path / "store" / ".queries").exists()
+
+
+PROGRAM = """
+import sys, time, threading
+from cortex_graph import NamespacedGraph
+from cortex_graph.stores.embedded import OxigraphStore
+from pathlib import Path
+store = OxigraphStore(Path(sys.argv[1]) if sys.argv[1] else None)
+graph = NamespacedGraph(store, "mayros")
+graph.create_triples([{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(3000)])
+b"".join(graph.query("ASK {}").chunks)
+for _ in range(2):
+    threading.Thread(target=lambda: graph.query(sys.argv[2], timeout_s=300), daemon=True).start()
+while len(store._evaluation.workers.pids()) < 2:
+    time.sleep(0.02)
+print(*store._evaluation.workers.pids(), flush=True)
+if sys.argv[3] == "wait":
+    time.sleep(300)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("where", ["memory", "disk"])
+@pytest.mark.parametrize("how", ["killed", "exits"])
+def test_no_process_outlives_its_parent(tmp_path: Path, where: str, how: str) -> None:
+    folder = tmp_path / "store"
+    arguments = [str(folder) if where == "disk" else "", JOIN, "wait" if how == "killed" else "exit"]
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        if how == "killed":
+            parent.kill()
+    wait_for(lambda: not any(map(is_there, pids)))
+    if where == "disk" and how == "killed":
+        assert list((folder / ".queries").iterdir())
+        OxigraphStore(folder).close()
+        assert not (folder / ".queries").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_has_processes_of_its_own() -> None:
+    store = OxigraphStore()
+    graph = NamespacedGraph(store, "mayros")
+    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+    content(graph.query("ASK {}"))
+    before = processes(store)
+    child = os.fork()
+    if not child:
+        code = 1
+        with contextlib.suppress(BaseException):
+            same = processes(store) == [] and content(graph.query("ASK { ?s ?p 1 }")).endswith(b"true}")
+            store.close()
+            code = 0 if same else 2
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert processes(store) == before
+    assert content(graph.query("ASK { ?s ?p 1 }")).endswith(b"true}")
+    assert processes(store) == before
+    store.close()
+
+
+def test_a_process_gets_no_environment_and_no_sockets(
+    store: OxigraphStore, graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORTEX_TOKEN", "secret")
+    content(graph.query("ASK {}"))
+    (pid,) = processes(store)
+    assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
+    status = Path(f"/proc/{pid}/status").read_text()
+    assert "Seccomp:\t2" in status
+    assert "NoNewPrivs:\t1" in status
+
+
+def test_a_full_disk_for_copies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = OxigraphStore()
+    graph = NamespacedGraph(store, "mayros")
+    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store._evaluation._snapshots, "_take", full)
+    with pytest.raises(GraphUnavailable, match="cannot be copied for a query: No space left on device"):
+        graph.query("ASK {}")
+    monkeypatch.undo()
+    assert content(graph.query("ASK {}"))
+    store.close()
+
+
+def rss_kib(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    answer = query_graphs(
+        store, [graph], "SELECT ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y } LIMIT 10000000", timeout_s=300
+    )
+    (pid,) = processes(store)
+    received = 0
+    here: list[int] = []
+    there: list[int] = []
+    for count, chunk in enumerate(answer.chunks):
+        received += len(chunk)
+        if count % 200 == 0:
+            here.append(rss_kib(os.getpid()))
+            there.append(rss_kib(pid))
+        if received > 300 << 20:  # as much of it as tells
+            break
+    answer.chunks.close()
+    assert received > 300 << 20
+    assert max(here) - here[1] < 30 << 10
+    assert max(there) - there[1] < 30 << 10
