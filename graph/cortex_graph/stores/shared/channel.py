@@ -66,12 +66,15 @@ class Channel:
         """Say something.
 
         Raises:
-            InvalidArguments: it is longer than a message may be; nothing was sent.
+            InvalidArguments: it is longer than a message may be, or cannot be JSON; nothing was sent.
             Silent: the other side takes nothing in.
             Lost: it is gone.
 
         """
-        head = orjson.dumps(header)
+        try:
+            head = orjson.dumps(header)
+        except TypeError as error:  # lone surrogates in a text, numbers beyond 64 bits
+            raise InvalidArguments(f"an argument cannot be passed on to another process: {error}") from error
         length = len(head) + len(body)
         if length > limits.FRAME_BYTES:
             raise InvalidArguments(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -173,7 +172,7 @@ def _uploaded(peer: Peer) -> Iterator[Quad]:
 
 def _bulk_load(given: Given) -> None:
     (graph,) = wire.nodes_from_bytes(given.body)
-    given.store.bulk_load(Path(str(given.header["path"])), graph)
+    given.store.bulk_load(wire.path_from_wire(given.header["path"]), graph)
     given.answer()
 
 
@@ -206,7 +205,7 @@ def _query(given: Given) -> None:
 
 
 def _snapshot(given: Given) -> None:
-    given.answer(given.store.snapshot(Path(str(given.header["folder"]))))
+    given.answer(given.store.snapshot(wire.path_from_wire(given.header["folder"])))
 
 
 def _flush(given: Given) -> None:

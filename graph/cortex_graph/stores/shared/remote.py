@@ -11,7 +11,6 @@ Rules kept here:
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice
@@ -20,6 +19,7 @@ from typing import IO, Any
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
+from cortex_graph.cursors import read_cursor
 from cortex_graph.errors import GraphBusy, GraphError, GraphUnavailable
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.shared import limits, wire
@@ -101,6 +101,8 @@ class Remote:
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> Page:
         """See `GraphStore`."""
+        if cursor is not None:
+            read_cursor(pattern, cursor)  # which refuses what could not be sent
         bound, body = wire.pattern_to_wire(pattern)
         said = self._ask({"op": "match", "bound": bound, "limit": limit, "cursor": cursor}, body)
         return Page(wire.quads_from_bytes(said.body), said.header["ok"])
@@ -136,7 +138,7 @@ class Remote:
 
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
-        self._ask({"op": "bulk_load", "path": os.fspath(path.absolute())}, wire.nodes_to_bytes([graph]))
+        self._ask({"op": "bulk_load", "path": wire.path_to_wire(path)}, wire.nodes_to_bytes([graph]))
 
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
         """See `GraphStore`."""
@@ -178,7 +180,7 @@ class Remote:
 
     def snapshot(self, folder: Path) -> bool:
         """See `GraphStore`."""
-        return bool(self._ask({"op": "snapshot", "folder": os.fspath(folder.absolute())}).header["ok"])
+        return bool(self._ask({"op": "snapshot", "folder": wire.path_to_wire(folder)}).header["ok"])
 
     def flush(self) -> None:
         """See `GraphStore`."""

@@ -192,7 +192,4 @@ class Peer:
             self._fail(GraphUnavailable(f"the owner of the store failed: {type(error).__name__}: {error}"))
 
     def _fail(self, error: GraphError) -> None:
-        try:
-            self.say({"error": error_to_wire(error)})
-        except TypeError:  # details that JSON cannot hold
-            self.say({"error": {**error_to_wire(error), "details": {}}})
+        self.say({"error": error_to_wire(error)})

@@ -9,9 +9,12 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
+import orjson
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, serialize
 
 from cortex_graph.errors import GraphError, GraphUnavailable
@@ -115,9 +118,24 @@ def format_named(find: Callable[[str], Format | None], media_type: Any) -> Forma
     return form
 
 
+def path_to_wire(path: Path) -> str:
+    """A path from the root; it need not be text (PEP 383)."""
+    return os.fsencode(path.absolute()).hex()
+
+
+def path_from_wire(said: Any) -> Path:
+    """The path of what `path_to_wire` wrote."""
+    return Path(os.fsdecode(bytes.fromhex(said)))
+
+
 def error_to_wire(error: GraphError) -> dict[str, Any]:
-    """An error, JSON-ready."""
-    return {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+    """An error, JSON-ready, whatever it was made of."""
+    said = {"code": error.code, "message": _sendable(error.message), "hint": _sendable(error.hint)}
+    try:
+        orjson.dumps(error.details)
+    except TypeError:
+        return {**said, "details": {}}
+    return {**said, "details": error.details}
 
 
 def error_from_wire(said: Any) -> GraphError:
@@ -131,6 +149,10 @@ def error_from_wire(said: Any) -> GraphError:
         hint=str(said.get("hint") or ""),
         details=details if isinstance(details, dict) else {},
     )
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _kinds() -> dict[str, type[GraphError]]:
