@@ -1,7 +1,7 @@
 """HTTP/1.1 on a connection, for clients that are slow, broken or many.
 
 Rules kept here:
-- the parser is h11: pure Python, strict, and without a memory to corrupt; see docs/decisions/0012;
+- the parser is h11: pure Python, strict, and without a memory to corrupt; see docs/decisions/0012-h11-reads-http.md;
 - a connection has so many seconds to send the head of a request, and so many in which nothing of an answer is taken;
   then it is cut off. How long a body may take is the application's affair (`bodies.py`);
 - there are so many connections, and no more;

@@ -20,7 +20,7 @@ HOST = b"Host: localhost\r\n"
 @pytest.fixture
 def hasty(serve):
     """A server with little patience."""
-    return serve(patience=Patience(head_s=0.5, stall_s=0.5, idle_s=1, shutdown_s=5, connections=300), body_s=0.5)
+    return serve(patience=Patience(head_s=1, stall_s=2, idle_s=1, shutdown_s=5, connections=300), body_s=2)
 
 
 def connected(server) -> socket.socket:
