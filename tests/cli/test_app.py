@@ -7,7 +7,19 @@ import pytest
 from cortex_skills import __version__
 from cortex_skills.cli.app import program
 
-COMMANDS = [["dev"], ["validate"], ["scan"], ["list"], ["query"], ["call"], ["status"], ["doctor"], ["graph"], ["serve"], ["token"]]
+COMMANDS = [
+    ["dev"],
+    ["validate"],
+    ["scan"],
+    ["list"],
+    ["query"],
+    ["call"],
+    ["status"],
+    ["doctor"],
+    ["graph"],
+    ["serve"],
+    ["token"],
+]
 FAMILY = [["graph", "import"], ["graph", "export"], ["graph", "namespaces"], ["token", "create"], ["token", "revoke"]]
 COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
 
