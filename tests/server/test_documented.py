@@ -1,0 +1,66 @@
+"""docs/server.md does what it says, in the order in which it stands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cortex_skills.server.errors import HTTP_CODES
+from tests.server.serving import SCRIPT
+
+PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the page uses curl")
+def test_every_command_of_the_page_works(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    lines = "\n".join(blocks("sh")).replace("19090", str(port)).replace("serve --store", f"serve --port {port} --store")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", f"set -m; {lines}"],
+        cwd=tmp_path,
+        env=kept
+        | {
+            "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}",
+            "CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for part in (
+        '"status":"healthy"',
+        '"subject":"mayros:hammer","predicate":"mayros:inStock","object":3,"created":true',
+        '"duplicates":0',
+        '"agent":"demo"',
+        '"subjects":["mayros:hammer","mayros:nails"]',
+        '"triple_count":3',
+        "demo is revoked",
+    ):
+        assert part in done.stdout
+
+
+def test_the_python_of_the_page_runs(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(compile(code, "server.md", "exec"), names)
+    assert type(names["app"]).__name__ == "Starlette"
+
+
+def test_every_code_of_http_is_on_the_page():
+    for code in HTTP_CODES:
+        assert f"`{code}`" in PAGE
