@@ -85,6 +85,10 @@ class TripleIndex:
         self._is_active = self._store.contains(self._active)
         return self._is_active
 
+    def is_complete(self) -> bool:
+        """Whether every triple is indexed."""
+        return self._store.contains(self._complete)
+
     def forget_completeness(self) -> None:
         """Triples come in, or came in, that are not indexed."""
         self._store.apply(remove=[self._complete, *reached_marks(self._store, self._names)])
@@ -102,7 +106,7 @@ class TripleIndex:
         with self._starting:
             build = self._build
             if build is None or not build.is_running:
-                if self._store.contains(self._complete):
+                if self.is_complete():
                     return
                 build = self._build = Build(self._store, self._names, self)
         build.wait(timeout_s)
@@ -122,7 +126,7 @@ class TripleIndex:
         )
         if quad is not None:
             return quad if self._store.contains(quad) else None
-        if self._store.contains(self._complete):
+        if self.is_complete():
             return None
         everything = Pattern(self._names.graph)
         if self._store.count(everything, SMALL + 1) <= SMALL:
