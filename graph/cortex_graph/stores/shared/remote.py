@@ -1,18 +1,15 @@
 """One owner, as another process asks it.
 
 Rules kept here:
-- every request has a connection to itself until it is answered; connections are kept for the next ones;
-- `Lost` leaves a request that can be made again with the next owner: nothing that it gave or took has gone astray. A
-  stream or an upload that breaks in its middle is an error instead, which says what to do;
-- an owner that shows no sign of life is an error in bounded time, and not asked again by itself: it may still do what
-  it was asked for.
+- each operation is one request (`operations.py` answers it), on a connection to itself;
+- an upload that breaks in its middle is an error that says to do it again; one of which nothing was read yet is `Lost`,
+  as any other request, and made again with the next owner.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -20,54 +17,17 @@ from typing import IO, Any
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cursors import read_cursor
-from cortex_graph.errors import GraphBusy, GraphError, GraphUnavailable
+from cortex_graph.errors import GraphUnavailable
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.shared import limits, wire
-from cortex_graph.stores.shared.channel import Channel, Distrusted, Lost, Message, Silent, greet_owner
-from cortex_graph.stores.shared.place import Record, connected
+from cortex_graph.stores.shared.channel import Channel, Lost, Message
+from cortex_graph.stores.shared.connections import Connections, Stream
 
-_KEPT = 8  # connections that wait for the next request
 _UPLOAD_QUADS = 1000  # of one part of an upload, unless they are long
 
 
-class Remote:
-    """The owner of a record.
-
-    Args:
-        folder: what it owns, for messages.
-        record: where it is.
-
-    """
-
-    def __init__(self, folder: Path, record: Record) -> None:
-        self.record = record
-        self._folder = folder
-        self._lock = threading.Lock()
-        self._free: list[Channel] = []
-        self._closed = False
-
-    def greet(self) -> None:
-        """See that it is there.
-
-        Raises:
-            Lost: it is not.
-            GraphBusy: it is, and does not answer, or takes no more connections.
-
-        """
-        self._keep(self._channel())
-
-    def close(self) -> None:
-        """Let go of the connections that nobody uses."""
-        with self._lock:
-            self._closed = True
-            free, self._free = self._free, []
-        for channel in free:
-            channel.close()
-
-    def forked(self) -> None:
-        """In a forked child: let go of the parent's connections, and leave them working."""
-        self._lock = threading.Lock()
-        self.close()
+class Remote(Connections):
+    """The owner of a record; `GraphStore` says what each operation does."""
 
     def contains(self, quad: Quad) -> bool:
         """See `GraphStore`."""
@@ -124,16 +84,16 @@ class Remote:
     def bulk_insert(self, quads: Iterator[Quad]) -> None:
         """See `GraphStore`."""
         begun = False
-        with self._talk() as channel:
+        with self.talk() as channel:
             channel.send({"op": "bulk_insert"})
             try:
-                while "next" in self._heard(channel).header:
+                while "next" in self.heard(channel).header:
                     begun = True
                     part = wire.quads_to_bytes(_some(quads))
                     channel.send({"op": "quads"} if part else {"op": "end"}, part)
             except Lost:
                 if begun:
-                    raise self._broken("what was uploaded to it") from None
+                    raise self.broken("what was uploaded to it") from None
                 raise
 
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
@@ -168,9 +128,9 @@ class Remote:
             "graphs": graphs.media_type,
             "timeout_s": timeout_s,
         }
-        with self._talk(keep=False) as channel:
+        with self.talk(keep=False) as channel:
             channel.send(asked, wire.nodes_to_bytes([*dataset.default, *dataset.named]))
-            said = self._heard(channel).header["ok"]
+            said = self.heard(channel).header["ok"]
         form: QueryResultsFormat | RdfFormat = (
             wire.format_named(QueryResultsFormat.from_media_type, said["form"])
             if said["rows"]
@@ -194,46 +154,17 @@ class Remote:
             reclaim: whether it was held when the last owner died.
 
         """
-        with self._talk(keep=False) as channel:
+        with self.talk(keep=False) as channel:
             channel.send({"op": "maintain", "timeout": timeout_s, "reclaim": reclaim})
-            if self._heard(channel).header["ok"]:
+            if self.heard(channel).header["ok"]:
                 return channel
-            self._keep(channel)
+            self.keep(channel)
             return None
 
-    def give_back(self, channel: Channel) -> None:
-        """End what `maintain` began; nothing to do where its owner has gone."""
-        try:
-            channel.send({"op": "release"})
-            self._heard(channel)
-        except (Lost, Silent, GraphError, _Failed):
-            channel.close()
-        else:
-            self._keep(channel)
-
-    def go_on(self, channel: Channel) -> Message:
-        """The next part of a stream; after an error the connection is no longer the stream's."""
-        try:
-            with self._talk(channel, keep=False):
-                channel.send({"op": "next"})
-                return self._heard(channel)
-        except Lost:
-            raise self._broken("its answer") from None
-
-    def let_go(self, channel: Channel, *, ended: bool) -> None:
-        """A stream has ended, or nobody wants more of it."""
-        try:
-            if not ended:
-                channel.send({"op": "stop"})
-        except (Lost, GraphError, Silent):
-            channel.close()
-        else:
-            self._keep(channel)
-
     def _begin(self, header: dict[str, Any], body: bytes) -> Stream:
-        with self._talk(keep=False) as channel:
+        with self.talk(keep=False) as channel:
             channel.send(header, body)
-            return Stream(self, channel, self._heard(channel))
+            return Stream(self, channel, self.heard(channel))
 
     def _parsed(self, stream: Stream) -> Iterator[Quad]:
         with contextlib.closing(stream):
@@ -241,131 +172,9 @@ class Remote:
                 yield from wire.quads_from_bytes(chunk)
 
     def _ask(self, header: dict[str, Any], body: bytes = b"") -> Message:
-        with self._talk() as channel:
+        with self.talk() as channel:
             channel.send(header, body)
-            return self._heard(channel)
-
-    def _heard(self, channel: Channel) -> Message:
-        message = channel.receive(limits.SILENCE_S)
-        if "error" in message.header:
-            raise _Failed(wire.error_from_wire(message.header["error"]))
-        return message
-
-    @contextlib.contextmanager
-    def _talk(self, channel: Channel | None = None, *, keep: bool = True) -> Iterator[Channel]:
-        """A request on a connection, which is kept only when both sides know that the request has ended."""
-        if channel is None:
-            channel = self._channel()
-        try:
-            yield channel
-        except _Failed as failed:
-            self._keep(channel)
-            raise failed.error from None
-        except Silent:
-            channel.close()
-            raise self._stopped() from None
-        except Distrusted as error:
-            channel.close()
-            pid = self.record.pid
-            raise GraphUnavailable(f"process {pid}, which has the store open, answers nonsense: {error}") from error
-        except BaseException:
-            channel.close()
-            raise
-        if keep:
-            self._keep(channel)
-
-    def _channel(self) -> Channel:
-        with self._lock:
-            if self._free:
-                return self._free.pop()
-        connection = connected(self.record)
-        if connection is None:
-            raise Lost
-        channel = Channel(connection)
-        try:
-            refused = greet_owner(channel, self.record.token)
-        except BaseException as error:
-            channel.close()
-            if isinstance(error, Silent):
-                raise self._stopped() from None
-            if isinstance(error, Distrusted):
-                raise Lost from None
-            raise
-        if refused is not None:
-            channel.close()
-            raise wire.error_from_wire(refused["error"])
-        return channel
-
-    def _keep(self, channel: Channel) -> None:
-        with self._lock:
-            if not self._closed and len(self._free) < _KEPT:
-                self._free.append(channel)
-                return
-        channel.close()
-
-    def _stopped(self) -> GraphBusy:
-        return GraphBusy(
-            f"process {self.record.pid}, which has the store in {self._folder} open, does not answer",
-            hint="see whether it is stopped or overloaded; when it ends, another process takes over. A change that was "
-            "asked for may still be made; making it again does no harm",
-            details={"folder": str(self._folder), "pid": self.record.pid},
-        )
-
-    def _broken(self, what: str) -> GraphUnavailable:
-        return GraphUnavailable(
-            f"process {self.record.pid}, which had the store in {self._folder} open, ended in the middle of {what}",
-            hint="do it again from its beginning: another process takes over",
-            details={"folder": str(self._folder), "pid": self.record.pid},
-        )
-
-
-class _Failed(Exception):
-    """What the owner answers is an error."""
-
-    def __init__(self, error: GraphError) -> None:
-        super().__init__(error)
-        self.error = error
-
-
-class Stream(Generator[bytes, None, None]):
-    """What the owner sends, chunk by chunk; closing it ends it at the owner, too, whether it was begun or not.
-
-    Args:
-        remote: the owner.
-        channel: the stream's own connection.
-        first: the first chunk; None when it has not been asked for.
-
-    """
-
-    def __init__(self, remote: Remote, channel: Channel, first: Message | None) -> None:
-        self._remote = remote
-        self._channel: Channel | None = channel
-        self._next = first
-
-    def send(self, value: None, /) -> bytes:  # noqa: ARG002 - nothing is sent into a stream
-        """The next chunk."""
-        while self._channel is not None:
-            message, self._next = self._next, None
-            if message is None:
-                channel, self._channel = self._channel, None
-                message = self._remote.go_on(channel)
-                self._channel = channel
-            if "more" not in message.header:
-                channel, self._channel = self._channel, None
-                self._remote.let_go(channel, ended=True)
-            if message.body:
-                return message.body
-        raise StopIteration
-
-    def throw(self, kind: Any, error: Any = None, trace: Any = None, /) -> bytes:  # noqa: ARG002
-        """End it."""
-        if self._channel is not None:
-            channel, self._channel = self._channel, None
-            self._remote.let_go(channel, ended=False)
-        raise kind if error is None else error
-
-    def __del__(self) -> None:
-        self.close()
+            return self.heard(channel)
 
 
 def _some(quads: Iterator[Quad]) -> list[Quad]:
