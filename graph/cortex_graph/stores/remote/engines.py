@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -76,47 +77,14 @@ _DATE_TIME = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(T(?!24)\d\d:\d\d:[0-5]\d(\.\d{
 _DIGITS = re.compile(r"-?(\d{1,39})(\.\d{1,15})?", re.ASCII)
 _SMALLEST_FLOAT = 1.1754944e-38
 _VIRTUOSO_IRI_BYTES = 1_800
-_VIRTUOSO_INTEGERS = frozenset(
-    f"{_XSD}{name}"
-    for name in [
-        "integer",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "nonNegativeInteger",
-        "positiveInteger",
-        "nonPositiveInteger",
-        "negativeInteger",
-        "unsignedLong",
-        "unsignedInt",
-        "unsignedShort",
-        "unsignedByte",
-    ]
-)
 _VIRTUOSO_REFUSED = frozenset(
     f"{_XSD}{name}"
-    for name in [
-        "time",
-        "duration",
-        "dayTimeDuration",
-        "yearMonthDuration",
-        "gYear",
-        "gYearMonth",
-        "gMonthDay",
-        "gMonth",
-        "gDay",
-    ]
+    for name in (
+        *("time", "duration", "dayTimeDuration", "yearMonthDuration", "gYear", "gYearMonth", "gMonthDay", "gMonth"),
+        *("gDay", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger"),
+        *("negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
+    )
 ) | {"http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"}
-
-
-def virtuoso_spelling(literal: Literal) -> Literal:
-    """The literal as it is read from Virtuoso: what Oxigraph has, and derived integers keep their type."""
-    kind = literal.datatype.value
-    if kind in _VIRTUOSO_INTEGERS:
-        spelt = oxigraph_spelling(literal)
-        return Literal(spelt.value, datatype=literal.datatype)
-    return oxigraph_spelling(literal)
 
 
 def virtuoso_objection(term: Term) -> str:
@@ -134,15 +102,15 @@ def virtuoso_objection(term: Term) -> str:
         return f"cuts IRIs of more than {_VIRTUOSO_IRI_BYTES} bytes"
     if kind in _VIRTUOSO_REFUSED:
         return "does not keep this type as it is written"
-    if kind in _VIRTUOSO_INTEGERS:
+    if kind == f"{_XSD}integer":
         in_range = re.fullmatch(r"-?\d{1,19}", text, re.ASCII) and abs(int(text)) < 2**63 - 1
         return "" if in_range else "keeps integers of 63 bits"
     if kind == f"{_XSD}decimal" and not _DIGITS.fullmatch(text):
         return "keeps decimals of 39 digits, 15 of them behind the point"
     if kind in _DOUBLES and (text == "NaN" or not _is_number(text)):
         return "finds no NaN again"
-    if kind == f"{_XSD}float" and 0 < abs(float(text)) < _SMALLEST_FLOAT:
-        return "keeps no float that is so near to zero"
+    if kind == f"{_XSD}float" and not (text in ("0", "-0") or _SMALLEST_FLOAT < abs(float(text)) < math.inf):
+        return "keeps no float that is infinite or so near to zero"
     if kind == f"{_XSD}boolean" and text not in ("true", "false"):
         return "keeps `true` and `false` as booleans"
     if kind in (f"{_XSD}dateTime", f"{_XSD}date") and not _DATE_TIME.fullmatch(text):
@@ -158,7 +126,7 @@ def value_of(literal: Literal) -> Hashable:
     try:
         if kind in _DOUBLES:
             return Decimal(float(text))
-        if kind == f"{_XSD}decimal" or kind in _VIRTUOSO_INTEGERS:
+        if kind in (f"{_XSD}decimal", f"{_XSD}integer"):
             return Decimal(text)
         if kind == f"{_XSD}dateTime":
             moment = datetime.fromisoformat(text)
@@ -177,5 +145,5 @@ def _is_number(text: str) -> bool:
 
 
 OXIGRAPH = Engine("Oxigraph", oxigraph_spelling, _no_objection, ordered=True)
-VIRTUOSO = Engine("Virtuoso", virtuoso_spelling, virtuoso_objection, by_value=True, digits=True, batch=500)
+VIRTUOSO = Engine("Virtuoso", oxigraph_spelling, virtuoso_objection, by_value=True, digits=True, batch=500)
 OTHER = Engine("this server", None, _no_objection)

@@ -21,7 +21,7 @@ from cortex_graph.errors import GraphUnavailable
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
 from cortex_graph.stores.remote.engines import Engine
 from cortex_graph.stores.remote.protocol import Protocol
-from cortex_graph.stores.remote.wire import KEY, bound_group_of, digits_of, group_of, read_row, rows_of
+from cortex_graph.stores.remote.wire import digits_of, group_of, key_of, read_row, rows_of
 
 _NEARBY = 1_000  # how far around its old place the last quad of a page is looked for
 _DIGITS = 31  # of a key, in hexadecimal: 16 in a cursor's mark, the rest in its offset
@@ -88,7 +88,7 @@ def _offset(protocol: Protocol, engine: Engine, pattern: Pattern, last: Position
 def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, last: Position | None) -> Page:
     behind = "" if last is None else f" FILTER(?key > '{_key_of(last)}')"
     text = (
-        f"SELECT ?s ?p ?o ?key{digits_of(engine)} {{ {bound_group_of(pattern, engine)} BIND({KEY} AS ?key){behind} }} "
+        f"SELECT ?s ?p ?o ?key{digits_of(engine)} {{ {group_of(pattern, engine)} BIND({key_of(pattern)} AS ?key){behind} }} "
         f"ORDER BY ?key LIMIT {limit + 1}"
     )
     keys: list[str] = []

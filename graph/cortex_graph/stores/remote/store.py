@@ -82,12 +82,16 @@ class RemoteStore:
     def contains(self, quad: Quad) -> bool:
         """See `GraphStore`."""
         pattern = _pattern_of(quad)
+        if self._holds_none(pattern):
+            return False
         if is_looked_at(pattern, self._engine):
             return any(True for _ in self._matching(pattern))
         return self._ask(f"ASK {{ {group_of(pattern, self._engine)} }}")
 
     def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
         """See `GraphStore`. One query for 50 groups, then one update; `created` may be told to two racing processes."""
+        for group in groups:
+            self._refuse(group)
         with self._writing:
             there = self._existing([group[0] for group in groups])
             new: dict[Quad, Sequence[Quad]] = {}
@@ -126,7 +130,7 @@ class RemoteStore:
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
-        if _is_whole(pattern):
+        if _is_whole(pattern) or self._holds_none(pattern):
             return Page(list(self.quads(pattern)), None)
         try:
             return page_of(self._protocol, self._engine, pattern, limit, cursor)
@@ -140,11 +144,12 @@ class RemoteStore:
             if self.contains(quad):
                 yield quad
             return
-        yield from self._matching(pattern)
+        if not self._holds_none(pattern):
+            yield from self._matching(pattern)
 
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
         """See `GraphStore`."""
-        if ceiling == 0:
+        if ceiling == 0 or self._holds_none(pattern):
             return 0
         group = group_of(pattern, self._engine)
         if is_looked_at(pattern, self._engine):
@@ -291,15 +296,10 @@ class RemoteStore:
 
     def _check(self, quads: Sequence[Quad], new: Iterable[Quad]) -> None:
         """Refuse what the server would not keep as it is; `new` are those that are known not to be there."""
-        terms: dict[Term, None] = {}
-        for quad in quads:
-            terms.update(dict.fromkeys(cast(Iterable[Term], (quad.subject, quad.predicate, quad.object))))
-            terms[cast(NamedNode, quad.graph_name)] = None
-        for term in terms:
-            self._objection(term)
+        self._refuse(quads)
         engine = self._engine
-        literals = [term for term in terms if isinstance(term, Literal)]
         if engine.spelling is None:
+            literals = dict.fromkeys(quad.object for quad in quads if isinstance(quad.object, Literal))
             for literal, stored in self._spelling.of(literals, engine).items():
                 if stored != literal:
                     raise invalid("object", f"is {str(literal)[:200]}, and {self._client.name} keeps it as {stored}")
@@ -323,6 +323,16 @@ class RemoteStore:
                 f"is {alike.object}, and {self._client.name} has, or would have, an equal value of another type there",
                 hint=f"{self._engine.name} takes both for the same; use another predicate, or another store",
             )
+
+    def _refuse(self, quads: Sequence[Quad]) -> None:
+        """Refuse terms that the server cannot keep."""
+        for term in {term for quad in quads for term in (*quad.triple, quad.graph_name)}:
+            self._objection(cast(Term, term))
+
+    def _holds_none(self, pattern: Pattern) -> bool:
+        """Whether nothing can match, since the server could not keep it."""
+        terms = (pattern.graph, pattern.subject, pattern.predicate, pattern.object_)
+        return any(self._engine.objection(term) for term in terms if term is not None)
 
     def _objection(self, term: Term) -> None:
         if objection := self._engine.objection(term):

@@ -23,11 +23,11 @@ STRINGS = frozenset({f"{_XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-n
 _DIGITS = (
     f"(IF(DATATYPE(?o) = <{_XSD}double> || DATATYPE(?o) = <{_XSD}float>, bif:sprintf('%.17g', ?o), '') AS ?digits)"
 )
-# A total order of quads that no writing changes. A hash, so that a cursor holds none of the data.
-KEY = (
-    "SUBSTR(SHA256(CONCAT(STR(?s), ' ', STR(?p), ' ', STR(?o), ' ', COALESCE(STR(LANG(?o)), ''), ' ', "
-    "COALESCE(STR(DATATYPE(?o)), ''))), 1, 31)"
-)
+_PARTS = {
+    "subject": "STR(?s)",
+    "predicate": "STR(?p)",
+    "object_": "STR(?o), ' ', COALESCE(STR(LANG(?o)), ''), ' ', COALESCE(STR(DATATYPE(?o)), '')",
+}
 
 
 def group_of(pattern: Pattern, engine: Engine) -> str:
@@ -47,14 +47,13 @@ def existence_of(groups: list[str], engine: Engine) -> str:
     return f"SELECT ?i ?o{digits_of(engine)} {{ {branches} }}"
 
 
-def bound_group_of(pattern: Pattern, engine: Engine) -> str:
-    """The same with all three variables bound, for what sorts by them."""
-    binds = [
-        f"BIND({term} AS {variable})"
-        for variable, term in (("?s", pattern.subject), ("?p", pattern.predicate), ("?o", pattern.object_))
-        if term is not None and not (variable == "?o" and is_looked_at(pattern, engine))
-    ]
-    return " ".join([group_of(pattern, engine), *binds])
+def key_of(pattern: Pattern) -> str:
+    """What orders the quads of a pattern totally, whatever is written: a hash, so that a cursor holds none of the data.
+
+    It is made of what the pattern leaves open: Virtuoso is not of one mind about what is bound.
+    """
+    parts = ", ' ', ".join(part for field, part in _PARTS.items() if getattr(pattern, field) is None)
+    return f"SUBSTR(SHA256(CONCAT({parts}, '')), 1, 31)"
 
 
 def rows_of(pattern: Pattern, engine: Engine) -> str:

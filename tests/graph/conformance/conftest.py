@@ -1,0 +1,112 @@
+"""The stores under test. Servers are started when a test of a worker first needs them, and live until its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from pyoxigraph import NamedNode
+
+from cortex_graph import GraphStore, NamespacedGraph, open_store
+from cortex_graph.stores.remote.engines import OTHER
+from tests.graph.conformance.kinds import KINDS, Kind, Subject
+from tests.graph.shared.processes import owner_of
+from tests.services.oxigraph import Oxigraph, oxigraph
+from tests.services.virtuoso import Unavailable, Virtuoso, virtuoso
+
+_numbers = count()
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name.removesuffix("_store"))
+def subject(request: pytest.FixtureRequest) -> Subject:
+    kind: Kind = request.param
+    return Subject(kind, request.getfixturevalue(kind.name))
+
+
+@pytest.fixture
+def store(subject: Subject) -> GraphStore:
+    return subject.store
+
+
+@pytest.fixture
+def kind(subject: Subject) -> Kind:
+    return subject.kind
+
+
+@pytest.fixture
+def name() -> NamedNode:
+    """A graph that no other test has used."""
+    return NamedNode(f"urn:test:{next(_numbers)}")
+
+
+@pytest.fixture
+def graph(store: GraphStore) -> NamespacedGraph:
+    """A namespace that no other test has used."""
+    return NamespacedGraph(store, f"n{next(_numbers)}")
+
+
+@pytest.fixture
+def memory_store() -> Iterator[GraphStore]:
+    yield from _opened("memory:")
+
+
+@pytest.fixture
+def disk_store(tmp_path: Path) -> Iterator[GraphStore]:
+    yield from _opened(str(tmp_path / "store"))
+
+
+@pytest.fixture(scope="session")
+def owned_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+    folder = tmp_path_factory.mktemp("owned") / "store"
+    with owner_of(folder):
+        yield from _opened(str(folder))
+
+
+@pytest.fixture(scope="session")
+def oxigraph_server() -> Iterator[Oxigraph]:
+    with oxigraph() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def oxigraph_store(oxigraph_server: Oxigraph) -> Iterator[GraphStore]:
+    yield from _opened(oxigraph_server.url)
+
+
+@pytest.fixture(scope="session")
+def unknown_server_store(oxigraph_server: Oxigraph) -> Iterator[GraphStore]:
+    """A server that does not say what it is: nothing is assumed of its spelling and its order."""
+    for store in _opened(oxigraph_server.url):
+        store._known = OTHER  # type: ignore[attr-defined]
+        yield store
+
+
+@pytest.fixture(scope="session")
+def virtuoso_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Virtuoso]:
+    try:
+        with virtuoso(tmp_path_factory.mktemp("virtuoso")) as server:
+            yield server
+    except Unavailable as error:
+        pytest.skip(f"no Virtuoso: {error}")
+
+
+@pytest.fixture(scope="session")
+def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEST_VIRTUOSO_PASSWORD", "dba")
+        store = open_store(
+            {
+                "query": f"{virtuoso_server.url}/sparql-auth",
+                "auth": {"type": "digest", "user": "dba", "password": "${TEST_VIRTUOSO_PASSWORD}"},
+            }
+        )
+    yield store
+    store.close()
+
+
+def _opened(where: str) -> Iterator[GraphStore]:
+    store = open_store(where)
+    yield store
+    store.close()
