@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.bench import plugin_rows, sandbox_rows, scale_rows, stores
+from tests.bench import plugin_rows, sandbox_rows, scale_rows, stores, transfer_rows
 from tests.bench.measure import Row, table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
@@ -33,9 +33,12 @@ def main() -> int:
     rows: list[Row] = []
     sizes = [1_000_000] + ([10_000_000] if options.full else [])
     shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
+    imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.
     worker = threading.Thread(
-        target=lambda: rows.extend([*sandbox_rows.rows(), *scale_rows.rows(shapes), *plugin_rows.rows()])
+        target=lambda: rows.extend(
+            [*sandbox_rows.rows(), *scale_rows.rows(shapes), *plugin_rows.rows(), *transfer_rows.rows(imports)]
+        )
     )
     worker.start()
     worker.join()

@@ -10,9 +10,8 @@ import tempfile
 from itertools import count, islice
 from pathlib import Path
 
-from pyoxigraph import NamedNode, Quad, RdfFormat, Store
+from pyoxigraph import NamedNode, Quad, Store
 
-from cortex_graph import import_rdf
 from cortex_sandbox import Limits, Sandbox
 from cortex_skills import Config, Plugin
 from cortex_skills.enrichment import sanitize_enrichment
@@ -32,7 +31,7 @@ def rows() -> list[Row]:
         skill = folder / "bench"
         skill.mkdir()
         (skill / "SKILL.md").write_text(MANIFEST)
-        out = [_assertions(folder, skill), _import(folder)]
+        out = [_assertions(folder, skill)]
     return [*out, _live_skills(), _cleaning(), _start()]
 
 
@@ -75,18 +74,6 @@ def _dump(plugin: Plugin) -> list[Quad]:
 
     store = plugin.graph.store
     return [quad for graph in store.graph_names() for quad in store.quads(Pattern(graph))]
-
-
-def _import(folder: Path) -> Row:
-    file = folder / "data.nt"
-    lines = 200_000
-    with file.open("w") as out:
-        out.writelines(f'<urn:cortex:mayros:s{i}> <{STATUS.value}> "value {i}" .\n' for i in range(lines))
-    raw = Store(folder / "raw-import")
-    theirs = lines / median_s(lambda: raw.bulk_load(path=file, format=RdfFormat.N_TRIPLES, to_graph=GRAPH), runs=1)
-    with Plugin.open(Config(store=str(folder / "import"))) as plugin:
-        ours = lines / median_s(lambda: import_rdf(plugin.graph, file), runs=1)
-    return Row("import of N-Triples", ours, "raw bulk_load", theirs, 0.8, unit="quads/s", at_least=True)
 
 
 def _live_skills() -> Row:
