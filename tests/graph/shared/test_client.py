@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from cortex_graph import (
     open_store,
 )
 from cortex_graph.errors import GraphError
+from cortex_graph.store import Revisioned
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.client import Client
@@ -260,6 +263,30 @@ def test_a_stream_whose_owner_dies_says_so_and_what_to_do(tmp_path: Path) -> Non
         assert caught.value.hint
         assert caught.value.details["pid"] == owner.pid
     assert store.count(Pattern(OTHER)) == 5000
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_a_guarded_change_whose_owner_dies_is_not_made_again_by_itself(tmp_path: Path) -> None:
+    """The next owner would answer that the graphs have changed, and whoever counts would count twice."""
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+        assert isinstance(store, Revisioned)
+        revision = store.revision([OTHER])
+        assert store.apply_at(revision, [OTHER], [quad(1, OTHER)], []) is True
+        assert store.apply_at(revision, [OTHER], [quad(2, OTHER)], []) is False
+        revision = store.revision([OTHER])
+        owner.send_signal(signal.SIGSTOP)
+        with ThreadPoolExecutor(1) as pool:
+            change = pool.submit(store.apply_at, revision, [OTHER], [quad(3, OTHER)], [])
+            with pytest.raises(TimeoutError):  # it is under way; that it is sent is all that matters here
+                change.result(1)
+            owner.kill()
+            with pytest.raises(GraphUnavailable, match="in the middle of a change") as caught:
+                change.result(60)
+        assert "see whether it was made" in caught.value.hint
+    assert store.count(Pattern(OTHER)) == 1
+    assert store.apply_at(revision, [OTHER], [quad(3, OTHER)], []) is False
     store.close()
 
 

@@ -13,7 +13,8 @@ from tests.graph.shared.processes import ended, owner_of, python, record_of
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 FORKING = """
-import os, sys
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of each fork beside threads
 from pathlib import Path
 from cortex_graph import NamespacedGraph, open_store
 store = open_store(Path(sys.argv[1]))
@@ -48,7 +49,8 @@ def test_a_forked_child_goes_through_the_owner_and_ends_in_order(tmp_path: Path,
 
 
 ORPHAN = """
-import os, sys
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
 from pathlib import Path
 from cortex_graph import NamespacedGraph, open_store
 graph = NamespacedGraph(open_store(Path(sys.argv[1])), "mayros")
@@ -79,7 +81,8 @@ def test_a_forked_child_whose_parent_dies_has_another_process_own_the_folder(tmp
 
 
 MULTIPROCESSING = """
-import sys
+import sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
 from multiprocessing import get_context
 from pathlib import Path
 from cortex_graph import NamespacedGraph, open_store

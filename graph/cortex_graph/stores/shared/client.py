@@ -1,9 +1,9 @@
 """A store that another process owns, for as long as there is a process that does.
 
 Rules kept here:
-- a call that finds its owner gone is made again with the next one, whoever that is; all calls are such that making them
-  twice is as good as once. After a takeover `insert` may answer False for what it wrote itself, if the dead owner had
-  written it and could not say so any more;
+- a call that finds its owner gone is made again with the next one, whoever that is: making it twice is as good as once.
+  After a takeover `insert` may answer False for what it wrote itself, and `remove` for what it removed, if the dead
+  owner had done it and could not say so any more. `apply_at`, which is no such call, is an error then;
 - what is made again is kept until it is answered: arguments that can be read only once are read before the first try;
 - an upload is made again only as long as nothing of it was read.
 """

@@ -161,11 +161,11 @@ class Connections:
             details={"folder": str(self._folder), "pid": self.record.pid},
         )
 
-    def broken(self, what: str) -> GraphUnavailable:
+    def broken(self, what: str, hint: str = "") -> GraphUnavailable:
         """The error for what broke in its middle."""
         return GraphUnavailable(
             f"process {self.record.pid}, which had the store in {self._folder} open, ended in the middle of {what}",
-            hint="do it again from its beginning: another process takes over",
+            hint=hint or "do it again from its beginning: another process takes over",
             details={"folder": str(self._folder), "pid": self.record.pid},
         )
 

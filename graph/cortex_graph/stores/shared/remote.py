@@ -3,7 +3,8 @@
 Rules kept here:
 - each operation is one request (`operations.py` answers it), on a connection to itself;
 - an upload that breaks in its middle is an error that says to do it again; one of which nothing was read yet is `Lost`,
-  as any other request, and made again with the next owner.
+  as any other request, and made again with the next owner. `apply_at` alone is not: made twice, it is not as good as
+  made once.
 """
 
 from __future__ import annotations
@@ -57,7 +58,12 @@ class Remote(Connections):
         """See `Revisioned`."""
         header = {"op": "apply_at", "revision": revision, "graphs": len(graphs), "insert": len(insert)}
         body = wire.nodes_to_bytes(graphs) + wire.quads_to_bytes([*insert, *remove])
-        return bool(self._ask(header, body).header["ok"])
+        with self.talk() as channel:
+            channel.send(header, body)
+            try:
+                return bool(self.heard(channel).header["ok"])
+            except Lost:  # the next owner would answer that the graphs have changed, were it by this very change
+                raise self.broken("a change", "see whether it was made before you make it again") from None
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> Page:
         """See `GraphStore`."""
