@@ -88,7 +88,8 @@ def _offset(protocol: Protocol, engine: Engine, pattern: Pattern, last: Position
 def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, last: Position | None) -> Page:
     behind = "" if last is None else f" FILTER(?key > '{_key_of(last)}')"
     text = (
-        f"SELECT ?s ?p ?o ?key{digits_of(engine)} {{ {group_of(pattern, engine)} BIND({key_of(pattern)} AS ?key){behind} }} "
+        f"SELECT ?s ?p ?o ?key{digits_of(engine)} "
+        f"{{ {group_of(pattern, engine)} BIND({key_of(pattern)} AS ?key){behind} }} "
         f"ORDER BY ?key LIMIT {limit + 1}"
     )
     keys: list[str] = []

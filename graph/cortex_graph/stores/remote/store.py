@@ -61,6 +61,7 @@ class RemoteStore:
     """
 
     bulk_is_atomic = False
+    keeps_order = False  # an answer must have ended when its time is over
 
     def __init__(self, endpoints: Endpoints, *, timeout_s: float = 30.0) -> None:
         self.maintenance = threading.Lock()
@@ -73,11 +74,6 @@ class RemoteStore:
 
     def __repr__(self) -> str:
         return f"RemoteStore({self._client.name!r})"
-
-    @property
-    def keeps_order(self) -> bool:
-        """See `GraphStore`."""
-        return self._engine.ordered
 
     def contains(self, quad: Quad) -> bool:
         """See `GraphStore`."""
