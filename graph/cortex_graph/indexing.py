@@ -3,30 +3,34 @@
 Rules kept here:
 - who needs the index waits for it `PATIENCE_S` at most; the work goes on behind, until the process or the store ends;
 - one such work at a time, in whatever process: it holds the store's maintenance lock;
-- entries are written some thousands at a time, in one transaction with a mark that says after which triple. What was
-  cut short goes on from there in a store that keeps its order, and starts over in another;
+- entries are written some thousands at a time, then a mark that says how far it got: what was cut short goes on from
+  there;
+- a graph is read in one stream where the store keeps its order, and the mark names the last triple. Elsewhere it is
+  read in pages, which take longer the further they are, and the mark is their cursor;
 - first comes the mark `active`, then the reading: what is written meanwhile is read here, or indexed by its writer.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.errors import GraphBusy, GraphError
+from cortex_graph.errors import GraphBusy, GraphError, InvalidArguments
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
 from cortex_graph.store import GraphStore, Pattern
 
 if TYPE_CHECKING:
     from cortex_graph.index import TripleIndex
 
+Chunks = Generator[tuple[list[Quad], str | None], None, None]
+
 PATIENCE_S = 1.0
-CHUNK = 5_000  # entries in one transaction
+CHUNK = 5_000  # entries written at once
 
 _MARK = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}value")
 _AFTER = "after "
@@ -113,24 +117,24 @@ class Build:
     def _complete(self) -> None:
         store, names = self._store, self._names
         store.insert([[mark(names, "active")]])
-        with closing(self._rest()) as quads:
-            while chunk := list(islice(quads, CHUNK)):
-                self._go_on()
-                passed = reached_marks(store, names)
+        with closing(self._streamed() if store.keeps_order else self._paged()) as chunks:
+            for chunk, place in chunks:
                 ids = [self._index.hash_of(quad) for quad in chunk]
-                reached = mark(names, _AFTER + ids[-1])
-                entries = [
-                    self._index.entry(triple_id, quad)
-                    for triple_id, quad in zip(ids, chunk, strict=True)
-                    if isinstance(quad.subject, NamedNode)
-                ]
-                store.insert([[reached, *entries]])
-                store.apply(remove=[each for each in passed if each != reached])
+                store.apply(
+                    insert=[
+                        self._index.entry(triple_id, quad)
+                        for triple_id, quad in zip(ids, chunk, strict=True)
+                        if isinstance(quad.subject, NamedNode)
+                    ]
+                )
+                passed = reached_marks(store, names)
+                store.apply(insert=[mark(names, _AFTER + (place or ids[-1]))], remove=passed)
                 self._written += len(chunk)
+                self._go_on()
         store.apply(insert=[mark(names, "complete")], remove=reached_marks(store, names))
 
-    def _rest(self) -> Generator[Quad, None, None]:
-        """The quads from where an earlier work got to, or all."""
+    def _streamed(self) -> Chunks:
+        """The quads from where an earlier work got to, or all; the place of each chunk is that of its last quad."""
         everything = Pattern(self._names.graph)
         last = self._last()
         if last is not None:
@@ -139,19 +143,38 @@ class Build:
                     self._go_on()
                     self._written += len(chunk)
                     if last in chunk:
-                        yield from chunk[chunk.index(last) + 1 :]
-                        yield from quads
+                        yield from _chunks(chain(chunk[chunk.index(last) + 1 :], quads))
                         return
+        self._start_over()
+        with closing(_quads(self._store, everything)) as quads:
+            yield from _chunks(quads)
+
+    def _paged(self) -> Chunks:
+        """The same, where a stream might end early or come in another order."""
+        everything = Pattern(self._names.graph)
+        cursor = next(iter(self._reached()), None)
+        try:
+            page = self._store.match(everything, CHUNK, cursor)
+        except InvalidArguments:  # a cursor of another kind of store: this one is a copy
+            self._start_over()
+            page = self._store.match(everything, CHUNK)
+        while page.cursor is not None:
+            yield page.quads, page.cursor
+            page = self._store.match(everything, CHUNK, page.cursor)
+        if page.quads:
+            yield page.quads, None
+
+    def _start_over(self) -> None:
         self._written = 0
         self._store.apply(remove=reached_marks(self._store, self._names))
-        yield from _quads(self._store, everything)
 
     def _last(self) -> Quad | None:
         """The triple that an earlier work got to, if it is still there to go on from."""
-        if not self._store.keeps_order:
-            return None
-        words = (str(each.object.value) for each in reached_marks(self._store, self._names))  # type: ignore[union-attr]
-        return next(filter(None, (self._index.indexed(word.removeprefix(_AFTER)) for word in words)), None)
+        return next(filter(None, map(self._index.indexed, self._reached())), None)
+
+    def _reached(self) -> list[str]:
+        marks = reached_marks(self._store, self._names)
+        return [each.object.value.removeprefix(_AFTER) for each in marks if isinstance(each.object, Literal)]
 
     def _go_on(self) -> None:
         """Raises when the store was closed, or when the process waits for this thread alone."""
@@ -163,3 +186,9 @@ class Build:
 def _quads(store: GraphStore, pattern: Pattern) -> Generator[Quad, None, None]:
     """A stream that can be closed, whatever the store's own is."""
     yield from store.quads(pattern)
+
+
+def _chunks(quads: Iterable[Quad]) -> Chunks:
+    rest = iter(quads)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk, None

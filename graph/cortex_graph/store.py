@@ -95,7 +95,7 @@ class GraphStore(Protocol):
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the quads of a pattern always come in the same order, those that are new somewhere among them."""
+        """Whether `quads` always comes in the same order, new ones among the others, and for as long as one reads."""
 
     def contains(self, quad: Quad) -> bool:
         """Whether this quad is there."""
