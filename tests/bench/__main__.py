@@ -45,16 +45,17 @@ def main() -> int:
     text = table(rows)
     sys.stdout.write(text + "\n")
     if options.write:
-        _write(options.write, text)
+        written(options.write, text, f"make bench{' BENCH=--full' if options.full else ''}")
     return 0
 
 
-def _write(file: Path, text: str) -> None:
+def written(file: Path, text: str, command: str) -> None:
+    """Put a table between the marks of a file, with the machine and the command that it comes from."""
     before, _, rest = file.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
     today = dt.datetime.now(dt.UTC).date()
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    stamp = f"Last run: {today}, {machine}, by `make bench`."
+    stamp = f"Last run: {today}, {machine}, by `{command}`."
     file.write_text(f"{before}{START}\n{stamp}\n\n{text}\n{END}{after}", encoding="utf-8")
 
 

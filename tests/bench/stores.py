@@ -4,7 +4,8 @@ Rules kept here:
 - what is in a store follows from its size and its number of namespaces alone: customers with 25 quads each, the same
   number in every namespace, so that 10,000 quads of one namespace are alike in every store;
 - a store is built beside its place and moved there when it is whole, so that a run that was killed leaves none;
-- its place says which version of the data is in it; `python -m tests.bench --clean` removes them all.
+- its place says which version of the data is in it; `python -m tests.bench --clean` removes them all;
+- 10 million quads take about five minutes to build on two cores, and 1.5 GB.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from pyoxigraph import RdfFormat, Store
 
 QUADS_EACH = 25  # of one customer
-_VERSION = 1
+_VERSION = 2
 _STATES = ("approved", "pending", "rejected")
 
 
@@ -63,6 +64,7 @@ def store_of(shape: Shape) -> Path:
         store = Store(being_built)
         store.bulk_load(Lines(shape), RdfFormat.N_QUADS)  # type: ignore[arg-type]
         store.flush()
+        store.optimize()  # or it would go on by itself, in every copy, while something is measured
         del store
         being_built.rename(place)
     return place
