@@ -6,6 +6,7 @@ from cortex_skills.cli.graph.copies import copy
 from cortex_skills.cli.graph.files import export, import_
 from cortex_skills.cli.graph.namespaces import namespaces
 from cortex_skills.cli.graph.records import show
+from cortex_skills.cli.graph.sparql import sparql
 
 __all__ = ["graph"]
 
@@ -15,6 +16,6 @@ graph = Group(
     sections={
         "Files": [import_, export],
         "Whole stores": [backup, restore, copy],
-        "Look": [namespaces, show],
+        "Look": [namespaces, show, sparql],
     },
 )

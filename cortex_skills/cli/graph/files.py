@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import codecs
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -16,12 +15,12 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import click
 
 from cortex_skills.cli.commands import Command
+from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.graph.wording import are, counted
 from cortex_skills.cli.options import Common
 
 if TYPE_CHECKING:
     from cortex_graph.transfer import Imported
-    from cortex_skills.cli.output import Output
 
 # The names of `cortex_graph.FORMATS`, which takes too long to import for a line of help.
 _FORMAT = click.option(
@@ -100,7 +99,7 @@ def export(common: Common, file: Path | None, form: str | None, with_provenance:
         raise click.UsageError("with --json, standard output holds the report: give a FILE for the triples")
     with common.plugin() as plugin:
         if file is None:
-            target = cast("IO[bytes]", _Visible(common.out) if common.out.is_terminal else _standard_output())
+            target = cast("IO[bytes]", Visible(common.out) if common.out.is_terminal else standard_output())
             form = form or ("trig" if with_provenance else "turtle")
             count = export_rdf(plugin.graph, target, form, with_provenance=with_provenance)
             target.flush()
@@ -113,32 +112,3 @@ def export(common: Common, file: Path | None, form: str | None, with_provenance:
     document = {"file": str(file), "namespace": namespace, "statements": count}
     text = f"{counted(count, 'statement')} of {namespace} {are(count)} in {file}"
     common.out.answer(document, lambda: common.out.line(text))
-
-
-class _Visible:
-    """Takes the bytes of an export and writes them as lines for a terminal."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._rest = ""
-
-    def write(self, data: bytes) -> int:
-        """Take some bytes."""
-        *lines, self._rest = (self._rest + self._decoder.decode(data)).split("\n")
-        for line in lines:
-            self._out.line(line)
-        return len(data)
-
-    def flush(self) -> None:
-        """Write what is left of the last line."""
-        if self._rest:
-            self._out.line(self._rest)
-            self._rest = ""
-
-
-def _standard_output() -> IO[bytes]:
-    if sys.stdout is None:
-        raise click.UsageError("standard output is closed: give a FILE")
-    sys.stdout.flush()
-    return sys.stdout.buffer

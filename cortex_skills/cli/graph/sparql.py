@@ -1,0 +1,131 @@
+"""`graph sparql`: a query or an update on the namespace.
+
+Rules kept here:
+- it sees and changes the one configured namespace; an update is one only with `--update`;
+- rows are a table for a person, a graph is Turtle, unless `--format` says otherwise;
+- what goes to a pipe is the answer, byte for byte, as it comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.graph.streams import Visible, standard_output
+from cortex_skills.cli.graph.wording import counted
+from cortex_skills.cli.options import Common
+
+if TYPE_CHECKING:
+    from cortex_graph import Answer, NamespacedGraph
+
+_ROWS = ("json", "csv", "tsv")
+_GRAPHS = ("turtle", "ntriples", "jsonld")
+_TABLE_BYTES = 16 << 20
+
+
+@click.command("sparql", cls=Command)
+@click.argument("text", metavar="[QUERY]", required=False)
+@click.option(
+    "--file",
+    "-f",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    help="Read the text from a file; - for standard input.",
+)
+@click.option("--update", is_flag=True, help="The text is an update; it may change the namespace.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", *_ROWS, *_GRAPHS]),
+    help="How to write rows (table, json, csv, tsv) or a graph (turtle, ntriples, jsonld).",
+)
+@click.option("--timeout", type=click.FloatRange(0.01, 3600), default=30.0, show_default=True, help="Seconds.")
+@click.pass_obj
+def sparql(common: Common, text: str | None, file: Path | None, update: bool, form: str | None, timeout: float) -> None:
+    """Ask the namespace a SPARQL 1.1 query, or change it with an update.
+
+    The prefixes of the namespace and of the configured vocabularies need no declaration.
+    """
+    if (text is None) == (file is None):
+        raise click.UsageError("give a QUERY, or --file")
+    said = text if file is None else _read(file)
+    with common.plugin() as plugin:
+        if update:
+            if form is not None:
+                raise click.UsageError("an update answers no rows: leave --format out")
+            _update(common, plugin.graph, cast(str, said), timeout)
+        else:
+            _query(common, plugin.graph, cast(str, said), form or ("json" if common.out.as_json else None), timeout)
+
+
+def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -> None:
+    from cortex_graph import Provenance
+
+    provenance = Provenance(agent=common.agent) if common.agent else None
+    done = graph.update(text, provenance, timeout_s=timeout)
+    words = f"{counted(done.inserted, 'triple')} written, {counted(done.removed, 'triple')} removed"
+    common.out.answer({"inserted": done.inserted, "removed": done.removed}, lambda: common.out.line(words))
+
+
+def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, timeout: float) -> None:
+    from pyoxigraph import QueryResultsFormat, RdfFormat
+
+    rows = {"csv": QueryResultsFormat.CSV, "tsv": QueryResultsFormat.TSV}.get(form or "", QueryResultsFormat.JSON)
+    graphs = {"ntriples": RdfFormat.N_TRIPLES, "jsonld": RdfFormat.JSON_LD}.get(form or "", RdfFormat.TURTLE)
+    if form == "json" and common.out.as_json:
+        graphs = RdfFormat.JSON_LD
+    as_table = form in (None, "table")
+    answer = graph.query(text, results=rows, graphs=graphs, timeout_s=timeout)
+    with contextlib.closing(answer.chunks):
+        is_graph = isinstance(answer.form, RdfFormat)
+        if form in _GRAPHS and not is_graph:
+            raise click.UsageError(f"the query answers rows: --format is one of {', '.join(('table', *_ROWS))}")
+        if is_graph and (form == "table" or (form in _ROWS and not common.out.as_json)):
+            raise click.UsageError(f"the query answers a graph: --format is one of {', '.join(_GRAPHS)}")
+        if as_table and not is_graph:
+            _table(common, graph, answer)
+            return
+        target = cast("IO[bytes]", Visible(common.out) if common.out.is_terminal else standard_output())
+        for chunk in answer.chunks:
+            target.write(chunk)
+        if rows == QueryResultsFormat.JSON and not is_graph:
+            target.write(b"\n")
+        target.flush()
+
+
+def _table(common: Common, graph: NamespacedGraph, answer: Answer) -> None:
+    from pyoxigraph import QueryBoolean, QueryResultsFormat, parse_query_results
+
+    from cortex_graph.sparql.queries import bounded
+
+    content = b"".join(bounded(answer.chunks, _TABLE_BYTES))
+    found = parse_query_results(content, QueryResultsFormat.JSON)
+    if isinstance(found, QueryBoolean):
+        common.out.line("true" if found else "false")
+        return
+    names = [variable.value for variable in found.variables]
+    rows = [["" if row[name] is None else _shown(row[name], graph) for name in names] for row in found]
+    common.out.table(names, rows)
+    if not rows:
+        common.out.note("no rows")
+
+
+def _shown(term: Any, graph: NamespacedGraph) -> str:
+    from pyoxigraph import Literal, NamedNode
+
+    if isinstance(term, NamedNode):
+        return graph.names.name(term.value)
+    return term.value if isinstance(term, Literal) else str(term)
+
+
+def _read(file: Path) -> str:
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read().decode()
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file} is not UTF-8: {error}") from None
