@@ -35,8 +35,8 @@ WARM = ROOT / "sandbox" / "guest" / "warm"
 FREEZING = [
     ROOT / "sandbox" / "cortex_sandbox" / name for name in ("wasm_image.py", "wasm_freeze.py", "esbuild_protocol.py")
 ]
-# How often the sample is bundled: once fills the caches, more brings the memory into the shape that it keeps.
-WARM_RUNS = 3
+# How often the sample may be bundled until the memory has the shape that it shall keep.
+WARM_RUNS = 60
 NPM_FILES = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]
 WASM = {
     "quickjs.wasm": "quickjs-wasi/quickjs.wasm",
@@ -121,14 +121,15 @@ def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:
     """Replace esbuild by itself as it stands when it has bundled the sample and waits for its next request."""
     sys.path.insert(0, str(ROOT / "sandbox"))
     try:
-        from cortex_sandbox.esbuild_protocol import build_request
+        from cortex_sandbox.esbuild_protocol import PREPARED_ENTRY, PREPARED_KEY, build_request
         from cortex_sandbox.wasm_freeze import freeze, with_state_exported
     finally:
         sys.path.remove(str(ROOT / "sandbox"))
     module = wasm.read_bytes()
     observed, requests, state = work / "observed.wasm", work / "requests", work / "state"
     observed.write_bytes(with_state_exported(module))
-    requests.write_bytes(b"".join(build_request(key, "skill.ts") for key in range(1, WARM_RUNS + 1)))
+    samples = [build_request(PREPARED_KEY + number, PREPARED_ENTRY) for number in range(1, WARM_RUNS + 1)]
+    requests.write_bytes(b"".join([*samples, build_request(PREPARED_KEY, PREPARED_ENTRY, prepare=True)]))
     subprocess.run(
         ["node", "--no-warnings", str(SNAPSHOT), str(observed), version, str(requests), str(WARM), str(state)],
         check=True,

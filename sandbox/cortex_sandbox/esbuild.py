@@ -19,7 +19,7 @@ import wasmtime
 from .code_cache import load_module
 from .engine import Engine, bundler_engine, deep_threads
 from .errors import SandboxError, SandboxTimeout
-from .esbuild_protocol import build_request, decode_answer
+from .esbuild_protocol import PREPARED_ENTRY, PREPARED_KEY, build_request, decode_answer, prepared_request
 from .guests import read_guest
 from .imports import define_import
 from .instance import Instance
@@ -59,7 +59,8 @@ def build(files: Mapping[str, str], entry: str, *, timeout_s: float, answer_byte
     """
     engine = bundler_engine()
     pre = _image(engine)
-    world = World(files, build_request(_KEY, entry), answer_bytes)
+    request = prepared_request(PREPARED_KEY) if entry == PREPARED_ENTRY else build_request(_KEY, entry)
+    world = World(files, request, answer_bytes)
     run = _Run(engine, pre, world)
     try:
         deadline = time.monotonic() + timeout_s

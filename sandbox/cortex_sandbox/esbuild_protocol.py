@@ -19,6 +19,8 @@ _U32 = struct.Struct("<I")
 _NOTHING, _BOOLEAN, _NUMBER, _TEXT, _BYTES, _LIST, _NAMES = range(7)
 _MAX_DEPTH = 16
 HEADER_BYTES = 8
+# What the image of esbuild is prepared for: the file that a skill begins with, with all options checked.
+PREPARED_KEY, PREPARED_ENTRY = 1, "skill.ts"
 
 _OPTIONS = (
     "--bundle",
@@ -35,15 +37,16 @@ _OPTIONS = (
 )
 
 
-def build_request(key: int, entry: str) -> bytes:
+def build_request(key: int, entry: str, *, prepare: bool = False) -> bytes:
     """A packet that asks for the module whose first file is `entry`, a path in the root folder.
 
     Args:
         key: what tells builds apart that one instance does.
         entry: a relative POSIX path.
+        prepare: only check the options, for a later `prepared_request` with the same key; no file is read yet.
 
     """
-    value = _encoded(
+    return _request(
         {
             "command": "build",
             "key": key,
@@ -54,9 +57,18 @@ def build_request(key: int, entry: str) -> bytes:
             "stdinResolveDir": None,
             "absWorkingDir": "/",
             "nodePaths": [],
-            "context": False,
+            "context": prepare,
         }
     )
+
+
+def prepared_request(key: int) -> bytes:
+    """A packet that asks for what was prepared under this key."""
+    return _request({"command": "rebuild", "key": key})
+
+
+def _request(names: dict[str, Any]) -> bytes:
+    value = _encoded(names)
     return _U32.pack(len(value) + 4) + _U32.pack(0) + value
 
 
@@ -66,7 +78,7 @@ def answer_length(head: bytes | bytearray) -> int | None:
 
 
 def decode_answer(packet: bytes) -> dict[str, Any]:
-    """The value of an answer.
+    """The value of an answer; what was prepared is answered by a request of the service's own, of the same form.
 
     Raises:
         ValueError: when it is not one.

@@ -85,8 +85,10 @@ class GuestFunction:
         trap, self._trap = self._trap, ctypes.POINTER(ffi.wasm_trap_t)()
         self._instance.alive = False
         if error:
-            said = str(wasmtime.WasmtimeError._from_ptr(error))
-            raise self._instance.stopped or SandboxError(said, "SandboxBroken")
+            if self._instance.stopped is not None:
+                ffi.wasmtime_error_delete(error)
+                raise self._instance.stopped
+            raise SandboxError(str(wasmtime.WasmtimeError._from_ptr(error)), "SandboxBroken")
         raise error_of(wasmtime.Trap._from_ptr(trap))
 
 
