@@ -37,6 +37,7 @@ from cortex_skills.server.service import Service
 API: tuple[Operation, ...] = (*triples.OPERATIONS, *queries.OPERATIONS, *stats.OPERATIONS, *skills.OPERATIONS)
 
 _SWEEP_S = 5.0
+_LAST_SWEEP_S = 10.0
 
 
 def create_app(source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S) -> Starlette:
@@ -82,7 +83,9 @@ def _lifespan(source: Plugin | Config, body_s: float) -> Callable[[Starlette], A
             sweeping.cancel()
             with suppress(asyncio.CancelledError):
                 await sweeping
-            await asyncio.to_thread(skills.sweep, service, everything=True)
+            with suppress(HttpError, TimeoutError):
+                async with asyncio.timeout(_LAST_SWEEP_S):
+                    await service.lanes["slow"].run(partial(skills.sweep, service, everything=True))
             service.close()
         finally:
             if plugin is not source:

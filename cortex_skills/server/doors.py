@@ -24,6 +24,7 @@ from cortex_skills.server.operations import Answer, Call, Operation
 from cortex_skills.server.service import Service
 
 _FAR = 1000
+_LARGE = 1 << 20  # as Python's objects a body takes many times its size, so that few of these are read at once
 
 
 def routes_of(operations: Iterable[Operation]) -> list[Route]:
@@ -66,6 +67,8 @@ async def _answer(operation: Operation, scope: Scope, receive: Receive) -> tuple
     if operation.body is None:
         return await lane.run(partial(work, None))
     async with service.bodies.read(headers, receive) as body:
+        if len(body) > _LARGE:
+            lane = service.lanes["slow"]
         return await lane.run(partial(work, body))
 
 
