@@ -199,11 +199,8 @@ class OxigraphStore:
     @_reported
     def graph_names(self) -> list[NamedNode]:
         """See `GraphStore`."""
-        return [
-            graph
-            for graph in self._store.named_graphs()
-            if isinstance(graph, NamedNode) and next(self._iterate(Pattern(graph)), None) is not None
-        ]
+        graphs = self._select("SELECT ?g { GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }")
+        return [graph for row in graphs if isinstance(graph := row["g"], NamedNode)]
 
     @_reported
     def as_stored(self, literal: Literal) -> Literal:
