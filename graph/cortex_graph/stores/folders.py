@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from cortex_graph.errors import GraphUnavailable
@@ -11,7 +13,7 @@ from cortex_graph.errors import GraphUnavailable
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
 
 
-def folder_of(where: str | Path) -> Path | None:
+def folder_of(where: str | Path | Mapping[str, Any]) -> Path | None:
     """The folder of a store on the disk; None for a store in memory or on a server.
 
     Raises:
@@ -20,6 +22,8 @@ def folder_of(where: str | Path) -> Path | None:
     """
     if isinstance(where, Path):
         return where
+    if isinstance(where, Mapping) or where == "memory:":
+        return None
     scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
     if not scheme:
         return Path(where)

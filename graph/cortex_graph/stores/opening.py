@@ -8,17 +8,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from cortex_graph.errors import GraphUnavailable
 from cortex_graph.store import GraphStore
-
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters or more: `C:\data` is a path
+from cortex_graph.stores.folders import folder_of
 
 
 def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
@@ -42,18 +38,13 @@ def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
 
     if isinstance(where, Mapping):
         return _remote(where)
-    if isinstance(where, Path):
-        return open_shared(where)
     if where == "memory:":
         return OxigraphStore()
-    scheme = found[1].lower() if (found := _SCHEME.match(where)) else ""
-    if not scheme:
-        return open_shared(Path(where))
-    if scheme == "file":
-        url = urlsplit(where)
-        if url.netloc not in ("", "localhost") or not url.path:
-            raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
-        return open_shared(Path(url2pathname(url.path)))
+    folder = folder_of(where)
+    if folder is not None:
+        return open_shared(folder)
+    where = str(where)
+    scheme = where.partition(":")[0].lower()
     if scheme in ("http", "https"):
         return _remote(where)
     if scheme == "cortex":

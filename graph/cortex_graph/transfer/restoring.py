@@ -15,11 +15,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -45,7 +46,9 @@ except ImportError:  # Windows, where a folder that is open cannot be renamed
 _AT_ONCE = 5_000
 
 
-def restore(folder: Path | str, where: str | Path, *, replace: bool = False, progress: Progress = silent) -> Backup:
+def restore(
+    folder: Path | str, where: str | Path | Mapping[str, Any], *, replace: bool = False, progress: Progress = silent
+) -> Backup:
     """Restore a backup into a store.
 
     Args:
