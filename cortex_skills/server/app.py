@@ -66,7 +66,8 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
 
 def _routes() -> Sequence[BaseRoute]:
     # A door that is not one of operations (`/sparql`) joins here, as a `Route` whose endpoint is an ASGI application:
-    # it calls `doors.admit(scope, "read")` first, and works in `scope["app"].state.service`'s lanes.
+    # it calls `doors.admit(scope, "read")` first, reads what is sent with `service.bodies.read`,
+    # and works in the lanes of `scope["app"].state.service`. What it raises is answered by `Guards`.
     return routes_of([*API, *index_operations(API)])
 
 

@@ -26,6 +26,7 @@ from cortex_skills.server.schemas import component, problems_of
 MAX_BODY = 8 << 20
 MAX_HELD = 256 << 20
 BODY_S = 30.0
+JSON_ONLY = frozenset({"application/json"})
 _MAX_DEPTH = 16
 _MAX_PARAMETERS = 32
 _INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
@@ -47,15 +48,20 @@ class Bodies:
         self._held = 0
 
     @asynccontextmanager
-    async def read(self, headers: Headers, receive: Receive) -> AsyncIterator[bytes]:
+    async def read(self, headers: Headers, receive: Receive, kinds: frozenset[str] = JSON_ONLY) -> AsyncIterator[bytes]:
         """The whole body of a request; it counts as held until the end of the block.
+
+        Args:
+            headers: of the request.
+            receive: what its parts come from.
+            kinds: the media types that it may be of; all are UTF-8.
 
         Raises:
             HttpError: `unsupported_media_type`, `request_too_large`, `request_timeout` or `server_busy`. The rest of
                 the body is still under way then, so the connection has to be closed.
 
         """
-        _check_type(headers)
+        _check_type(headers, kinds)
         declared = headers.get("content-length")
         if declared is not None and (len(declared) > 12 or int(declared) > MAX_BODY):
             raise _too_large()
@@ -164,12 +170,12 @@ def _typed(text: str, rule: Mapping[str, Any]) -> Any:
     return _BOOLEANS.get(text, text) if kind == "boolean" else text
 
 
-def _check_type(headers: Headers) -> None:
+def _check_type(headers: Headers, kinds: frozenset[str]) -> None:
     kind, _, parameters = headers.get("content-type", "").partition(";")
     charset = parameters.strip().lower().replace('"', "")
-    if kind.strip().lower() != "application/json" or charset not in ("", "charset=utf-8"):
-        hint = "send `Content-Type: application/json`"
-        raise HttpError("unsupported_media_type", "the body of a request is JSON in UTF-8", hint=hint)
+    if kind.strip().lower() not in kinds or charset not in ("", "charset=utf-8"):
+        hint = f"send `Content-Type: {' or '.join(sorted(kinds))}`, in UTF-8"
+        raise HttpError("unsupported_media_type", "a body of this type is not taken here", hint=hint)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise HttpError("unsupported_media_type", "the body is compressed", hint="send it as it is")
 
