@@ -66,7 +66,8 @@ class Build:
         self._index = index
         self._written = 0
         self._error: GraphError | None = None
-        if not store.maintenance.acquire(blocking=False):
+        self._lock = store.maintenance  # a store that was closed meanwhile does not hand it out any more
+        if not self._lock.acquire(blocking=False):
             raise GraphBusy(
                 f"the graph of {names.namespace} is being imported or indexed",
                 hint="try again in a while",
@@ -76,7 +77,7 @@ class Build:
         try:
             self._thread.start()
         except BaseException:
-            store.maintenance.release()
+            self._lock.release()
             raise
 
     @property
@@ -112,7 +113,7 @@ class Build:
         except GraphError as error:
             self._error = error.with_traceback(None)  # which would keep a stream of quads alive, in another thread
         finally:
-            self._store.maintenance.release()
+            self._lock.release()
 
     def _complete(self) -> None:
         store, names = self._store, self._names

@@ -175,6 +175,23 @@ def test_a_store_that_is_closed_ends_it_and_can_be_opened_again(tmp_path: Path) 
     again.close()
 
 
+def test_a_folder_that_many_may_open_is_let_go_of_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "CHUNK", 1)
+    store = open_store(tmp_path / "store")
+    rows = [{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(5_000)]
+    NamespacedGraph(store, "mayros").create_triples(rows)
+    index = NamespacedGraph(store, "mayros").index
+    with pytest.raises(GraphBusy):
+        index.complete(0.0)
+    store.close()
+    with pytest.raises(GraphUnavailable, match="is closed"):
+        index.complete()
+    again = open_store(tmp_path / "store")
+    assert again.maintenance.acquire(timeout=30)
+    again.maintenance.release()
+    again.close()
+
+
 def test_a_process_that_ends_does_not_wait_for_it(tmp_path: Path) -> None:
     program = """
 import sys
