@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -73,6 +74,17 @@ def owner_of(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that owns a folder."""
     with running(KEEPER, folder) as process:
         yield process
+
+
+@contextmanager
+def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
+    """A process that does nothing for a while."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)  # until it has stopped
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
 
 
 def record_of(folder: Path) -> dict[str, Any] | None:

@@ -33,7 +33,7 @@ from cortex_graph.store import Revisioned
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.client import Client
-from tests.graph.shared.processes import owner_of
+from tests.graph.shared.processes import owner_of, stopped
 
 P, OTHER = NamedNode("urn:p"), NamedNode("urn:test:other")
 
@@ -276,8 +276,7 @@ def test_a_guarded_change_whose_owner_dies_is_not_made_again_by_itself(tmp_path:
         assert store.apply_at(revision, [OTHER], [quad(1, OTHER)], []) is True
         assert store.apply_at(revision, [OTHER], [quad(2, OTHER)], []) is False
         revision = store.revision([OTHER])
-        owner.send_signal(signal.SIGSTOP)
-        with ThreadPoolExecutor(1) as pool:
+        with stopped(owner), ThreadPoolExecutor(1) as pool:
             change = pool.submit(store.apply_at, revision, [OTHER], [quad(3, OTHER)], [])
             with pytest.raises(TimeoutError):  # it is under way; that it is sent is all that matters here
                 change.result(1)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import stat
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits
 from cortex_graph.stores.shared.channel import Channel, Distrusted, Lost, greet_client, greet_owner
 from cortex_graph.stores.shared.place import FOLDER, Place, connected
-from tests.graph.shared.processes import owner_of, record_of
+from tests.graph.shared.processes import owner_of, record_of, stopped
 
 GRAPH = NamedNode("urn:g")
 QUAD = Quad(GRAPH, GRAPH, Literal(1), GRAPH)
@@ -206,15 +204,6 @@ def test_a_peer_that_reads_nothing_does_not_hold_up_the_others(owned: tuple[Grap
     other.close()
 
 
-@contextmanager
-def stopped(owner: object) -> Iterator[None]:
-    owner.send_signal(signal.SIGSTOP)  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        owner.send_signal(signal.SIGCONT)  # type: ignore[attr-defined]
-
-
 @unix
 def test_a_stopped_owner_is_an_error_and_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SILENCE_S", 1.0)
@@ -358,3 +347,24 @@ def test_a_copy_of_a_folder_does_not_lead_to_the_owner_of_the_original(tmp_path:
         copy.close()
         original.insert([[QUAD]])
         original.close()
+
+
+def test_a_closing_owner_does_not_wait_for_who_reads_nothing(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.bulk_insert(Quad(GRAPH, GRAPH, Literal(f"{number} " + "x" * 1000), GRAPH) for number in range(2000))
+    peers = [connection(tmp_path) for _ in range(3)]
+    for peer in peers:
+        assert greet_owner(peer, token(tmp_path)) is None
+    body = f"{GRAPH} {GRAPH} {GRAPH} {GRAPH} .\n".encode()
+    peers[0].send({"op": "quads", "bound": ""}, body)
+    assert peers[0].receive(60).header == {"more": True}
+    peers[1].send({"op": "bulk_insert"})
+    assert peers[1].receive(60).header == {"next": True}
+    peers[2].send({"op": "maintain", "timeout": -1})
+    assert peers[2].receive(60).header == {"ok": True}
+    store.close()
+    for peer in peers:
+        with pytest.raises(Lost):
+            peer.receive(60)
+        peer.close()
+    OxigraphStore(tmp_path).close()  # nothing of them keeps the store open

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cortex_graph.errors import GraphError, GraphUnavailable
+
 _END_S = 15.0
 _START = (
     "import sys; sys.path[:0] = sys.argv[2:]; from cortex_graph.stores.shared.keeper import main; main(sys.argv[1])"
@@ -39,13 +41,18 @@ class Keeper:
                 self.end()
             else:
                 return
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise self._refused("there is no Python interpreter to start")
         package = Path(__file__).parents[3]
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a folder as its argument
-            [sys.executable, "-c", _START, os.fspath(self._folder.absolute()), os.fspath(package)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a folder as its argument
+                [sys.executable, "-c", _START, os.fspath(self._folder.absolute()), os.fspath(package)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise self._refused(str(error)) from error
 
     def end(self) -> None:
         """Let it end."""
@@ -61,10 +68,16 @@ class Keeper:
             process.kill()
             process.wait()
 
+    def _refused(self, problem: str) -> GraphUnavailable:
+        return GraphUnavailable(
+            f"nobody owns the store in {self._folder}, and a forked process cannot: {problem}",
+            hint="open the store in a process that was not forked from one that had it open",
+            details={"folder": str(self._folder)},
+        )
+
 
 def main(folder: str) -> None:
     """Own a folder until standard input ends."""
-    from cortex_graph.errors import GraphError
     from cortex_graph.stores.shared.handle import open_shared
 
     store = open_shared(Path(folder))

@@ -44,6 +44,7 @@ class Server:
         self.token = token
         self.grace_until = time.monotonic() + limits.GRACE_S if succeeds else 0.0
         self.stopping = False
+        self.streaming = True  # also while stopping, for a moment
         self._listener = listener
         self._woken, self._waking = socket.socketpair()
         self._lock = threading.Lock()
@@ -62,12 +63,12 @@ class Server:
         self._thread.join(limits.CLOSE_S)
         self._woken.close()
         self._listener.close()
-        end = time.monotonic() + limits.CLOSE_S
+        started = time.monotonic()
+        _wait_for(peers, started + limits.STREAM_DRAIN_S)
+        self.streaming = False
         for peer in peers:
-            peer.thread.join(min(limits.STREAM_DRAIN_S, max(0.0, end - time.monotonic())))
             peer.cut_if(lambda state: state != "working")
-        for peer in peers:
-            peer.thread.join(max(0.0, end - time.monotonic()))
+        _wait_for(peers, started + limits.CLOSE_S)
 
     def abandon(self) -> None:
         """In a forked child: let go of the parent's sockets, and leave them working."""
@@ -154,6 +155,8 @@ class Peer:
     def hear(self, patience_s: float | None = None) -> Message:
         """What the other side says within a request."""
         self.enter("waiting")
+        if not self._server.streaming:
+            raise Lost
         message = self.channel.receive(patience_s)
         self.enter("working")
         return message
@@ -193,3 +196,8 @@ class Peer:
 
     def _fail(self, error: GraphError) -> None:
         self.say({"error": error_to_wire(error)})
+
+
+def _wait_for(peers: list[Peer], until: float) -> None:
+    for peer in peers:
+        peer.thread.join(max(0.0, until - time.monotonic()))
