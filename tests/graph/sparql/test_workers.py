@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyoxigraph import NamedNode
 
 from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph, QueryLimit, QueryTimeout
 from cortex_graph.sparql import query_graphs
@@ -279,3 +280,34 @@ def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: Nam
     assert received > 300 << 20
     assert max(here) - here[1] < 30 << 10
     assert max(there) - there[1] < 30 << 10
+
+
+def test_a_process_that_nobody_asks_ends(
+    store: OxigraphStore, graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cortex_graph.sparql.workers.IDLE_S", 0.2)
+    content(graph.query("ASK {}"))
+    wait_for(lambda: processes(store) == [])
+    assert content(graph.query("ASK {}"))
+
+
+def test_many_who_ask_at_once_share_one_copy(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    store._evaluation._workers = Workers(size=2, waiting=100)
+    made: list[Path] = []
+    take = store._evaluation._snapshots._take
+
+    def counted(path: Path, graphs: frozenset[NamedNode]) -> None:
+        made.append(path)
+        take(path, graphs)
+
+    store._evaluation._snapshots._take = counted
+    threads = [threading.Thread(target=lambda: content(graph.query("ASK {}"))) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(made) == 1
+    graph.create_triple({"subject": "a", "predicate": "p", "object": "new"})
+    content(graph.query("ASK {}"))
+    assert len(made) == 2
+    assert [path.exists() for path in made] == [False, True]
