@@ -144,7 +144,7 @@ def _writes(graph: NamespacedGraph, figures: Figures) -> None:
 
     def delete(ids: list[str], graph: NamespacedGraph) -> str:
         rest = iter(ids)
-        return _quickest(lambda: graph.delete_triple(next(rest)), 9, 20)
+        return _quickest(lambda: graph.delete_triple(next(rest)), 40, 5)
 
     figures["`create_triple`"] = _quickest(create)
     figures["`create_triple` with provenance"] = _quickest(lambda: create(WHO))
@@ -173,11 +173,11 @@ def _index(graph: NamespacedGraph, folder: Path, figures: Figures) -> None:
         figures["… in so many bytes a triple"] = f"{more / done:.0f} bytes"
         figures["the same, once all are"] = _quickest(lambda: anew.get_triple("0" * 64))
         ids = iter([row["id"] for row in graph.list_triples({"limit": 200})["triples"]])
-        figures["`delete_triple`, found by the index"] = _quickest(lambda: anew.delete_triple(next(ids)), 9, 20)
+        figures["`delete_triple`, found by the index"] = _quickest(lambda: anew.delete_triple(next(ids)), 40, 5)
     figures["memory after all this"] = _resident()
 
 
-def _quickest(work: Callable[[], Any], batches: int = 15, batch: int = 20) -> str:
+def _quickest(work: Callable[[], Any], batches: int = 60, batch: int = 5) -> str:
     times = []
     for _ in range(batches):
         started = time.perf_counter()
