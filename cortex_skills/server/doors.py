@@ -73,8 +73,8 @@ async def _answer(operation: Operation, scope: Scope, receive: Receive) -> tuple
 
 
 def _takes_long(query: dict[str, Any]) -> bool:
-    """Whether a call counts everything, or passes over much."""
-    return bool(query.get("exactTotal")) or query.get("offset", 0) > _FAR
+    """Whether a call counts everything, passes over much, or asks for much."""
+    return bool(query.get("exactTotal")) or max(query.get("offset", 0), query.get("limit", 0)) > _FAR
 
 
 def admit(scope: Scope, permission: str | None) -> Principal | None:

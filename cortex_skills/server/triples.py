@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import math
 from datetime import datetime
 from typing import Any
 
@@ -107,12 +108,16 @@ def page(graph: NamespacedGraph, given: dict[str, Any], default_limit: int) -> d
 def object_of(text: str) -> Any:
     """The object that stands in a query string."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return text
-    if isinstance(value, str | int | float | bool | dict) and value not in (float("inf"), float("-inf")):
-        return value
-    return text
+    if isinstance(value, float) and math.isinf(value):  # `1e999`
+        return text
+    return value if isinstance(value, str | int | float | dict) else text
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _skip(graph: NamespacedGraph, pattern: dict[str, Any], cursor: str | None, offset: int) -> str | None:
