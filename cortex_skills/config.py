@@ -4,7 +4,8 @@ Rules kept here:
 - later wins: the defaults, the YAML file, the environment, the arguments;
 - a number outside its range is clamped to it, and `warnings` says so; every other fault is an error, and all
   are reported at once (`config_invalid`);
-- `${NAME}` is expanded in `cortex.authToken` only; the token appears in no message, repr or JSON.
+- `${NAME}` is expanded in `cortex.authToken` only; the token appears in no message, repr or JSON. The secrets of a
+  `store` on a server stay `${NAME}` here, and one in the clear is refused without being repeated.
 
 No file is looked for: the settings decide what is trusted, so a file that happens to lie in the current
 directory (a skill's, perhaps) must not make them. A relative `store` is relative to the current directory.
@@ -37,6 +38,7 @@ from cortex_skills.config_sources import (
 from cortex_skills.schemas import Document, Problem, check, shown
 
 _TOKEN_PATH = ("cortex", "authToken")
+_SERVER = re.compile(r"(https?|cortex)://", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
@@ -95,7 +97,7 @@ class Config:
     """
 
     cortex: Server = Server()
-    store: str = "memory:"
+    store: str | Mapping[str, Any] = "memory:"
     agent_namespace: str = "mayros"
     hot_reload: bool = False
     strict_declarations: bool = True
@@ -138,11 +140,23 @@ class Config:
             object.__setattr__(config, "store", _user_store())
         return config
 
+    @property
+    def store_name(self) -> str:
+        """The store as a message names it."""
+        return self.store if isinstance(self.store, str) else str(self.store.get("query"))
+
+    @property
+    def store_folder(self) -> Path | None:
+        """The folder of the store; None when it is in none."""
+        if not isinstance(self.store, str) or self.store == "memory:" or _SERVER.match(self.store):
+            return None
+        return Path(self.store)
+
     def to_json(self) -> dict[str, Any]:
         """The settings as `cortex.yaml` writes them, without the token."""
         settings: dict[str, Any] = {camel(name): value for name, value in asdict(self).items()}
         for key, value in settings.items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) and key != "store":
                 parts = {camel(name): part for name, part in value.items()}
                 settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
         del settings["cortex"]["authToken"], settings["warnings"]
@@ -151,7 +165,7 @@ class Config:
     def _fill(self, sources: list[Document], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
         document = merged(sources)
         warnings += tuple(_clamp(document))
-        problems = _expand_token(document, env)
+        problems = _expand_token(document, env) + _check_store(document, env)
         problems += check("config", document) if document.data else document.problems  # `Config()` needs no schema
         if problems:
             raise invalid(problems)
@@ -159,7 +173,7 @@ class Config:
         for item in fields(self):
             default: Any = item.default
             value = values.get(item.name, default)
-            if isinstance(value, dict):
+            if isinstance(value, dict) and item.name != "store":
                 parts = {snake(key): tuple(part) if isinstance(part, list) else part for key, part in value.items()}
                 value = replace(default, **parts)
             object.__setattr__(self, item.name, tuple(value) if isinstance(value, list) else value)
@@ -198,6 +212,25 @@ def _expand_token(document: Document, env: Mapping[str, str]) -> list[Problem]:
     return [
         document.problem(_TOKEN_PATH, f"the environment variable {shown(name)} is not set", hint) for name in missing
     ]
+
+
+def _check_store(document: Document, env: Mapping[str, str]) -> list[Problem]:
+    """What is wrong with a store on a SPARQL server; it is taken out then, so that nothing repeats a secret."""
+    store = document.data.get("store")
+    if not isinstance(store, dict) and not (isinstance(store, str) and _SERVER.match(store)):
+        return []
+    if isinstance(store, str) and store.lower().startswith("cortex:"):
+        return []
+    from cortex_graph.errors import InvalidArguments
+    from cortex_graph.stores.remote.endpoints import read_endpoints
+
+    try:
+        read_endpoints(store, env)
+    except InvalidArguments as error:
+        field_, _, problem = error.message.removeprefix("`").partition("` ")
+        del document.data["store"]
+        return [document.problem(tuple(field_.split(".")), problem, error.hint)]
+    return []
 
 
 def _user_store() -> str:

@@ -109,6 +109,11 @@ def from_environment(env: Mapping[str, str]) -> Document:
 def _typed(text: str, kind: str) -> Any:
     """The text of a variable as its setting's type has it; unchanged where it cannot be, for the schema to refuse."""
     match kind:
+        case list() if text.lstrip().startswith("{"):  # a store, as JSON
+            try:
+                return json.loads(text)
+            except (ValueError, RecursionError):
+                return text
         case "boolean":
             return _FLAGS.get(text.strip().lower(), text)
         case "integer":
@@ -154,7 +159,7 @@ def merged(sources: list[Document]) -> Document:
     data: dict[str, Any] = {}
     for source in sources:
         for key, value in (source.data or {}).items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) and key != "store":  # a store is one thing: no password goes to another server
                 section = data[key] if isinstance(data.get(key), dict) else {}
                 data[key] = section | {inner: part for inner, part in value.items() if part is not None}
             elif value is not None:

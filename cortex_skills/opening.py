@@ -6,7 +6,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, NamespacedGraph, open_store
+from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, InvalidArguments, NamespacedGraph, open_store
 from cortex_skills.config import Config
 from cortex_skills.errors import CortexError, from_floor
 
@@ -25,6 +25,8 @@ def open_graph(config: Config) -> NamespacedGraph:
     vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in config.vocabularies}
     try:
         store = open_store(config.store)
+    except InvalidArguments as error:  # the environment has changed since the configuration was read
+        raise CortexError("config_invalid", error.message, hint=error.hint, details=error.details) from error
     except GraphError as error:
         raise from_floor(error) or error from error
     try:

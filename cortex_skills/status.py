@@ -22,7 +22,7 @@ def status_of(plugin: Plugin, active: ActiveSkills, budgets: Budgets) -> dict[st
     verification = config.verification
     return {
         "namespace": plugin.graph.namespace,
-        "store": config.store,
+        "store": config.store_name,
         "agent": plugin.agent,
         "session": plugin.session,
         "warnings": list(config.warnings),

@@ -165,7 +165,8 @@ def store(common: Common) -> Iterator[Verdict]:
             opened.close()
     except GraphError as error:
         raise from_floor(error) or error from error
-    yield Verdict("ok", "store", f"{config.store} can be opened and holds {count} namespace{'' if count == 1 else 's'}")
+    namespaces = f"{count} namespace{'' if count == 1 else 's'}"
+    yield Verdict("ok", "store", f"{config.store_name} can be opened and holds {namespaces}")
 
 
 @_named("node.js", "see nodejs.org")

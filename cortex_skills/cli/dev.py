@@ -60,9 +60,10 @@ def dev(
     with _ended_by_signals(), _told_of_skills(common), common.plugin(settings) as plugin:
         where = "on a throw-away graph in memory (--store URL keeps one)"
         if settings.store != "memory:":
-            where = f"on the graph in {settings.store}"
+            where = f"on the graph in {settings.store_name}"
         session = _Session(common, plugin, folder, _arguments(query), skill, approve=yes_permissions)
-        session.tell("watching", f"watching {folder} {where}; Ctrl-C ends", folder=str(folder), store=settings.store)
+        where = f"watching {folder} {where}; Ctrl-C ends"
+        session.tell("watching", where, folder=str(folder), store=settings.store_name)
         if data is not None:
             from cortex_graph import import_rdf
 

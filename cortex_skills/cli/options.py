@@ -117,10 +117,10 @@ class Common:
         from cortex_skills.plugin import DEFAULT_AGENT, Plugin
 
         settings = config or self.settings()
-        is_new = settings.store != "memory:" and not Path(settings.store).exists()
+        is_new = settings.store_folder is not None and not settings.store_folder.exists()
         with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT) as plugin:
             if is_new:
-                self.out.note(f"a new store was made in {settings.store}")
+                self.out.note(f"a new store was made in {settings.store_name}")
             yield plugin
 
     @contextmanager

@@ -28,7 +28,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
         from cortex_skills.server.running import serve as run
 
         def ready(url: str) -> None:
-            document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store}
+            document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
 
         run(plugin, host or settings.cortex.host, settings.cortex.port if port is None else port, ready)

@@ -107,7 +107,8 @@ def _explained(error: ValidationError, root: dict[str, Any], document: Document)
             quote = rule["type"] == "string" and text and not isinstance(value, list | dict)
             hint = f'put it in quotes: "{text}"' if quote and not secret else description
             what = "" if secret else f", not {_named(value)}"
-            yield document.problem(path, f"must be {_TYPES[rule['type']]}{what}", hint)
+            kinds = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+            yield document.problem(path, f"must be {' or '.join(_TYPES[each] for each in kinds)}{what}", hint)
         case "enum":
             hint = _closest(value, rule["enum"]) if isinstance(value, str) else description
             yield document.problem(path, f"{value_shown} is not one of {', '.join(rule['enum'])}", hint)

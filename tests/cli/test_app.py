@@ -112,7 +112,7 @@ def test_a_wrong_usage_is_json_when_json_is_asked_for(run):
     ("words", "code"),
     [
         (("--namespace", "a b"), "config_invalid"),
-        (("--store", "https://example.org/sparql"), "graph_unavailable"),
+        (("--store", "s3://bucket"), "graph_unavailable"),
         (("--agent", ""), "invalid_arguments"),
         (("--agent", "x" * 300), "invalid_arguments"),
         (("--config", "/nowhere/cortex.yaml"), "invalid_arguments"),

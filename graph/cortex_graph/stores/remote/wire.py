@@ -23,10 +23,11 @@ STRINGS = frozenset({f"{_XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-n
 _DIGITS = (
     f"(IF(DATATYPE(?o) = <{_XSD}double> || DATATYPE(?o) = <{_XSD}float>, bif:sprintf('%.17g', ?o), '') AS ?digits)"
 )
+# No COALESCE: Virtuoso evaluates it differently in a FILTER and in what it answers.
 _PARTS = {
     "subject": "STR(?s)",
     "predicate": "STR(?p)",
-    "object_": "STR(?o), ' ', COALESCE(STR(LANG(?o)), ''), ' ', COALESCE(STR(DATATYPE(?o)), '')",
+    "object_": "STR(?o), ' ', IF(ISLITERAL(?o), CONCAT(STR(DATATYPE(?o)), ' ', LANG(?o)), '')",
 }
 
 
