@@ -226,3 +226,38 @@ def test_the_names_of_files_outside_are_not_told() -> None:
         transpile("import '/etc/hostname'")
     assert "cortex-bundle" not in str(caught.value)
     assert "/tmp" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["=.ts", "a=b.ts", "line\nbreak.ts"])
+def test_an_error_in_a_file_of_an_odd_name_has_its_place(name: str) -> None:
+    assert "1" in bundle({name: "export default 1"}, name)
+    with pytest.raises(TranspileError) as caught:
+        bundle({name: "export default {"}, name)
+    assert (caught.value.frames[0].file, caught.value.frames[0].line) == (name, 1)
+
+
+def test_one_run_leaves_nothing_for_the_next() -> None:
+    secret = "export const secret = 'from another skill'"
+    for entry in ("skill.ts", "other.ts"):
+        assert "another" in bundle({entry: "export * from './lib/a'", "lib/a.ts": secret}, entry)
+        with pytest.raises(TranspileError, match="Could not resolve"):
+            bundle({entry: "export * from './lib/a'"}, entry)
+        assert "mine" in bundle({entry: "export * from './lib/a'", "lib/a.ts": "export const mine = 1"}, entry)
+        assert (
+            bundle({entry: "export * from './lib/a'", "lib/a.ts": "export const mine = 1"}, entry).count("secret") == 0
+        )
+
+
+def test_the_sample_that_the_image_is_made_with_can_be_bundled_and_is_not_in_it() -> None:
+    folder = Path(__file__).parents[2] / "sandbox" / "guest" / "warm"
+    sample = {path.name: path.read_text() for path in folder.iterdir()}
+    assert "approved" in bundle(sample)
+    with pytest.raises(TranspileError, match="Could not resolve"):
+        bundle({"skill.ts": sample["skill.ts"]})
+
+
+def test_the_usual_name_and_any_other_are_bundled_alike() -> None:
+    source = "enum A { B = 1 }\nexport default { run(): number { return A.B } }"
+    first, second = bundle({"skill.ts": source}), bundle({"other.ts": source}, "other.ts")
+    assert str(first).replace("skill", "other") == str(second)
+    assert first.source_map.replace("skill.ts", "other.ts") == second.source_map
