@@ -62,8 +62,9 @@ class Watcher:
             self._places = (*self._places, place)
             self._anew.set()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="cortex-watcher", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="cortex-watcher", daemon=True)
+                thread.start()
+                self._thread = thread  # not before: a signal may have ended the start
                 # A thread that waits in native code must not be there any more when the interpreter ends.
                 weakref.finalize(self, _end, self._stop, self._thread)
 

@@ -117,7 +117,7 @@ def test_a_thousand_saves_under_fire(opened: Opened, folder: Path) -> None:
     assert len(fire.answers) > SAVES / 10
     assert after_warm_up is not None
     sandboxes, threads, files, memory = left_over()
-    print("LEFT", after_warm_up, left_over(), sum(fire.answers.values()))
+
     assert sandboxes == 1
     assert threads <= after_warm_up[1]
     assert files <= after_warm_up[2] + 2

@@ -1,0 +1,253 @@
+"""`cortex-skills dev` as a process of its own: in a pipe, on a terminal, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.reload.test_reload import RECALL
+from tests.reload.versions import save_code, save_manifest, write
+
+SCRIPT = Path(sys.executable).with_name("cortex-skills")
+DATA = '<urn:cortex:mayros:s> <urn:cortex:mayros:p> "seeded" .\n'
+
+
+class Dev:
+    """A running `dev`, and the lines that it prints."""
+
+    def __init__(self, folder: Path, *words: str, scratch: Path, terminal: bool = False) -> None:
+        self.scratch = scratch / "scratch"
+        self.scratch.mkdir()
+        environment = {**os.environ, "TMPDIR": str(self.scratch), "CORTEX_STORE": str(scratch / "store")}
+        environment |= {"TERM": "xterm-256color", "COLUMNS": "200"}
+        command = [SCRIPT, "dev", str(folder), *words]
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        if terminal:
+            pty = pytest.importorskip("pty")
+            ours, theirs = pty.openpty()
+            # A session of its own, so that the terminal is the one that Ctrl-C is typed on.
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", ATTACH, *map(str, command)],
+                env=environment,
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                start_new_session=True,
+            )
+            os.close(theirs)
+            self.terminal = os.fdopen(ours, "r+b", buffering=0)
+            read = ours
+        else:
+            self.process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+            )
+            assert self.process.stdout is not None
+            read = self.process.stdout.fileno()
+        self._reader = threading.Thread(target=self._read, args=(read,))
+        self._reader.start()
+
+    def _read(self, descriptor: int) -> None:
+        rest = b""
+        try:
+            while data := os.read(descriptor, 65536):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self._lines.put(line.decode().rstrip("\r"))
+        except OSError:  # how a terminal says that the other side is closed
+            pass
+        self._lines.put(None)
+
+    def until(self, part: str) -> list[str]:
+        """The lines up to the one that holds `part`."""
+        lines: list[str] = []
+        while True:
+            line = self._lines.get(timeout=60)
+            assert line is not None, (part, lines)
+            lines.append(line)
+            if part in line:
+                return lines
+
+    def end(self) -> tuple[int, list[str]]:
+        """The exit code when it has ended, and the lines that nobody has read yet."""
+        code = self.process.wait(60)
+        self._reader.join(60)
+        rest = []
+        while (line := self._lines.get(timeout=60)) is not None:
+            rest.append(line)
+        return code, rest
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join(60)
+        for file in (self.process.stdout, getattr(self, "terminal", None)):
+            if file is not None:
+                file.close()
+
+
+# Gives the child the terminal that it has as its standard input.
+ATTACH = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Iterator[Callable[..., Dev]]:
+    started: list[Dev] = []
+
+    def start(folder: Path, *words: str, terminal: bool = False) -> Dev:
+        started.append(Dev(folder, *words, scratch=tmp_path, terminal=terminal))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.close()
+
+
+def test_saves_are_shown_with_what_is_wrong_and_what_changed(
+    dev: Callable[..., Dev], skills: Path, tmp_path: Path
+) -> None:
+    folder = write(skills / "kyc", 1)
+    (tmp_path / "data.nt").write_text(DATA)
+    running = dev(folder, "--query", "p", "--data", str(tmp_path / "data.nt"))
+    first = running.until("loaded kyc 1.2.3, exports onQuery")
+    assert first[0].endswith(f"watching {folder} on a throw-away graph in memory (--store URL keeps one); Ctrl-C ends")
+    assert running.until('{"version":1}')[1:3] == ["  1 triples found:", '  mayros:s mayros:p "seeded"']
+
+    save_code(folder, 2)
+    running.until("reloaded kyc 1.2.3: skill.ts")
+    running.until('{"version":2}')
+
+    (folder / "skill.ts").write_text("export default {\n  name: 'kyc' oops\n};")
+    wrong = running.until("rejected kyc: version 1.2.3 answers on")
+    assert wrong[-4:-1] == [
+        f'{folder}/skill.ts:2:15: error[transpile_error]: Expected "}}" but found "oops"',
+        "  2 |   name: 'kyc' oops",
+        "    |               ^",
+    ]
+
+    save_code(folder, 2)
+    running.until("kyc is again what answers")
+    save_manifest(folder, **RECALL)
+    wrong = running.until("rejected kyc")
+    assert any("error[permission_denied]: semantic.permissions: kyc asks for memory:recall" in line for line in wrong)
+    assert any("--yes-permissions" in line for line in wrong)
+    save_manifest(folder, skillVersion="1.3.0", maxQueries=5)
+    assert [line[2:] for line in running.until("semantic.maxQueries")[-2:]] == [
+        "SKILL.md semantic.skillVersion: was 1.2.3, is now 1.3.0",
+        "SKILL.md semantic.maxQueries: was the host's limit, is now 5",
+    ]
+
+    running.process.send_signal(signal.SIGINT)
+    code, rest = running.end()
+    assert code == 0
+    assert not any("Traceback" in line for line in rest)
+    assert list(running.scratch.iterdir()) == []
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
+def test_each_way_to_end_it_ends_it_well(dev: Callable[..., Dev], skills: Path, number: signal.Signals) -> None:
+    running = dev(write(skills / "kyc", 1))
+    running.until("loaded kyc")
+    running.process.send_signal(number)
+    assert running.end() == (0, [])
+    assert list(running.scratch.iterdir()) == []
+
+
+def test_it_ends_at_once_though_a_skill_never_ends(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+    (tmp_path / "cortex.yaml").write_text("skillSandbox: {executionTimeoutMs: 60000}\n")
+    folder = write(skills / "kyc", 1)
+    running = dev(folder, "--config", str(tmp_path / "cortex.yaml"))
+    running.until("loaded kyc")
+    save_code(folder, 2, "async onActivate() { console.log('going on'); await null; for (;;) {} },")
+    (folder / "more.ts").write_text("export {};")
+    running.process.send_signal(signal.SIGINT)
+    code, rest = running.end()
+    assert (code, [line for line in rest if "Traceback" in line]) == (0, [])
+
+
+def test_what_does_not_load_at_first_is_waited_for(dev: Callable[..., Dev], skills: Path) -> None:
+    folder = write(skills / "kyc", "oops oops")
+    running = dev(folder)
+    lines = running.until("waiting for it to be mended")
+    assert sum("error[transpile_error]" in line for line in lines) == 1
+    save_manifest(folder, bogus=1)
+    lines = running.until("waiting for it to be mended")
+    assert any("SKILL.md:5:" in line and "semantic.bogus: unknown key" in line for line in lines)
+    write(folder, 2)
+    lines = running.until("loaded kyc 1.2.3")
+    running.process.send_signal(signal.SIGINT)
+    assert running.end() == (0, [])
+
+
+def test_a_terminal_gets_colours_and_ctrl_c_is_typed_on_it(dev: Callable[..., Dev], skills: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    running = dev(folder, terminal=True)
+    running.until("loaded kyc")
+    save_code(folder, "oops oops")
+    lines = running.until("rejected kyc")
+    assert any("\x1b[1;31merror[transpile_error]" in line for line in lines)
+    running.terminal.write(b"\x03")
+    code, rest = running.end()
+    assert (code, [line for line in rest if "Traceback" in line or "error" in line]) == (0, [])
+    assert list(running.scratch.iterdir()) == []
+
+
+def test_a_program_gets_one_document_a_line(dev: Callable[..., Dev], skills: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    running = dev(folder, "--json", "--yes-permissions", "--query", '{"subject": "s", "scope": "namespace"}')
+    events = [json.loads(line) for line in running.until('"answer"')]
+    assert [event["event"] for event in events] == ["watching", "loaded", "answer"]
+    write(folder, 2, **RECALL)
+    while True:  # two files are two saves, when they come apart
+        events = [json.loads(line) for line in running.until('"reloaded"')]
+        if any(d["message"] == "added memory:recall" for d in events[-1]["differences"]):
+            break
+    assert events[-1]["name"] == "kyc"
+    running.process.send_signal(signal.SIGINT)
+    assert running.end()[0] == 0
+
+
+def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    with subprocess.Popen(
+        [SCRIPT, "dev", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            while b"loaded" not in process.stdout.readline():
+                pass
+            process.stdout.close()
+            save_code(folder, 2)
+            assert process.wait(60) == 141
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
+
+
+def test_a_store_that_is_named_is_kept(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+    writing = "onActivate() { return graphClient.createTriple({ subject: 's', predicate: 'note', object: 1 }); },"
+    store = tmp_path / "kept"
+    running = dev(write(skills / "kyc", 1, writing), "--store", str(store))
+    assert running.until("watching")[-1].endswith(f"on the graph in {store}; Ctrl-C ends")
+    running.until("loaded kyc")
+    running.process.send_signal(signal.SIGINT)
+    assert running.end()[0] == 0
+    exported = subprocess.run(
+        [SCRIPT, "graph", "export", "--store", store], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "mayros:s mayros:note 1 ." in exported.stdout
