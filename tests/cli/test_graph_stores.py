@@ -106,7 +106,9 @@ def test_a_bar_is_on_a_terminal_and_nothing_in_a_pipe(run, tmp_path):
     assert run("graph", "import", file).stderr == ""
     mine, theirs = pty.openpty()
     command = [sys.executable, "-m", "cortex_skills", "graph", "import", str(file), "--store", str(tmp_path / "new")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm", "COLUMNS": "300"})
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm", "COLUMNS": "300"}
+    )
     os.close(theirs)
     seen = b""
     with process, os.fdopen(mine, "rb", buffering=0) as terminal:

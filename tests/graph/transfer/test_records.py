@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, Provenance, open_store
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import import_file
 from cortex_graph.vocabulary import CORTEX
+from tests.graph.strategies import unicode_text, values
 from tests.graph.transfer.support import RECORDS, assert_some, exported, lines
 
 DATASETS = ["n-quads", "trig", "json-ld"]
@@ -30,6 +34,22 @@ def test_a_graph_and_its_records_come_back_the_same(store: GraphStore, form: str
     assert (done.statements, done.records, done.left_out, done.ignored) == (4, 4, 0, 0)
     assert lines(copy) == lines(graph)
     assert copy.provenance_of(first) == graph.provenance_of(first)
+
+
+@pytest.mark.timeout(400)  # a process for each example
+@settings(max_examples=20)
+@given(
+    form=st.sampled_from(DATASETS),
+    rows=st.lists(st.tuples(unicode_text, values, st.none() | unicode_text, st.none() | unicode_text), max_size=4),
+)
+def test_every_record_survives_every_format_that_holds_it(form: str, rows: list[tuple[str, Any, Any, Any]]) -> None:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    for name, value, skill, agent in rows:
+        triple = {"subject": f"mayros:{name}", "predicate": "p", "object": value}
+        graph.create_triple(triple, Provenance(skill=skill, skill_version="1.0.0", agent=agent))
+    copy, done = brought_back(exported(graph, form, with_provenance=True), form)
+    assert (done.records, done.left_out, done.ignored) == (graph.count(), 0, 0)
+    assert lines(copy) == lines(graph)
 
 
 def test_without_being_asked_for_records_are_left_out_and_told_of(graph: NamespacedGraph) -> None:

@@ -55,6 +55,7 @@ def test_a_namespace_goes_out_and_comes_back_in_every_format(store: GraphStore, 
     assert sorted(exported(copy).splitlines()) == sorted(exported(graph).splitlines())
 
 
+@pytest.mark.timeout(400)  # a process for each example
 @settings(max_examples=50)
 @given(st.sampled_from(list(FORMATS)), st.lists(st.tuples(unicode_text, values), max_size=5))
 def test_every_value_survives_every_format(form: str, rows: list[tuple[str, Any]]) -> None:
