@@ -63,6 +63,7 @@ class Writer:
         self._prologue = prologue
         self._used: dict[str, str] = {}
         self._own: dict[str, str] = {}
+        self._makes_iris = False  # IRI() resolves what it is given; nothing else depends on a BASE
         self._stem = "iri"
         while any(prefix.startswith(self._stem) for prefix in prologue.prefixes):
             self._stem += "i"
@@ -91,7 +92,7 @@ class Writer:
         return Written(head + "".join(body), tuple((here + len(head), there) for here, there in places), self._original)
 
     def _head(self) -> str:
-        base = "" if self._prologue.base is None else f"BASE <{self._prologue.base}> "
+        base = f"BASE <{self._prologue.base}> " if self._makes_iris and self._prologue.base is not None else ""
         declared = "".join(f"PREFIX {prefix}: <{iri}> " for prefix, iri in self._used.items())
         return base + declared + "".join(f"PREFIX {prefix}: <{iri}> " for iri, prefix in self._own.items())
 
@@ -116,6 +117,7 @@ class Writer:
             return string_token(token, self._original)
         if token.kind == "sign" and token.text == "<":
             return "< "
+        self._makes_iris = self._makes_iris or (token.kind == "word" and token.text in ("IRI", "URI"))
         if token.kind not in ("iri", "pname"):
             return token.text.lower() if token.text in ("TRUE", "FALSE") else token.text
         iri = self._prologue.iri(token)
