@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.bench import plugin_rows, sandbox_rows, scale_rows, stores, transfer_rows
+from tests.bench import plugin_rows, reload_rows, sandbox_rows, scale_rows, stores, transfer_rows
 from tests.bench.measure import Row, table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
@@ -37,7 +37,13 @@ def main() -> int:
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.
     worker = threading.Thread(
         target=lambda: rows.extend(
-            [*sandbox_rows.rows(), *scale_rows.rows(shapes), *plugin_rows.rows(), *transfer_rows.rows(imports)]
+            [
+                *sandbox_rows.rows(),
+                *scale_rows.rows(shapes),
+                *plugin_rows.rows(),
+                *transfer_rows.rows(imports),
+                *reload_rows.rows(),
+            ]
         )
     )
     worker.start()
