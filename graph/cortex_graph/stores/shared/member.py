@@ -153,17 +153,20 @@ class Member:
                 self._owner = None
 
     def _find(self) -> Owner:
-        started = time.monotonic()
-        trouble: GraphError | None = None
+        until = time.monotonic() + limits.FIND_S
+        locked_until = float("inf")
         while True:
+            trouble: GraphError | None = None
             try:
                 if (owner := self._other() or self._own()) is not None:
                     return owner
-                trouble = None
             except (GraphBusy, StoreLocked) as error:
                 trouble = error
-            waited = time.monotonic() - started
-            if waited > (limits.FOREIGN_S if isinstance(trouble, StoreLocked) else limits.FIND_S):
+            now = time.monotonic()
+            locked_until = (
+                min(locked_until, now + limits.FOREIGN_S) if isinstance(trouble, StoreLocked) else float("inf")
+            )
+            if now > min(until, locked_until):
                 self._give_up(trouble)
             time.sleep(random.uniform(*limits.PAUSE_S))  # noqa: S311 - so that those who wait do not move in step
 
