@@ -82,7 +82,7 @@ class Hostile:
             while len(body) < length:
                 body += connection.recv(65536)
             self.requests.append(head + b"\r\n\r\n" + body)
-            self.answer(connection, request)
+            self.answer(connection, self.requests[-1])
 
 
 @contextmanager
