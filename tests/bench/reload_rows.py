@@ -11,7 +11,7 @@ from pathlib import Path
 from cortex_skills import Config, Plugin
 from cortex_skills.watcher import DEBOUNCE_MS
 from tests.bench.measure import Row
-from tests.bench.plugin_rows import MANIFEST
+from tests.bench.skill import MANIFEST
 
 SAVES = 25
 ALLOWED_S = 0.15
