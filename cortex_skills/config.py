@@ -52,6 +52,8 @@ class Server:
     token_file: str = ""
     allow_anonymous_reads: bool = False
     allowed_hosts: tuple[str, ...] = ()
+    query_timeout_ms: int = 30_000
+    max_answer_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from cortex_skills.server.guards import LOCAL_NAMES, Guards
 from cortex_skills.server.index import index_operations
 from cortex_skills.server.operations import Operation
 from cortex_skills.server.service import Service
+from cortex_skills.server.sparql import sparql_route
 
 API: tuple[Operation, ...] = (*triples.OPERATIONS, *queries.OPERATIONS, *stats.OPERATIONS, *skills.OPERATIONS)
 
@@ -65,10 +66,7 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
 
 
 def _routes() -> Sequence[BaseRoute]:
-    # A door that is not one of operations (`/sparql`) joins here, as a `Route` whose endpoint is an ASGI application:
-    # it calls `doors.admit(scope, "read")` first, reads what is sent with `service.bodies.read`,
-    # and works in the lanes of `scope["app"].state.service`. What it raises is answered by `Guards`.
-    return routes_of([*API, *index_operations(API)])
+    return [*routes_of([*API, *index_operations(API)]), sparql_route()]
 
 
 def _lifespan(source: Plugin | Config, body_s: float) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
