@@ -18,7 +18,7 @@ def serving(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     binary = Path(sys.executable).with_name("oxigraph")
-    command = [binary, "serve", "--location", folder, "--bind", f"127.0.0.1:{port}"]
+    command = [str(binary), "serve", "--location", str(folder), "--bind", f"127.0.0.1:{port}"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_for(port, server)

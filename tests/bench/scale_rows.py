@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from statistics import median
@@ -40,7 +41,7 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
         (skill / "SKILL.md").write_text(MANIFEST)
         raw = _in_turn([_raw(copy_of(shape, scratch / f"raw-{shape.name}")) for shape in shapes])
         plugins = [stack.enter_context(_open(copy_of(shape, scratch / shape.name), skill)) for shape in shapes]
-        queries = _in_turn([lambda p=plugin: p.call("skill_graph_query", QUERY) for plugin in plugins])
+        queries = _in_turn([partial(plugin.call, "skill_graph_query", QUERY) for plugin in plugins])
         asserts = _in_turn([_assertion(plugin) for plugin in plugins])
     out = []
     for shape, ours, theirs in zip(shapes, queries, raw, strict=True):

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from tests.bench.measure import shown
 from tests.bench.remote import serving
 from tests.bench.stores import Shape, cache, copy_of
 
-BY = {
+BY: dict[str, dict[str, Any]] = {
     "20 triples by predicate": {"predicate": "hasStatus"},
     "20 triples by subject": {"subject": "customer:7"},
     "20 triples by subject and predicate": {"subject": "customer:7", "predicate": "bought"},
@@ -38,6 +39,7 @@ BY = {
 WHO = Provenance("scaling", "1.0.0", "a1")
 PAGES = ((100, 20), (1000, 20), (250, 1000))
 INDEXING_S = 60.0
+NONE = "–"
 Figures = dict[str, str]
 
 
@@ -69,7 +71,7 @@ def _table(columns: dict[str, Figures]) -> str:
         [
             f"| | {' | '.join(columns)} |",
             "|---" * (len(columns) + 1) + "|",
-            *(f"| {name} | {' | '.join(of.get(name, '–') for of in columns.values())} |" for name in names),
+            *(f"| {name} | {' | '.join(of.get(name, NONE) for of in columns.values())} |" for name in names),
         ]
     )
 
@@ -115,13 +117,13 @@ def _opened(folder: Path, shape: Shape, figures: Figures, remote: bool) -> Itera
 
 def _reads(graph: NamespacedGraph, figures: Figures) -> None:
     for name, pattern in BY.items():
-        figures[name] = _quickest(lambda p=pattern: graph.pattern_query(p))  # type: ignore[misc]
+        figures[name] = _quickest(partial(graph.pattern_query, pattern))
     status = Pattern(graph.names.graph, None, graph.names.node("hasStatus"))
     figures["`total`, which counts to 101"] = _quickest(lambda: graph.store.count(status, 101))
     for page, limit in PAGES:
-        if (cursor := _cursor(graph, (page - 1) * limit)) is not None:
-            given = {"limit": limit, "cursor": cursor}
-            figures[f"page {page:,} of {limit:,} each"] = _quickest(lambda g=given: graph.list_triples(g), 5, 1)  # type: ignore[misc]
+        cursor = _cursor(graph, (page - 1) * limit)
+        read = partial(graph.list_triples, {"limit": limit, "cursor": cursor})
+        figures[f"page {page:,} of {limit:,} each"] = NONE if cursor is None else _quickest(read, 5, 1)
 
 
 def _cursor(graph: NamespacedGraph, offset: int) -> str | None:
