@@ -10,10 +10,12 @@ Rules kept here:
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import threading
 import uuid
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
@@ -92,6 +94,7 @@ class Snapshots:
         self._take = take
         self._per_graphs = per_graphs
         self._folder: Path | None = None
+        self._owner = os.getpid()
         self._making = threading.Lock()
         self._lock = threading.Lock()
         self._current: dict[frozenset[NamedNode], Snapshot] = {}
@@ -104,6 +107,10 @@ class Snapshots:
             OSError: it cannot be made.
 
         """
+        if self._owner != os.getpid():  # this is a fork; the copies are its parent's
+            self._owner, self._folder = os.getpid(), None
+            self._current = {key: copy for key, copy in self._current.items() if copy.revision == sys.maxsize}
+            self._making, self._lock = threading.Lock(), threading.Lock()
         key = graphs if self._per_graphs else frozenset()
         needed = self._revisions.of(graphs)
         if (found := self._fresh(key, needed)) is None:
@@ -130,7 +137,7 @@ class Snapshots:
         with self._lock:
             self._current.clear()
             folder, self._folder = self._folder, None
-        if folder is not None:
+        if folder is not None and self._owner == os.getpid():
             _remove(folder)
 
     def _fresh(self, key: frozenset[NamedNode], needed: int) -> Snapshot | None:
@@ -144,7 +151,9 @@ class Snapshots:
     def _made(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
         if self._folder is None:
             self._folder = self._make_folder()
-        snapshot = Snapshot(self._folder / str(next(self._numbers)), self._revisions.now, users=1)
+            weakref.finalize(self, _remove_own, self._folder, os.getpid())
+        name = f"{os.getpid()}-{next(self._numbers)}"
+        snapshot = Snapshot(self._folder / name, self._revisions.now, users=1)
         try:
             self._take(snapshot.path, graphs)
         except BaseException:
@@ -161,6 +170,11 @@ class Snapshots:
         for old in unused:
             _remove(old.path)
         return snapshot
+
+
+def _remove_own(folder: Path, owner: int) -> None:
+    if owner == os.getpid():
+        _remove(folder)
 
 
 def _remove(path: Path) -> None:
