@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import mmap
 import re
+from collections.abc import Callable
 from pathlib import Path
 from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -20,14 +21,20 @@ from pyoxigraph import RdfFormat
 from cortex_graph.errors import InvalidArguments
 
 MAX_DEPTH = 1000
+_CHUNK = 1 << 20
 
 _CLOSED = b")>>"
 _BLANKS = re.compile(rb"\s*+")
 _BLANKS_AND_COMMENTS = re.compile(rb"(?:\s++|#[^\n]*+(?:\n|\Z))*+")
 
 
-def check_file(file: Path, form: RdfFormat) -> None:
+def check_file(file: Path, form: RdfFormat, step: Callable[[], None] = lambda: None) -> None:
     """Raise for a file that Oxigraph must not be given.
+
+    Args:
+        file: to look at.
+        form: its format.
+        step: called now and then, as a sign of progress.
 
     Raises:
         InvalidArguments: what is wrong, with line and column.
@@ -35,12 +42,12 @@ def check_file(file: Path, form: RdfFormat) -> None:
 
     """
     if form == RdfFormat.RDF_XML:
-        _check_xml(file)
+        _check_xml(file, step)
     elif file.stat().st_size:
         _check_terms(file)
 
 
-def _check_xml(file: Path) -> None:
+def _check_xml(file: Path, step: Callable[[], None]) -> None:
     depth = 0
     parser = ParserCreate(namespace_separator=" ")
 
@@ -59,7 +66,10 @@ def _check_xml(file: Path) -> None:
     parser.EndElementHandler = end
     try:
         with file.open("rb") as opened:
-            parser.ParseFile(opened)
+            while chunk := opened.read(_CHUNK):
+                parser.Parse(chunk, False)
+                step()
+            parser.Parse(b"", True)
     except ExpatError as error:
         raise _broken(f"not well-formed XML: {error}", error.lineno, error.offset + 1) from error
 

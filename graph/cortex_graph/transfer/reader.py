@@ -68,7 +68,7 @@ class Reading:
 
         """
         before = _state(self._file)
-        check_file(self._file, self._form)
+        check_file(self._file, self._form, self._step)
         found = self._folder / "found.nt"
         with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
             quads = parse(self._input, self._form, base_iri=self._base_iri)
@@ -204,7 +204,7 @@ def _state(file: Path) -> tuple[int, int, int]:
 
 def _size(folder: Path) -> int:
     with suppress(OSError):
-        return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
+        return sum(entry.stat().st_size for entry in folder.rglob("*") if entry.is_file())
     return 0
 
 
