@@ -1,8 +1,8 @@
 """`Watcher`: says when something changed below the folders of skills.
 
 Rules kept here:
-- what it says is a hint: whoever is told looks at the folders, and decides by what they hold. So nothing is lost when
-  events are, and a save that comes during a look is the reason for the next one;
+- what it says is a hint: whoever is told looks at the folders, and decides by what they hold. A save that comes during
+  a look is the reason for the next one;
 - it is told of all folders once the watch stands, for what changed before;
 - only folders that a skill can be loaded from are watched, each by itself: no hidden folder and no `node_modules`,
   whatever lies in there; and the folder above, so that a folder which is deleted and made again is seen;

@@ -52,7 +52,7 @@ def dev(
     """Watch a skill, or a folder of skills, and reload what is saved.
 
     Shows what is wrong as a compiler does, and what changed in the manifest. Skills run on a throw-away graph in
-    memory, unless --store names another. Ctrl-C ends it.
+    memory, unless --store names another. What they depend on is named by --skills. Ctrl-C ends it.
     """
     from cortex_skills.watcher import Watcher
 
@@ -68,10 +68,13 @@ def dev(
             from cortex_graph import import_rdf
 
             import_rdf(plugin.graph, data)
+        for other in common.skills:  # what the skill depends on, perhaps
+            common.load(plugin, other)
         session.load()
         watcher = Watcher(session.changed)
         try:
-            watcher.add(folder)
+            for watched in (*common.skills, folder):
+                watcher.add(watched)
             session.wait()
         finally:
             watcher.stop()

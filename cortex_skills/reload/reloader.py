@@ -3,7 +3,8 @@
 Rules kept here:
 - everything is read, checked and started before anything is swapped; what is refused leaves the old version answering;
 - a group (see `groups`) goes over together or not at all; one group does not wait for what another makes of itself;
-- a folder that is gone leaves its skill answering, and says so; when it is back, it is looked at like any other;
+- a folder that is gone leaves its skill answering, and says so; when it is back, it is looked at like any other. So
+  does code that is gone: an editor may be about to put the new file into its place;
 - what a host unloaded stays unloaded, though its folder is still there;
 - differences are logged before the new version is activated, those that let it do more as warnings.
 """
@@ -13,12 +14,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.loader import Loader, dispose
+from cortex_skills.loader import ENTRIES, Loader, dispose
 from cortex_skills.manifest import Manifest, load_order
 from cortex_skills.reading import Reading, is_skill, name_of, read_skill, skill_folders
 from cortex_skills.reload.differences import differences
@@ -178,6 +179,7 @@ class Reloader:
         for reading in readings:
             try:
                 manifest = self._loader.checked(reading)
+                _check_code_kept(reading, active.get(reading.name))
                 granted[reading.name] = self._approved(manifest, active.get(reading.name), approval)
                 manifests.append(manifest)
             except Exception as error:
@@ -241,7 +243,7 @@ class Reloader:
         # Without its traceback and its causes: they hold on to what was thrown away.
         plain = CortexError(error.code, error.message, hint=error.hint, details=error.details)
         rejected = Rejected(name, folder, plain, answering, now)
-        self._refused[folder] = (rejected, reading)
+        self._refused[folder] = (rejected, reading and replace(reading, sources={}))
         look.rejected.append(rejected)
         kept = f"version {answering} answers on" if answering is not None else "it is not loaded"
         log.warning("%s is rejected, %s: [%s] %s", name, kept, error.code, error)
@@ -259,6 +261,15 @@ def _reloaded(old: Skill | None, new: Skill) -> Reloaded:
     files = sorted(name for name in {*before, *new.digests} if before.get(name) != new.digests.get(name))
     changes = differences(old.manifest if old is not None else None, new.manifest)
     return Reloaded(new.name, new.semantic.skill_version, changes, tuple(files))
+
+
+def _check_code_kept(reading: Reading, old: Skill | None) -> None:
+    if old is not None and old.runtime is not None and not reading.digests.keys() & set(ENTRIES):
+        raise CortexError(
+            "skill_error",
+            f"the code of {old.name} is gone: there is no {' and no '.join(ENTRIES)}",
+            hint="put it back; for a skill without code, unload it and load it again",
+        )
 
 
 def _gone(skill: Skill) -> CortexError:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reload.test_reload import RECALL
+from tests.reload.test_reload import RECALL, needs
 from tests.reload.versions import save_code, save_manifest, write
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
@@ -237,6 +237,19 @@ def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, 
             assert process.stderr.read() == b""
         finally:
             process.kill()
+
+
+def test_what_a_skill_depends_on_is_loaded_and_watched_too(dev: Callable[..., Dev], skills: Path) -> None:
+    base = write(skills / "base", 1, skillVersion="1.0.0")
+    running = dev(write(skills / "kyc", 1, **needs("base")), "--skills", str(base))
+    running.until("loaded kyc")
+    save_code(base, 2)
+    running.until("reloaded base 1.0.0: skill.ts")
+    save_manifest(base, skillVersion="2.0.0")
+    lines = running.until("rejected base: version 1.0.0 answers on")
+    assert any("kyc needs base ^1.0.0, but it is at 2.0.0" in line for line in lines)
+    running.process.send_signal(signal.SIGINT)
+    assert running.end()[0] == 0
 
 
 def test_a_store_that_is_named_is_kept(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:

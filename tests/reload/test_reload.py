@@ -239,6 +239,32 @@ def test_what_widens_is_logged_as_a_warning_and_the_rest_as_information(
     }
 
 
+def test_code_that_is_gone_is_no_new_version(plugin: Plugin, skills: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    plugin.load(folder)
+    away = (folder / "skill.ts").rename(folder / "skill.ts~")
+    (rejected,) = plugin.reload().rejected
+    assert ("the code of kyc is gone" in str(rejected.error), version_of(plugin, "kyc")) == (True, "1")
+    away.rename(folder / "skill.ts")
+    assert names(plugin.reload())["restored"] == ["kyc"]
+
+
+def test_a_companion_file_is_part_of_the_manifest(plugin: Plugin, skills: Path) -> None:
+    folder = write(skills / "kyc", 1)
+    (folder / "SKILL.md").write_text(
+        "---\nname: kyc\ndescription: For the tests.\nmetadata: {semantic: semantic.yaml}\n---\n"
+    )
+    (folder / "semantic.yaml").write_text("version: 1\npermissions: {graph: [read]}\n")
+    plugin.load(folder)
+    (folder / "semantic.yaml").write_text("version: 1\npermissions: {graph: [read]}\n# a remark\n")
+    assert plugin.reload().unchanged == ("kyc",)
+    (folder / "semantic.yaml").write_text("version: 1\npermissions: {graph: [read, write]}\n")
+    (rejected,) = plugin.reload().rejected
+    assert rejected.error.code == "permission_denied"
+    (folder / "semantic.yaml").write_text("version: 1\npermissions: {graph: [read]}\nmaxQueries: 7\n")
+    assert [d.field for d in plugin.reload().reloaded[0].differences] == ["semantic.maxQueries"]
+
+
 def test_a_skill_that_is_renamed_in_place_is_refused(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     manifest = skills / "kyc/SKILL.md"
@@ -441,6 +467,14 @@ def test_a_listener_is_told_of_each_reload_and_may_reload_itself(plugin: Plugin,
     plugin.reload()
     assert [names(report)["reloaded"] for report in told] == [["kyc"]]
     assert version_of(plugin, "kyc") == "3"
+
+
+def test_what_was_rejected_holds_on_to_nothing(plugin: Plugin, skills: Path) -> None:
+    plugin.load(write(skills / "kyc", 1))
+    save_code(skills / "kyc", 2, "onActivate() { throw new Error('no'); },")
+    (rejected,) = plugin.reload().rejected
+    assert (rejected.error.__traceback__, rejected.error.__cause__, rejected.error.__context__) == (None, None, None)
+    assert living_sandboxes() == 1
 
 
 def test_a_report_is_json(plugin: Plugin, skills: Path) -> None:
