@@ -2,7 +2,8 @@
 
 Rules kept here:
 - who needs the index waits for it `PATIENCE_S` at most; the work goes on behind, until the process or the store ends;
-- one such work at a time, in whatever process: it holds the store's maintenance lock;
+- one such work at a time, in whatever process: it holds the store's maintenance lock. Between two pieces it makes way:
+  an import does not wait for it, but ends it;
 - entries are written some thousands at a time, then a mark that says how far it got: what was cut short goes on from
   there;
 - a graph is read in one stream where the store keeps its order, and the mark names the last triple. Elsewhere it is
@@ -13,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from itertools import chain, islice
@@ -31,6 +33,7 @@ Chunks = Generator[tuple[list[Quad], str | None], None, None]
 
 PATIENCE_S = 1.0
 CHUNK = 5_000  # entries written at once
+_PAUSE_S = 0.01  # for somebody who waits for the lock
 
 _MARK = NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}value")
 _AFTER = "after "
@@ -72,6 +75,7 @@ class Build:
                 f"the graph of {names.namespace} is being imported or indexed",
                 hint="try again in a while",
             )
+        self._holds = True
         # Not a daemon: Python would end such a thread in the midst of foreign code. It looks for the end by itself.
         self._thread = threading.Thread(target=self._run, name="cortex-graph-index")
         try:
@@ -113,7 +117,8 @@ class Build:
         except GraphError as error:
             self._error = error.with_traceback(None)  # which would keep a stream of quads alive, in another thread
         finally:
-            self._lock.release()
+            if self._holds:
+                self._lock.release()
 
     def _complete(self) -> None:
         store, names = self._store, self._names
@@ -129,9 +134,11 @@ class Build:
                     ]
                 )
                 passed = reached_marks(store, names)
-                store.apply(insert=[mark(names, _AFTER + (place or ids[-1]))], remove=passed)
+                reached = mark(names, _AFTER + (place or ids[-1]))
+                store.apply(insert=[reached], remove=[each for each in passed if each != reached])
                 self._written += len(chunk)
                 self._go_on()
+                self._make_way(reached)
         store.apply(insert=[mark(names, "complete")], remove=reached_marks(store, names))
 
     def _streamed(self) -> Chunks:
@@ -176,6 +183,18 @@ class Build:
     def _reached(self) -> list[str]:
         marks = reached_marks(self._store, self._names)
         return [each.object.value.removeprefix(_AFTER) for each in marks if isinstance(each.object, Literal)]
+
+    def _make_way(self, reached: Quad) -> None:
+        """Leave the lock to somebody who waits for it; raises when somebody took it, or has had it meanwhile."""
+        self._holds = False
+        self._lock.release()
+        time.sleep(_PAUSE_S)
+        self._holds = self._lock.acquire(blocking=False)
+        if not self._holds or not self._store.contains(reached):
+            raise GraphBusy(
+                f"the graph of {self._names.namespace} is being imported or indexed by another",
+                hint="try again in a while",
+            )
 
     def _go_on(self) -> None:
         """Raises when the store was closed, or when the process waits for this thread alone."""

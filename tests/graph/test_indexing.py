@@ -112,7 +112,6 @@ def test_who_needs_an_index_is_told_to_wait_while_it_is_made(slow: Slow) -> None
 
 def test_another_graph_object_of_the_namespace_does_not_index_it_as_well(slow: Slow) -> None:
     filled(slow)
-    slow.go_on(chunks=1)
     with pytest.raises(GraphBusy, match="for the first time"):
         NamespacedGraph(slow, "mayros").get_triple(UNKNOWN)
     with pytest.raises(GraphBusy, match="imported or indexed"):
@@ -130,6 +129,44 @@ def test_what_was_cut_short_goes_on_from_there(slow: Slow) -> None:
     assert entries(slow) == TRIPLES
     assert reached_marks(slow, again.names) == []
     assert all(again.get_triple(triple_id) for triple_id in ids)
+
+
+def test_it_makes_way_for_who_waits_to_import_and_misses_nothing_of_that(slow: Slow) -> None:
+    filled(slow)
+    graph = NamespacedGraph(slow, "mayros")
+    with pytest.raises(GraphBusy):
+        graph.get_triple(UNKNOWN)
+    importer = threading.Thread(target=lambda: slow.maintenance.acquire(timeout=60))
+    importer.start()
+    while importer.is_alive():
+        slow.go_on(chunks=1)
+        importer.join(5)
+    with pytest.raises(GraphBusy, match="by another"):
+        graph.index.complete()
+    assert 0 < sum(slow.chunks) < TRIPLES
+    graph.index.forget_completeness()
+    slow.maintenance.release()
+    slow.go_on()
+    graph.index.complete()
+    assert entries(slow) == TRIPLES
+
+
+def test_it_ends_when_somebody_imported_between_two_pieces(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = filled(slow)
+    graph = NamespacedGraph(slow, "mayros")
+    slept = []
+
+    def sleep(_: float) -> None:
+        if not slept:
+            slept.append(graph.index.forget_completeness())
+
+    monkeypatch.setattr(indexing.time, "sleep", sleep)
+    slow.go_on()
+    with pytest.raises(GraphBusy, match="by another"):
+        graph.index.complete()
+    graph.index.complete()
+    assert sum(slow.chunks) == 10 + TRIPLES
+    assert all(NamespacedGraph(slow, "mayros").get_triple(triple_id) for triple_id in ids)
 
 
 def test_it_starts_over_when_the_triple_that_it_got_to_has_gone(slow: Slow) -> None:
