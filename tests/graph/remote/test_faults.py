@@ -290,6 +290,18 @@ def test_a_server_that_ignores_the_dataset_gets_no_query_of_a_user() -> None:
         store.close()
 
 
+def test_an_answer_that_nobody_reads_is_let_go() -> None:
+    with oxigraph() as server:
+        store = store_of(server.url)
+        store.bulk_insert([QUAD])
+        for _ in range(40):  # more than there are connections
+            store.query("SELECT * { ?s ?p ?o }", Dataset((G,))).chunks.close()
+            store.quads(Pattern(G)).close()  # type: ignore[attr-defined]
+            next(store.quads(Pattern(G)))
+        assert store.count(Pattern(G)) == 1
+        store.close()
+
+
 def test_a_closed_store_answers_nothing() -> None:
     with hostile(says(response())) as server:
         store = store_of(server.url)

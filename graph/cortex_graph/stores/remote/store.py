@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -24,9 +23,10 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySoluti
 from cortex_graph.errors import invalid
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.http.client import HttpClient
+from cortex_graph.stores.remote.answers import has_rows, whole
 from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_text, try_out
 from cortex_graph.stores.remote.endpoints import Endpoints
-from cortex_graph.stores.remote.engines import Engine, Term, engine_of
+from cortex_graph.stores.remote.engines import OXIGRAPH, Engine, Term, engine_of
 from cortex_graph.stores.remote.paging import page_of
 from cortex_graph.stores.remote.protocol import Protocol, RefusedError
 from cortex_graph.stores.remote.spelling import Spelling
@@ -43,12 +43,6 @@ from cortex_graph.stores.remote.wire import (
 _CHECKED = 50  # quads whose existence is asked for in one query
 _BULK = 5_000
 _BULK_SIZE = 4 << 20  # characters
-_FORM = re.compile(
-    r"(?:\s|#[^\n]*\n|BASE\s*<[^>]*>|PREFIX\s*[^\s:<]*:\s*<[^>]*>)*(SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE
-)
-_TAIL = 256
-_CANCELLED = b"The SPARQL operation has been cancelled"
-_ENDS = {QueryResultsFormat.JSON: b"}", QueryResultsFormat.XML: b">", RdfFormat.N_TRIPLES: b"."}
 
 
 class RemoteStore:
@@ -208,17 +202,16 @@ class RemoteStore:
         timeout_s: float = 30.0,
     ) -> Answer:
         """See `GraphStore`. What may be asked depends on the server; see `confinement.py`."""
-        found = _FORM.match(text)
-        if not found:
-            raise invalid("query", "is no SELECT, ASK, CONSTRUCT or DESCRIBE", hint="updates go another way")
-        form: QueryResultsFormat | RdfFormat = results if found[1].upper() in ("SELECT", "ASK") else graphs
+        form = results if has_rows(text) else graphs
         check_text(text, self._confined(), self._client.name)
         scope = Dataset(dataset.default or (NOTHING,), dataset.named or (NOTHING,))
         try:
             reply = self._protocol.query(text, form.media_type, scope, timeout_s)
         except RefusedError as error:
             raise invalid("query", f"is not taken by {self._client.name}: {error}") from error
-        return Answer(form, self._whole(reply.chunks(), form))
+        chunks = whole(self._protocol, reply, form)
+        next(chunks)
+        return Answer(form, chunks)
 
     def snapshot(self, folder: Path) -> bool:  # noqa: ARG002
         """See `GraphStore`: there are no files here."""
@@ -243,26 +236,12 @@ class RemoteStore:
         if self._confinement is None:
             row = next(self._rows("SELECT ?g { GRAPH ?g { ?s ?p ?o } } LIMIT 1"), None)
             if row is None:
-                return Confinement.UNLESS_NAMED  # nothing to try it with
+                # Nothing to try it with; that of Oxigraph is known.
+                return Confinement.FULL if self._engine is OXIGRAPH else Confinement.UNLESS_NAMED
             self._confinement = try_out(self._protocol.ask, row["g"])
             if self._engine.by_value and self._confinement is Confinement.FULL:
                 self._confinement = Confinement.UNLESS_NAMED
         return self._confinement
-
-    def _whole(self, chunks: Iterator[bytes], form: QueryResultsFormat | RdfFormat) -> Generator[bytes, None, None]:
-        """The chunks; what ends too early ends with an error."""
-        held = b""
-        with closing(cast(Generator[bytes, None, None], chunks)) as body:
-            for chunk in body:
-                held += chunk
-                if len(held) > _TAIL:
-                    yield held[:-_TAIL]
-                    held = held[-_TAIL:]
-        end = held.rstrip()
-        empty = end.rpartition(b"\n")[2].startswith(b"#") and form == RdfFormat.N_TRIPLES  # Virtuoso: "# Empty NT"
-        if end.endswith(_CANCELLED) or (end and not empty and not end.endswith(_ENDS.get(form, b""))):
-            raise self._protocol.broken(held)
-        yield held
 
     def _matching(self, pattern: Pattern) -> Iterator[Quad]:
         for row in self._rows(f"{rows_of(pattern, self._engine)} {{ {group_of(pattern, self._engine)} }}"):
