@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -23,7 +24,7 @@ def stored(store: GraphStore, term: Term) -> Term:
 @pytest.mark.parametrize("which", TERMS)
 def test_a_term_is_kept_found_and_written_back(store: GraphStore, kind: Kind, name: NamedNode, which: str) -> None:
     if which in kind.refuses:
-        pytest.skip("refused; see the next test")
+        return  # the next test
     term = stored(store, TERMS[which])
     quad = Quad(S, P, term, name)
     assert store.insert([[quad]]) == [True]
@@ -40,24 +41,27 @@ def test_a_term_is_kept_found_and_written_back(store: GraphStore, kind: Kind, na
     assert store.count(Pattern(name)) == 0
 
 
-@pytest.mark.parametrize("which", TERMS)
 def test_a_term_that_would_be_changed_is_refused_and_nothing_written(
-    store: GraphStore, kind: Kind, name: NamedNode, which: str
+    store: GraphStore, kind: Kind, name: NamedNode
 ) -> None:
-    if which not in kind.refuses:
-        pytest.skip("kept; see the test above")
-    term = TERMS[which]
     other = Quad(S, P, S, name)
-    for write in (
-        lambda: store.insert([[Quad(S, P, term, name)]]),
-        lambda: store.insert([[other], [Quad(S, P, term, name)]]),
-        lambda: store.apply(insert=[other, Quad(S, P, term, name)]),
-        lambda: store.bulk_insert([other, Quad(S, P, term, name)]),
-        lambda: stored(store, term) if isinstance(term, Literal) else store.insert([[Quad(term, P, S, name)]]),
-    ):
-        with pytest.raises(InvalidArguments) as caught:
-            write()
-        assert caught.value.hint
+    for which in sorted(kind.refuses):
+        term = TERMS[which]
+        quad = Quad(S, P, term, name)
+        writes: list[Callable[[], object]] = [
+            lambda quad=quad: store.insert([[quad]]),
+            lambda quad=quad: store.insert([[other], [quad]]),
+            lambda quad=quad: store.apply(insert=[other, quad]),
+            lambda quad=quad: store.bulk_insert([other, quad]),
+        ]
+        if isinstance(term, Literal):
+            writes.append(lambda term=term: store.as_stored(term))
+        for write in writes:
+            with pytest.raises(InvalidArguments) as caught:
+                write()
+            assert caught.value.hint
+        assert not store.contains(quad)
+        assert store.match(Pattern(name, object_=term), 5).quads == []
     assert store.count(Pattern(name)) == 0
 
 
@@ -66,7 +70,7 @@ def test_an_iri_can_stand_anywhere(store: GraphStore, kind: Kind, name: NamedNod
     iri = TERMS[which]
     assert isinstance(iri, NamedNode)
     if which in kind.refuses:
-        pytest.skip("refused")
+        return
     quads = [Quad(iri, P, S, name), Quad(S, iri, S, name), Quad(S, P, S, iri)]
     assert store.insert([[quad] for quad in quads]) == [True] * 3
     assert set(store.quads(Pattern(name))) == set(quads[:2])
