@@ -53,14 +53,14 @@ class Workers:
     """A pool of processes.
 
     Args:
-        size: how many queries may run at once; None for as many as there are processors, but 2 to 4.
+        size: how many queries may run at once; None for as many as there are processors, but 3 or 4.
         waiting: how many more may wait for that.
         memory_bytes: how much memory each may take.
 
     """
 
     def __init__(self, size: int | None = None, waiting: int = 32, memory_bytes: int = 1 << 30) -> None:
-        self.size = size or min(4, max(2, os.cpu_count() or 1))
+        self.size = size or min(4, max(3, os.cpu_count() or 1))
         self._waiting = waiting
         self._memory_bytes = memory_bytes
         self._begin()

@@ -1,0 +1,180 @@
+"""The limits of `/sparql` hold, and whoever meets them keeps nobody else waiting."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.server.serving import Running
+
+JOIN = "SELECT (COUNT(*) AS ?n) { ?a <urn:x:p> ?b . ?c <urn:x:p> ?d . FILTER(?b + ?d = -1) }"
+ROWS = 10_000_000
+LONG_S = 60  # what ends by itself within a second or so must have ended by then
+
+
+def filled(running: Running, count: int) -> httpx.Client:
+    """A client of a server whose namespace holds so many triples of one predicate."""
+    client = running.client(running.token("all", permissions=("read", "write")))
+    for start in range(0, count, 10_000):
+        triples = " ".join(f"<urn:x:s{n}> <urn:x:p> {n} ." for n in range(start, min(count, start + 10_000)))
+        answer = client.post(
+            "/sparql", content=f"INSERT DATA {{ {triples} }}", headers={"content-type": "application/sparql-update"}
+        )
+        assert answer.status_code == 200, answer.text
+    return client
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_join_ends_at_its_time_and_others_are_answered_meanwhile(
+    serve: Callable[..., Running], tmp_path: Path, kind: str
+) -> None:
+    store = "memory:" if kind == "memory" else str(tmp_path / "store")
+    running = serve(store=store, cortex={"queryTimeoutMs": 1000})
+    client = filled(running, 3_000)
+    other = running.client(running.token("other", permissions=("read", "write")))
+    joined: list[httpx.Response] = []
+    took: list[float] = []
+
+    def join() -> None:
+        begun = time.monotonic()
+        joined.append(client.get("/sparql", params={"query": JOIN}))
+        took.append(time.monotonic() - begun)
+
+    thread = threading.Thread(target=join)
+    thread.start()
+    answered = 0
+    while thread.is_alive():
+        assert other.get("/sparql", params={"query": "ASK {}"}).status_code == 200
+        assert other.post("/api/v1/triples", json={"subject": "a", "predicate": "p", "object": answered}).is_success
+        answered += 1
+    thread.join()
+    assert (joined[0].status_code, joined[0].json()["code"]) == (504, "query_timeout")
+    assert 0.9 < took[0] < LONG_S
+    assert answered >= 2
+
+
+def test_a_request_may_ask_for_less_time_and_never_for_more(serve: Callable[..., Running]) -> None:
+    client = filled(serve(cortex={"queryTimeoutMs": 2000}), 3_000)
+    for asked, shortest in (("0.2", 0.1), ("500", 1.9)):
+        begun = time.monotonic()
+        answer = client.get("/sparql", params={"query": JOIN, "timeout": asked})
+        assert answer.json()["code"] == "query_timeout"
+        assert shortest < time.monotonic() - begun < LONG_S
+
+
+def test_nobody_has_more_than_two_queries_at_work(serve: Callable[..., Running]) -> None:
+    running = serve(cortex={"queryTimeoutMs": 1500})
+    client = filled(running, 3_000)
+    codes: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: codes.append(client.get("/sparql", params={"query": JOIN}).json()["code"]))
+        for _ in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    other = running.client(running.token("other"))
+    while any(thread.is_alive() for thread in threads):
+        assert other.get("/sparql", params={"query": "ASK {}"}).json()["boolean"] is True
+    assert set(codes) == {"query_timeout", "graph_busy"}
+
+
+def test_an_answer_that_is_too_long_is_cut_off_and_never_looks_whole(serve: Callable[..., Running]) -> None:
+    client = filled(serve(cortex={"maxAnswerBytes": 200_000}), 3_000)
+    short = client.get("/sparql", params={"query": "SELECT * { ?s ?p ?o } LIMIT 10"})
+    assert len(short.json()["results"]["bindings"]) == 10
+    query = "SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 100000"
+    with client.stream("GET", "/sparql", params={"query": query}) as answer:
+        assert answer.status_code == 200
+        with pytest.raises(httpx.RemoteProtocolError):
+            answer.read()
+
+
+def test_a_client_that_goes_away_ends_its_query(serve: Callable[..., Running]) -> None:
+    running = serve(cortex={"queryTimeoutMs": 600_000})
+    client = filled(running, 3_000)
+    endless = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+    for _ in range(4):  # twice as many as it may have at work
+        with client.stream("GET", "/sparql", params={"query": endless}) as answer:
+            assert answer.status_code == 200
+            next(answer.iter_bytes(1000))
+    assert client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S).json()["boolean"] is True
+
+
+def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -> None:
+    from cortex_skills.server.protocol import Patience
+
+    running = serve(cortex={"queryTimeoutMs": 600_000}, patience=Patience(stall_s=0.5))
+    filled(running, 3_000)
+    request = (
+        f"GET /sparql?query=SELECT%20*%20%7B%3Fa%20%3Fb%20%3Fc.%3Fd%20%3Fe%20%3Ff.%3Fg%20%3Fh%20%3Fi%7D HTTP/1.1\r\n"
+        f"Host: {running.host}:{running.port}\r\nAuthorization: Bearer {running.token('all')}\r\n\r\n"
+    )
+    with socket.create_connection((running.host, running.port), timeout=LONG_S) as connection:
+        connection.sendall(request.encode())
+        assert connection.recv(12) == b"HTTP/1.1 200"
+        evaluating = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
+        client = running.client(running.token("all"))
+        deadline = time.monotonic() + LONG_S
+        while time.monotonic() < deadline:
+            try:
+                while connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                    if not _alive(evaluating):
+                        break
+            except OSError:
+                break
+            if not _alive(evaluating):
+                break
+        assert client.get("/sparql", params={"query": "ASK {}"}).status_code == 200
+
+
+def _alive(processes: list[psutil.Process]) -> bool:
+    return all(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+
+
+READ = """
+import sys, httpx
+url, token, query = sys.argv[1:]
+lines = 0
+with httpx.stream("GET", url, params={"query": query}, timeout=600, trust_env=False,
+                  headers={"authorization": "Bearer " + token, "accept": "text/csv"}) as answer:
+    assert answer.status_code == 200, answer.read()
+    for chunk in answer.iter_bytes():
+        lines += chunk.count(b"\\n")
+print(lines - 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(500)
+def test_ten_million_rows_stream_in_flat_memory(serve: Callable[..., Running]) -> None:
+    running = serve(cortex={"queryTimeoutMs": 480_000, "maxAnswerBytes": 1 << 40})
+    filled(running, 3_163)  # its square is ten million and a few
+    query = f"SELECT ?b ?d {{ ?a <urn:x:p> ?b . ?c <urn:x:p> ?d }} LIMIT {ROWS}"
+    arguments = [sys.executable, "-c", READ, f"{running.url}/sparql", running.token("all"), query]
+    here = psutil.Process()
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as reader:
+        before = here.memory_info().rss
+        most = {"server": 0, "worker": 0}
+        while reader.poll() is None:
+            most["server"] = max(most["server"], here.memory_info().rss - before)
+            for child in here.children():
+                if child.pid != reader.pid:
+                    try:
+                        most["worker"] = max(most["worker"], child.memory_info().rss)
+                    except psutil.NoSuchProcess:
+                        continue
+            time.sleep(0.1)
+        assert reader.stdout
+        assert int(reader.stdout.read()) == ROWS
+    assert most["server"] < 64 << 20
+    assert most["worker"] < 256 << 20
