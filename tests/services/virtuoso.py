@@ -5,7 +5,7 @@ Rules kept here:
   unpacked into the user's cache folder, once; nothing needs root, and nothing outside the cache is changed. As root, on
   a machine without package lists, `apt-get update` fetches these first;
 - one server for all workers of a test run would be one state for all of them, so each worker starts its own;
-- it is small (80 MB), listens on 127.0.0.1 alone, and lives in a folder of its own;
+- it takes about 300 MB, listens on 127.0.0.1 alone, and lives in a folder of its own;
 - where none can be had, `Unavailable` says why.
 """
 
@@ -119,7 +119,7 @@ def _fetch(root: Path) -> None:
     root.mkdir()
     problem = _download(root)
     if problem and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "-qq"], capture_output=True, timeout=90, check=False)
+        subprocess.run(["apt-get", "update", "-qq"], capture_output=True, timeout=30, check=False)
         problem = _download(root)
     if problem:
         raise Unavailable(f"virtuoso-t cannot be fetched: {problem}")
@@ -133,7 +133,7 @@ def _download(root: Path) -> str:
     """Fetch the packages; what is wrong, if something is."""
     try:
         done = subprocess.run(
-            ["apt-get", "download", "-qq", *PACKAGES], cwd=root, capture_output=True, text=True, timeout=90, check=False
+            ["apt-get", "download", "-qq", *PACKAGES], cwd=root, capture_output=True, text=True, timeout=30, check=False
         )
     except subprocess.TimeoutExpired:
         return "the download took too long"
