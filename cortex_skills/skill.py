@@ -91,3 +91,7 @@ class Skill:
     def name(self) -> str:
         """The skill's name."""
         return self.manifest.name
+
+    def says(self, manifest: Manifest | None, digests: Mapping[str, str]) -> bool:
+        """Whether it was made from this."""
+        return (self.manifest, self.digests) == (manifest, digests)

@@ -6,6 +6,7 @@ Rules kept here:
 - a folder that is gone leaves its skill answering, and says so; when it is back, it is looked at like any other. So
   does code that is gone: an editor may be about to put the new file into its place;
 - what a host unloaded stays unloaded, though its folder is still there;
+- a skill that is left alone for its faults is started anew, also when nothing of it changed;
 - differences are logged before the new version is activated, those that let it do more as warnings.
 """
 
@@ -116,9 +117,8 @@ class Reloader:
     def _look(self, look: _Look, active: Skills, wanted: Callable[[Path], bool]) -> None:
         """Find what changed in the wanted folders; and what was rejected before and is tied to that."""
         held: dict[str, Reading] = {}
-        for folder in self._candidates(active):
-            if not wanted(folder):
-                continue
+        seen = set(filter(wanted, self._candidates(active)))
+        for folder in sorted(seen):
             reading = self._differing(folder, active, look)
             if reading is not None and reading.name in look.changed:
                 self._reject(reading, _twice(reading.name, look.changed[reading.name].folder), active, look)
@@ -131,8 +131,10 @@ class Reloader:
             read = [reading.manifest for reading in look.changed.values() if reading.manifest is not None]
             look.tied = links([*manifests, *read])
             mates = set().union(*(together(name, look.tied) for name in look.changed)) - look.changed.keys()
-            late = [rejected for rejected in self.rejected if rejected.name in mates]
-            found = [held.get(item.name) or self._differing(item.folder, active, look) for item in late]
+            late = [rejected.folder for rejected in self.rejected if rejected.name in mates]
+            found = [held.pop(name, None) for name in mates]
+            found += [self._differing(folder, active, look) for folder in late if folder not in seen]
+            seen.update(late)
             new = {reading.name: reading for reading in found if reading is not None}
             if not new:
                 return
@@ -163,7 +165,8 @@ class Reloader:
                 self._reject(None, _gone(old), active, look, old)
             return None
         reading = read_skill(folder)
-        if old is not None and (reading.manifest, reading.digests) == (old.manifest, old.digests):
+        is_left_alone = old is not None and old.runtime is not None and old.runtime.fault is not None
+        if old is not None and old.says(reading.manifest, reading.digests) and not (is_left_alone and look.retry):
             (look.unchanged if self._refused.pop(folder, None) is None else look.restored).append(old.name)
             return None
         return reading

@@ -27,6 +27,9 @@ def needs(slug: str, version: str = "^1.0.0") -> dict[str, object]:
     return {"dependencies": [{"slug": slug, "version": version}]}
 
 
+NOTHING: dict[str, list[str]] = {"reloaded": [], "loaded": [], "rejected": [], "restored": []}
+
+
 def names(report: ReloadReport) -> dict[str, list[str]]:
     return {
         "reloaded": [item.name for item in report.reloaded],
@@ -167,6 +170,17 @@ def test_a_change_that_is_taken_back_is_told_and_reloads_nothing(plugin: Plugin,
     assert names(plugin.reload())["restored"] == ["kyc"]
     assert plugin.skills["kyc"] is before
     assert plugin.status()["hotReload"]["rejected"] == []
+
+
+def test_a_skill_that_is_left_alone_is_started_anew(opened: Opened, skills: Path) -> None:
+    plugin = opened(sandbox={"executionTimeoutMs": 100})
+    plugin.load(write(skills / "kyc", 1, "onQuery({ predicate }) { while (predicate.endsWith('bad')); return {}; },"))
+    for _ in range(3):
+        plugin.call("skill_graph_query", {"predicate": "bad", "scope": "namespace"})
+    assert plugin.status()["skills"][0]["fault"]["code"] == "skill_timeout"
+    assert names(plugin.reload("kyc"))["reloaded"] == ["kyc"]
+    assert plugin.status()["skills"][0]["fault"] is None
+    assert plugin.reload("kyc").unchanged == ("kyc",)
 
 
 def test_a_permission_that_is_added_waits_for_the_host(plugin: Plugin, skills: Path) -> None:
@@ -316,6 +330,39 @@ def test_a_group_goes_over_together_or_not_at_all_and_others_do_not_wait(plugin:
     save_code(skills / "user", 2)
     assert names(plugin.reload("user"))["reloaded"] == ["base", "user"]  # it brings along what it is tied to
     assert [version_of(plugin, name) for name in ("base", "user")] == ["2", "2"]
+
+
+def test_each_is_told_of_once_whatever_it_is_tied_to(plugin: Plugin, skills: Path) -> None:
+    write(skills / "base", 1, skillVersion="1.0.0")
+    write(skills / "left", 1, **needs("base"))
+    write(skills / "right", 1, **needs("base"))
+    plugin.load(skills)
+    shutil.rmtree(skills / "base")
+    save_code(skills / "left", 2)
+    save_code(skills / "right", "oops oops")
+    report = plugin.reload()
+    assert sorted(r.name for r in report.rejected) == ["base", "left", "right"]
+    save_code(skills / "right", 3)
+    report = plugin.reload("right")
+    assert names(report)["reloaded"] == ["left", "right"]
+    assert [r["name"] for r in plugin.status()["hotReload"]["rejected"]] == ["base"]
+
+
+def test_what_was_rejected_is_tried_again_with_what_it_is_tied_to_and_else_only_when_asked(
+    plugin: Plugin, skills: Path
+) -> None:
+    write(skills / "base", 1, skillVersion="1.0.0")
+    write(skills / "user", 1, **needs("base"))
+    write(skills / "alone", 1)
+    plugin.load(skills)
+    save_manifest(skills / "base", skillVersion="2.0.0")
+    assert names(plugin.reload())["rejected"] == ["base"]
+    save_code(skills / "alone", 2)
+    assert names(plugin.reload(retry=False)) == {**NOTHING, "reloaded": ["alone"]}
+    assert names(plugin.reload(retry=False)) == NOTHING
+    assert names(plugin.reload()) == {**NOTHING, "rejected": ["base"]}
+    save_manifest(skills / "user", **needs("base", "^2.0.0"))
+    assert names(plugin.reload(retry=False)) == {**NOTHING, "reloaded": ["base", "user"]}
 
 
 def test_a_dependent_is_not_reloaded_with_what_it_depends_on(plugin: Plugin, skills: Path) -> None:
@@ -529,3 +576,67 @@ def test_a_skill_whose_calls_are_over_can_be_unloaded_while_others_ask_for_it(pl
     for thread in threads:
         thread.join()
     assert codes <= {None, "skill_not_found", "rate_limited", "query_limit"}
+
+
+def test_threads_that_reload_at_once_do_it_one_after_the_other(plugin: Plugin, skills: Path) -> None:
+    write(skills / "one", 0)
+    write(skills / "two", 0)
+    plugin.load(skills)
+    failed: list[BaseException] = []
+    stop = threading.Event()
+
+    def reload() -> None:
+        try:
+            while not stop.is_set():
+                plugin.reload()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=reload) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for version in range(1, 20):
+        save_code(skills / "one", version)
+        save_code(skills / "two", version)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    plugin.reload()
+    assert failed == []
+    assert (version_of(plugin, "one"), version_of(plugin, "two")) == ("19", "19")
+    assert living_sandboxes() == 2
+
+
+def children() -> int:
+    """How many processes this one has started that still live."""
+    return len(Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split())
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads its children from /proc")
+def test_a_skill_in_a_process_of_its_own_is_reloaded_into_another(opened: Opened, skills: Path) -> None:
+    plugin = opened(sandbox={"isolation": "process", "executionTimeoutMs": 10_000})
+    try:
+        plugin.load(write(skills / "kyc", 1))
+    except CortexError as error:
+        pytest.skip(f"no isolation here: {error}")
+    before = children()
+    for version in range(2, 6):
+        save_code(skills / "kyc", version)
+        assert names(plugin.reload())["reloaded"] == ["kyc"]
+        assert version_of(plugin, "kyc") == str(version)
+    save_code(skills / "kyc", 9, "onActivate() { throw new Error('no'); },")
+    assert names(plugin.reload())["rejected"] == ["kyc"]
+    assert children() == before
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not here")
+def test_the_direct_mode_is_reloaded_too(opened: Opened, skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORTEX_UNSAFE_DIRECT_LOAD", "1")
+    plugin = opened(sandbox={"sandboxEnabled": False, "executionTimeoutMs": 10_000})
+    plugin.load(write(skills / "kyc", 1))
+    save_code(skills / "kyc", 2)
+    assert names(plugin.reload())["reloaded"] == ["kyc"]
+    assert version_of(plugin, "kyc") == "2"
+    save_code(skills / "kyc", "oops oops")
+    assert names(plugin.reload())["rejected"] == ["kyc"]
+    assert version_of(plugin, "kyc") == "2"
