@@ -41,7 +41,7 @@ lint: setup
 
 ## make bench   the figures of docs/benchmarks.md, each beside its reference: about five minutes on two cores, and ten
 ##              more with 10 million quads (make bench BENCH=--full); the stores that it reads are built once and
-##              kept in the user's cache folder (0.3 GB, 3.5 GB with 10 million quads), until make bench-clean
+##              kept in the user's cache folder (0.3 GB, 6 GB with 10 million quads), until make bench-clean
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	npm ci --prefix tests/bench --silent

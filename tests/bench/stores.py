@@ -5,7 +5,7 @@ Rules kept here:
   number in every namespace, so that 10,000 quads of one namespace are alike in every store;
 - a store is built beside its place and moved there when it is whole, so that a run that was killed leaves none;
 - its place says which version of the data is in it; `python -m tests.bench --clean` removes them all;
-- 10 million quads take about five minutes to build on two cores, and 1.5 GB.
+- 10 million quads take about five minutes to build on two cores, and 3 GB.
 """
 
 from __future__ import annotations
