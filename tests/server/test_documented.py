@@ -48,6 +48,9 @@ def test_every_command_of_the_page_works(tmp_path):
         '"agent":"demo"',
         '"subjects":["mayros:hammer","mayros:nails"]',
         '"triple_count":3',
+        "urn:cortex:mayros:hammer,3",
+        '{"inserted":1,"removed":1}',
+        '{"head":{},"boolean":true}',
         "demo is revoked",
     ):
         assert part in done.stdout
@@ -55,9 +58,9 @@ def test_every_command_of_the_page_works(tmp_path):
 
 def test_the_python_of_the_page_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    (code,) = blocks("python")
-    names: dict[str, object] = {}
-    exec(compile(code, "server.md", "exec"), names)
+    names: dict[str, object] = {"token": "of a server"}
+    for code in blocks("python"):
+        exec(compile(code, "server.md", "exec"), names)
     assert type(names["app"]).__name__ == "Starlette"
 
 
