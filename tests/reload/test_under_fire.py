@@ -70,7 +70,7 @@ class Fire:
 
     def _ask(self, number: int) -> None:
         arguments = {"predicate": "p", "scope": "namespace"}
-        while not self._stop.wait(0.002):  # or they would have the interpreter to themselves
+        while not self._stop.wait(0.02):  # or they would have the interpreter to themselves
             result = self.plugin.call("skill_graph_query", arguments, skill="kyc", agent=f"a{number}")
             said = result.text.partition("version ")[2].partition(" is whole")[0]
             with self._lock:
