@@ -11,11 +11,12 @@ import datetime as dt
 import os
 import platform
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from tests.bench import plugin_rows, reload_rows, sandbox_rows, scale_rows, stores, transfer_rows
-from tests.bench.measure import Row, table
+from tests.bench.measure import table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
@@ -30,24 +31,19 @@ def main() -> int:
     if options.clean:
         stores.clean()
         return 0
-    rows: list[Row] = []
     sizes = [1_000_000] + ([10_000_000] if options.full else [])
     shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
     imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
+    groups = [
+        sandbox_rows.rows,
+        partial(scale_rows.rows, shapes),
+        plugin_rows.rows,
+        partial(transfer_rows.rows, imports),
+        reload_rows.rows,
+    ]
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.
-    worker = threading.Thread(
-        target=lambda: rows.extend(
-            [
-                *sandbox_rows.rows(),
-                *scale_rows.rows(shapes),
-                *plugin_rows.rows(),
-                *transfer_rows.rows(imports),
-                *reload_rows.rows(),
-            ]
-        )
-    )
-    worker.start()
-    worker.join()
+    with ThreadPoolExecutor(1) as worker:
+        rows = [row for group in groups for row in worker.submit(group).result()]
     text = table(rows)
     sys.stdout.write(text + "\n")
     if options.write:
