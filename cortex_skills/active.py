@@ -50,6 +50,7 @@ class ActiveSkills:
         self._closing = threading.Event()
         self._reloader = Reloader(loader, self._swap, self._closing)
         self._tell: tuple[Callable[[ReloadReport], None], ...] = ()
+        self._tell_change: tuple[Callable[[], None], ...] = ()
         self.reloads = 0
 
     @property
@@ -90,6 +91,7 @@ class ActiveSkills:
                 self._check_open()
             self._reloader.remember(path, loaded)
             self._put(loaded)
+        self._changed()
         return [skill.name for skill in loaded]
 
     def unload(self, name: str) -> None:
@@ -100,6 +102,7 @@ class ActiveSkills:
             self._skills = MappingProxyType({n: s for n, s in self._skills.items() if n != skill.name})
             self._reloader.forget(skill)
             self._end([skill], "unload")
+        self._changed()
 
     def reload(
         self,
@@ -126,6 +129,8 @@ class ActiveSkills:
                 tell(report)
             except Exception:
                 log.exception("what a reload did could not be told")
+        if report.reloaded or report.loaded:
+            self._changed()
         return report
 
     def look_again(self, paths: Collection[str] | None) -> None:
@@ -144,6 +149,18 @@ class ActiveSkills:
         self._tell = (*self._tell, told)
         return take_back
 
+    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """See `Plugin.on_change`."""
+
+        def told() -> None:
+            tell()
+
+        def take_back() -> None:
+            self._tell_change = tuple(other for other in self._tell_change if other is not told)
+
+        self._tell_change = (*self._tell_change, told)
+        return take_back
+
     def close(self) -> None:
         """Deactivate every skill. Closing twice is fine."""
         self._closing.set()
@@ -155,6 +172,13 @@ class ActiveSkills:
             self._changing.release()
         order = load_order(skill.manifest for skill in skills.values())
         dispose([skills[manifest.name] for manifest in order], "session_end")
+
+    def _changed(self) -> None:
+        for tell in self._tell_change:  # without the lock, like those of a reload
+            try:
+                tell()
+            except Exception:
+                log.exception("that other skills are active could not be told")
 
     # --- inside; the lock is held by the caller
 

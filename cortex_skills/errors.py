@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 CODES = frozenset(
     {
         "assertion_limit",
+        "cancelled",
         "config_invalid",
         "graph_busy",
         "graph_unavailable",

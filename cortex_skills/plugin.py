@@ -29,6 +29,7 @@ from cortex_skills.config import Config
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.limits import Budgets, RateWindow, Slot
 from cortex_skills.results import Result, failed
+from cortex_skills.stopping import Stop
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
@@ -163,10 +164,25 @@ class Plugin:
         """
         return self._active.on_reload(tell)
 
+    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Have `tell` called when other skills are active than before, or other versions; on the thread that did it.
+
+        Returns:
+            What takes it back.
+
+        """
+        return self._active.on_change(tell)
+
     # --- the gate
 
     def call(
-        self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        skill: str | None = None,
+        agent: str | None = None,
+        stop: Stop | None = None,
     ) -> Result:
         """Call a tool.
 
@@ -175,21 +191,34 @@ class Plugin:
             arguments: as its input schema says.
             skill: the acting skill; may be left out when exactly one is active.
             agent: on whose behalf; the plugin's own when left out.
+            stop: ends the call early, from another thread.
 
         Returns:
             The answer; a failure is one too, with its code.
 
         """
-        return self._call(tool, arguments, skill, agent, enrich=True)
+        return self._call(tool, arguments, skill, agent, stop, enrich=True)
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
     ) -> Result:
-        """`call`, without blocking the event loop."""
-        return await asyncio.to_thread(self.call, tool, arguments, skill=skill, agent=agent)
+        """`call`, without blocking the event loop; who cancels the task ends the call."""
+        stop = Stop()
+        try:
+            return await asyncio.to_thread(self.call, tool, arguments, skill=skill, agent=agent, stop=stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
     def _call(
-        self, tool: str, arguments: dict[str, Any], skill: str | None, agent: str | None, *, enrich: bool
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        skill: str | None,
+        agent: str | None,
+        stop: Stop | None,
+        *,
+        enrich: bool,
     ) -> Result:
         started = time.monotonic()
         who = self.agent if agent is None else agent
@@ -201,7 +230,7 @@ class Plugin:
             chosen, skills = self._active.enter(skill)
             try:
                 acting = chosen.name
-                outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, enrich)
+                outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, stop, enrich)
             finally:
                 chosen.calls.leave()
             cleaned, result = _cleaned(outcome)
@@ -227,6 +256,7 @@ class Plugin:
         skill: Skill,
         skills: Mapping[str, Skill],
         agent: str,
+        stop: Stop | None,
         enrich: bool,
     ) -> Outcome:
         """The steps of the gate between the arguments and the outcome; each refuses with an error of its own."""
@@ -237,9 +267,10 @@ class Plugin:
         if tool.rate_limited:
             self._rate.acquire(skill.name)
         with self._slot(tool, skill, skills) as slot:
-            outcome = tool.run(
-                Call(skill, arguments, agent, self.graph, self.config.strict_declarations, enrich=enrich)
-            )
+            if stop is not None:
+                stop.check()
+            strict = self.config.strict_declarations
+            outcome = tool.run(Call(skill, arguments, agent, self.graph, strict, enrich=enrich, stop=stop))
             if not outcome.spent:
                 slot.refund()
         if tool.budget == "query":
@@ -248,7 +279,8 @@ class Plugin:
 
     def _slot(self, tool: Tool, skill: Skill, skills: Mapping[str, Skill]) -> Slot:
         if tool.budget == "query":
-            return self._budgets.query(skill.name, skill.semantic.max_queries, skills.keys())
+            able = [name for name, other in skills.items() if other.manifest.semantic is not None]
+            return self._budgets.query(skill.name, skill.semantic.max_queries, able)
         return self._budgets.assertion(skill.name)
 
     # --- what a host shows and tells
@@ -257,7 +289,7 @@ class Plugin:
         """The tools: name, description, inputSchema, permissions."""
         return [tool.definition() for tool in self._tools.values()]
 
-    def context(self, *, agent: str | None = None) -> str:
+    def context(self, *, agent: str | None = None, stop: Stop | None = None) -> str:
         """What the active skills want an agent to know before it starts: their declared queries, answered.
 
         Each query passes the gate like any other. The answer is one `<semantic-skill-context skill="…">` block for each
@@ -270,7 +302,7 @@ class Plugin:
             triples: list[dict[str, Any]] = []
             for query in skill.semantic.queries:
                 arguments = {"predicate": query.predicate, "scope": query.scope}
-                result = self._call("skill_graph_query", arguments, skill.name, agent, enrich=False)
+                result = self._call("skill_graph_query", arguments, skill.name, agent, stop, enrich=False)
                 if result.is_error:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:

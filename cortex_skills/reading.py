@@ -63,7 +63,7 @@ def read_skill(folder: Path) -> Reading:
         error = problem.with_traceback(None)
     sources, findings = read_sources(folder)
     digests = {finding.file: finding.rule for finding in findings}
-    digests |= {name: _digest(text) for name, text in sources.items()}
+    digests |= {name: digest_of(text) for name, text in sources.items()}
     return Reading(folder, manifest, error, sources, findings, digests)
 
 
@@ -103,5 +103,6 @@ def is_skill(folder: Path) -> bool:
     return (folder / MANIFEST).exists() or (folder / MANIFEST).is_symlink()
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """What stands for the content of a source file."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

@@ -26,6 +26,7 @@ from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.escaping import one_line, shown_name
 from cortex_skills.schemas import did_you_mean
 from cortex_skills.skill_log import SkillLog
+from cortex_skills.stopping import Stop
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
 _MAX_STOPS = 3
@@ -99,26 +100,28 @@ class SkillRuntime:
         """The hooks that the skill has."""
         return self._hooks
 
-    def query(self, context: Mapping[str, Any], timeout_s: float) -> Any:
+    def query(self, context: Mapping[str, Any], timeout_s: float, stop: Stop | None = None) -> Any:
         """What `onQuery` says; None when the skill has none. Its results that are the context's are the same objects.
 
         Args:
             context: what the skill is told; `agentId` is on whose behalf it acts meanwhile.
             timeout_s: what it may take, if its own limit is not lower; and what to wait for other calls before that.
+            stop: ends it early.
 
         Raises:
-            CortexError: it failed, and `onError` has been told; or it is busy, left alone or closed.
+            CortexError: it failed, and `onError` has been told; or it is busy, left alone or closed; `cancelled`.
 
         """
         if "onQuery" not in self._hooks:
             return None
         timeout_s = min(timeout_s, self._timeout_s)
-        if not self._turn.acquire(timeout=timeout_s):
+        stop = stop or Stop()
+        if not stop.take(self._turn, timeout_s):
             raise CortexError(
                 "skill_timeout", f"{self.name} was busy with other calls for {timeout_s:g} s", hint="try again"
             )
         try:
-            return self._query(context, time.monotonic() + timeout_s)
+            return self._query(context, time.monotonic() + timeout_s, stop)
         finally:
             self._turn.release()
 
@@ -139,17 +142,22 @@ class SkillRuntime:
                 self._log.pass_on(box.take_logs())
                 box.close()
 
-    def _query(self, context: Mapping[str, Any], deadline: float) -> Any:
+    def _query(self, context: Mapping[str, Any], deadline: float, stop: Stop) -> Any:
         """`query`, when it is this call's turn."""
         if self._closed:
             raise CortexError("skill_error", f"{self.name} was unloaded")
         if self.fault is not None:
             raise self.fault.with_traceback(None)  # or it would grow with every call
-        box = self._box = self._box if self._box and self._box.alive else self._restart(deadline)
+        box = self._box = self._box if self._box and self._box.alive else self._restart(deadline, stop)
         self._bridge.agent = context["agentId"]
         try:
-            answer = box.call("onQuery", context, timeout_s=_left(deadline), shared="results")
+            with stop.interrupts(box.interrupt):
+                answer = box.call("onQuery", context, timeout_s=_left(deadline), shared="results")
         except SandboxError as error:
+            if stop.is_set:  # no fault of the skill's
+                self._box = None
+                box.close()
+                stop.check()
             stopped_by = error if _is_spent(box, error) else self._tell(box, error, "onQuery", deadline)
             if stopped_by is not None:
                 self._stopped(box, stopped_by)
@@ -157,14 +165,21 @@ class SkillRuntime:
         finally:
             self._bridge.agent = self._session.agent
             self._log.pass_on(box.take_logs())
+        if stop.is_set:  # at the last moment: it may have been meant to end, and is not trusted to go on
+            self._box = None
+            box.close()
+            stop.check()
         self._stops = 0
         return answer
 
-    def _restart(self, deadline: float) -> Box:
+    def _restart(self, deadline: float, stop: Stop) -> Box:
         self._log.tell(logging.INFO, "starting anew in a fresh sandbox")
         try:
-            return self._start(self._open(), deadline)
+            box = self._open()
+            with stop.interrupts(box.interrupt):
+                return self._start(box, deadline)
         except CortexError as error:
+            stop.check()
             self._count_stop(error)
             raise
 

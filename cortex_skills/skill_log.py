@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 
 from cortex_sandbox import LogLine
 from cortex_skills.escaping import one_line
 
 log = logging.getLogger(__name__)
+
+# Who listens to what skills log because of the call that this thread is about: level, skill, line.
+LISTENER: ContextVar[Callable[[int, str, str], None] | None] = ContextVar("LISTENER", default=None)
 
 _LINES_PER_MINUTE = 600
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -31,7 +35,11 @@ class SkillLog:
 
     def tell(self, level: int, text: str) -> None:
         """What the host itself has to say about the skill."""
-        log.log(level, "[skill:%s] %s", self._skill, one_line(text))
+        line = one_line(text)
+        log.log(level, "[skill:%s] %s", self._skill, line)
+        listener = LISTENER.get()
+        if listener is not None:
+            listener(level, self._skill, line)
 
     def pass_on(self, lines: Iterable[LogLine]) -> None:
         """What the skill logged, as much of it as this minute has room for."""

@@ -20,3 +20,13 @@ VALUE: dict[str, Any] = {
         },
     ]
 }
+# A triple of an answer: its subject and predicate are names, its object a value or {"node": name}.
+TRIPLE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "subject": {"type": "string"},
+        "predicate": {"type": "string"},
+        "object": {"type": ["string", "number", "boolean", "object"]},
+    },
+    "required": ["subject", "predicate", "object"],
+}

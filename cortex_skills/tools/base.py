@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from cortex_graph import NamespacedGraph
     from cortex_skills.skill import Skill
+    from cortex_skills.stopping import Stop
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
@@ -36,6 +37,7 @@ class Call:
         graph: the namespace's graph.
         strict_declarations: whether only declared predicates may be asserted.
         enrich: whether the skill is asked what it has to say.
+        stop: ends the call early.
 
     """
 
@@ -45,6 +47,7 @@ class Call:
     graph: NamespacedGraph
     strict_declarations: bool = True
     enrich: bool = True
+    stop: Stop | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Tool:
         budget: which budget a call takes a slot from.
         rate_limited: whether a call counts in the rate window.
         read_only: whether it changes nothing.
+        output_schema: JSON Schema of the details of an answer that is no error.
         run: what it does.
 
     """
@@ -88,6 +92,7 @@ class Tool:
     run: Callable[[Call], Outcome]
     rate_limited: bool = True
     read_only: bool = True
+    output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
     _validators: dict[str, Draft202012Validator] = field(default_factory=dict, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

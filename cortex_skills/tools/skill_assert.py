@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex_graph import Provenance
 from cortex_skills.policy import check_may_write, needs_proof
-from cortex_skills.tools.arguments import NAME, VALUE
+from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.triples import line_of
 
@@ -28,6 +28,17 @@ _SCHEMA: dict[str, Any] = {
     },
     "required": ["subject", "predicate", "object"],
     "additionalProperties": False,
+}
+
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        **TRIPLE["properties"],
+        "tripleHash": {"type": "string"},
+        "verified": {"type": "boolean"},
+        "created": {"type": "boolean", "description": "Whether the statement is new."},
+    },
+    "required": [*TRIPLE["required"], "tripleHash", "verified", "created"],
 }
 
 
@@ -65,5 +76,6 @@ SKILL_ASSERT = Tool(
     permissions=("graph:write",),
     budget="assertion",
     read_only=False,
+    output_schema=_ANSWER,
     run=_run,
 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.tools.arguments import NAME, VALUE
+from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
 from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
 from cortex_skills.tools.triples import line_of
 
@@ -35,6 +35,21 @@ _SCHEMA: dict[str, Any] = {
         "prove": {"enum": ["none", "pol"], "default": "none", "description": "Proofs to return with the triples."},
     },
     "additionalProperties": False,
+}
+
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "total": {"type": "integer", "minimum": 0},
+        "totalIsExact": {"type": "boolean"},
+        "matches": {"type": "array", "items": TRIPLE},
+        "enrichment": {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]},
+        "proofs": {"type": "array"},
+        "proofRequests": {"type": "array"},
+        "nextCursor": {"type": ["string", "null"]},
+        "queriesUsed": {"type": "integer", "minimum": 0},
+    },
+    "required": ["total", "totalIsExact", "matches", "enrichment", "proofs", "proofRequests", "nextCursor"],
 }
 
 
@@ -92,8 +107,10 @@ def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
         "results": rows,
     }
     try:
-        answer = runtime.query(context, ENRICHMENT_S)
+        answer = runtime.query(context, ENRICHMENT_S, call.stop)
     except CortexError as error:
+        if call.stop is not None:
+            call.stop.check()
         failure = {"status": "failed", "code": error.code, "message": error.message[:500]}
         return _Said(matches, report={**failure, "excerpt": error.details.get("excerpt", "")})
     if answer is None:
@@ -164,5 +181,6 @@ SKILL_GRAPH_QUERY = Tool(
     input_schema=_SCHEMA,
     permissions=("graph:read",),
     budget="query",
+    output_schema=_ANSWER,
     run=_run,
 )

@@ -56,6 +56,10 @@ class Box(ABC):
     def take_logs(self) -> list[LogLine]:
         """What the guest logged since the last call of this, in order."""
 
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Stop what runs in it, soon, from any thread; it is dead then. Where nothing runs, nothing happens."""
+
     @property
     @abstractmethod
     def alive(self) -> bool:

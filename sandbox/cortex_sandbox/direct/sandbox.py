@@ -132,6 +132,11 @@ class DirectSandbox(Box):
                 self._process.kill()
             raise
 
+    def interrupt(self) -> None:
+        """Kill the process when a call is under way; that gets a `SandboxError`."""
+        if self._ticket is not None and self._process is not None:
+            self._process.kill()
+
     def take_logs(self) -> list[LogLine]:
         """What the skill logged or printed since the last call of this, in order."""
         if self._lock.acquire(blocking=False):
