@@ -24,6 +24,7 @@ from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.logs import logging_to
+from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import serve
@@ -150,7 +151,7 @@ program = Program(
     sections={
         "Write skills": [dev, validate, scan, list_skills],
         "Use skills": [query, call, status],
-        "Serve others": [serve, token],
+        "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],
         "Mend the installation": [doctor],
     },

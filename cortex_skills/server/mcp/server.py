@@ -1,0 +1,196 @@
+"""`build`: an MCP server on a plugin, for any transport.
+
+Rules kept here:
+- a door without policy: a tool call passes `Plugin.call`, and everything else shows what the plugin has;
+- blocking work is done in a lane; a client that cancels ends what was begun for it (`Stop`);
+- with a progress token, a client hears every second that its call is still at work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.shared.exceptions import MCPError
+
+from cortex_skills import __version__
+from cortex_skills.errors import CortexError
+from cortex_skills.results import Result, failed
+from cortex_skills.server.errors import HttpError
+from cortex_skills.server.lanes import Lane
+from cortex_skills.server.mcp import prompts, resources, tools
+from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.changes import Changes
+from cortex_skills.server.mcp.logs import Line, Logs
+from cortex_skills.skill_log import LISTENER
+from cortex_skills.stopping import Stop
+
+if TYPE_CHECKING:
+    from cortex_skills.plugin import Plugin
+
+Answer = TypeVar("Answer")
+_Context = ServerRequestContext[Any, Any]
+_BEAT_S = 1.0
+_RESOURCE_NOT_FOUND = -32002
+_INSTRUCTIONS = (
+    "Tools on a knowledge graph. Each call acts for a skill, which decides what may be asked and asserted: name it as "
+    "`skill` when several are active. Read skill://NAME before you act for a skill, and cortex://context for what the "
+    "skills know already. A failed call says its code and what to do."
+)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A server, and what tells its clients of changes while `changes.watch()` runs."""
+
+    server: Server[Any]
+    changes: Changes
+
+
+class _Server(Server[Any]):
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **settings: Any
+    ) -> InitializationOptions:
+        every = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(notification_options or every, *args, **settings)
+
+
+def build(plugin: Plugin, lane: Lane, caller_of: Callable[[_Context], Caller]) -> Built:
+    """A server on a plugin.
+
+    Args:
+        plugin: whose tools and skills these are.
+        lane: where blocking work is done.
+        caller_of: who sent a message.
+
+    """
+    handlers = _Handlers(plugin, lane, caller_of)
+    changes = Changes(plugin)
+    server = _Server(
+        "cortex-skills",
+        version=__version__,
+        title="Cortex Skills",
+        instructions=_INSTRUCTIONS,
+        get_tool_input_schema=lambda _: None,  # no argument of ours is repeated in a header
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_subscriptions_listen=changes.listen,
+    )
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, handlers.logs.set_level)
+    server.middleware[:] = [changes.remember]  # without the tracing that is the default: nobody collects it here
+    return Built(server, changes)
+
+
+class _Handlers:
+    """What is answered to each request."""
+
+    def __init__(self, plugin: Plugin, lane: Lane, caller_of: Callable[[_Context], Caller]) -> None:
+        self._plugin = plugin
+        self._lane = lane
+        self._caller_of = caller_of
+        self.logs = Logs()
+
+    async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx)))
+
+    async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        caller = self._caller_of(ctx)
+        refusal = tools.refused(params.name, caller)
+        if refusal is not None:
+            return tools.answer(failed(refusal))
+        arguments, skill, agent = caller.acting(params.arguments or {})
+        stop, lines = Stop(), list[Line]()
+
+        def call() -> Result:
+            listening = LISTENER.set(lambda *line: lines.append(line))
+            try:
+                return self._plugin.call(params.name, arguments, skill=skill, agent=agent, stop=stop)
+            finally:
+                LISTENER.reset(listening)
+
+        try:
+            result = await self._run(ctx, call, stop, params.name)
+        except CortexError as error:
+            result = failed(error)
+        await self.logs.send(ctx, lines)
+        return tools.answer(result)
+
+    async def list_resources(self, _ctx: _Context, _: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=resources.listed(self._plugin.skills))
+
+    async def list_templates(self, _ctx: _Context, _: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.templates())
+
+    async def read_resource(self, ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            if uri == resources.CONTEXT:
+                text = await self._context(ctx)
+                found = types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)
+            else:
+                skills = self._plugin.skills
+                found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading")
+        except resources.NotThereError as error:
+            code = types.INVALID_PARAMS if ctx.protocol_version >= "2026" else _RESOURCE_NOT_FOUND
+            raise MCPError(code, str(error), data={"uri": uri[:200]}) from None
+        except CortexError as error:
+            raise _as_mcp(error) from None
+        return types.ReadResourceResult(contents=[found])
+
+    async def list_prompts(self, _ctx: _Context, _: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts.listed(self._plugin.skills))
+
+    async def get_prompt(self, ctx: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name == prompts.CONTEXT:
+            try:
+                return prompts.prompt(await self._context(ctx) or prompts.NOTHING, "What the active skills know.")
+            except CortexError as error:
+                raise _as_mcp(error) from None
+        skill = self._plugin.skills.get(params.name)
+        if skill is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
+        return prompts.prompt(skill.manifest.body, skill.manifest.description)
+
+    async def _context(self, ctx: _Context) -> str:
+        stop, caller = Stop(), self._caller_of(ctx)
+        return await self._run(ctx, lambda: self._plugin.context(agent=caller.agent, stop=stop), stop, "context")
+
+    async def _run(self, ctx: _Context, work: Callable[[], Answer], stop: Stop, what: str) -> Answer:
+        """Do some work in the lane, telling whoever asked for it that it goes on.
+
+        Raises:
+            CortexError: `graph_busy`: too many wait already.
+
+        """
+        began = time.monotonic()
+        wants_progress = bool(ctx.meta and ctx.meta.get("progress_token") is not None)
+        working = asyncio.ensure_future(self._lane.run(work))
+        try:
+            if wants_progress:
+                await ctx.session.report_progress(0.0, message=f"{what}: begun")
+                while not (await asyncio.wait({working}, timeout=_BEAT_S))[0]:
+                    await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: at work")
+                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: done")
+            return await working
+        except HttpError as error:
+            raise CortexError("graph_busy", error.message, hint=error.hint) from None
+        except asyncio.CancelledError:
+            stop.set()
+            working.cancel()
+            raise
+
+
+def _as_mcp(error: CortexError) -> MCPError:
+    return MCPError(types.INTERNAL_ERROR, f"{error.code}: {error.message}", data=error.to_json())

@@ -1,0 +1,91 @@
+"""The tools as MCP lists and answers them.
+
+Rules kept here:
+- a tool is listed when a call of it can succeed: every active skill allows it, some active skill has the permissions,
+  and the caller's token lets it;
+- its input schema is the plugin's, and `skill` and `agent` beside it: the skills that may act, to be named when several
+  are active;
+- a failure is a result with `isError`, its code first in the text and in the structured content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+
+from cortex_skills import policy
+from cortex_skills.errors import CortexError
+from cortex_skills.results import Result
+from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.skill import Skill
+from cortex_skills.tools import TOOLS, Tool
+
+_AGENT = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 256,
+    "description": "On whose behalf; the session's agent when left out.",
+}
+
+
+def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
+    """The tools that a caller can use while these skills are active."""
+    found = []
+    for tool in TOOLS.values():
+        acting = _acting(tool, skills)
+        if acting and (tool.read_only or caller.may_write):
+            found.append(_described(tool, acting, len(skills), caller))
+    return found
+
+
+def refused(tool: str, caller: Caller) -> CortexError | None:
+    """Why a caller may not use a tool at all; None when the gate decides."""
+    known = TOOLS.get(tool)
+    if known is None or known.read_only or caller.may_write:
+        return None
+    hint = "ask for a token that has the permission `write`"
+    return CortexError("permission_denied", f"this token may not write, as {tool} does", hint=hint)
+
+
+def answer(result: Result) -> types.CallToolResult:
+    """The result of a call."""
+    text = f"{result.code}: {result.text}" if result.is_error else result.text
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=result.details, is_error=result.is_error
+    )
+
+
+def _acting(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
+    """The skills that a tool may act for."""
+    try:
+        policy.check_tool_allowed(tool.name, (skill.manifest for skill in skills.values()))
+    except CortexError:
+        return []
+    return sorted(n for n, s in skills.items() if all(s.manifest.has_permission(p) for p in tool.permissions))
+
+
+def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:
+    given = tool.input_schema
+    skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
+    required = list(given.get("required", ()))
+    if caller.skill in acting:
+        skill["default"] = caller.skill
+    elif active > 1:
+        required.append("skill")
+    properties = {**given["properties"], "skill": skill}
+    if caller.may_name_agent:
+        properties["agent"] = _AGENT
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema={**given, "properties": properties, **({"required": required} if required else {})},
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.read_only,
+            destructive_hint=False,  # no tool takes anything away
+            idempotent_hint=True,  # asking again changes nothing, and neither does asserting again
+            open_world_hint=False,
+        ),
+    )
