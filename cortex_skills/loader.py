@@ -5,6 +5,7 @@ Rules kept here:
   meanwhile (only in the direct mode Node.js reads it again);
 - each step refuses with an error of its own, and nothing of a refused skill is left running;
 - a folder of skills is loaded in the order of their dependencies, all of them or none;
+- a skill of agentskills.io without a semantic block is instructions and files: nothing of it runs, nor is looked at;
 - a start can be interrupted from another thread: a host that closes does not wait for a skill that takes its time.
 """
 
@@ -25,7 +26,7 @@ from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.reading import Reading, read_skill, skill_folders
 from cortex_skills.runtime import Session, SkillRuntime
 from cortex_skills.scanner import Finding, scan_sources
-from cortex_skills.skill import Skill
+from cortex_skills.skill import PLAIN, Skill
 
 ENTRIES = ("skill.ts", "skill.js")
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
@@ -104,13 +105,8 @@ class Loader:
         """
         if reading.manifest is None:
             raise reading.error or CortexError("manifest_invalid", f"{reading.folder} cannot be read")
-        if reading.manifest.semantic is None:
-            raise CortexError(
-                "manifest_invalid",
-                f"{reading.folder} holds a skill without a semantic block, which has nothing to run here",
-                hint="add type: semantic and a semantic block to its SKILL.md",
-            )
-        _check_predicates(reading.manifest.name, reading.manifest.semantic, self.graph.names)
+        if reading.manifest.semantic is not None:
+            _check_predicates(reading.manifest.name, reading.manifest.semantic, self.graph.names)
         return reading.manifest
 
     def start(self, reading: Reading) -> Skill:
@@ -121,14 +117,16 @@ class Loader:
 
         """
         manifest = reading.manifest
-        if manifest is None or manifest.semantic is None:
-            raise ValueError(f"{reading.name} is no semantic skill")
+        if manifest is None:
+            raise ValueError(f"{reading.name} has no manifest that is in order")
         if self.config.verification.require_signature:
             raise CortexError(
                 "signature_required",
                 f"{manifest.name} cannot be verified: this version has no signatures of skills",
                 hint="set verification.requireSignature to false to load skills that nobody has signed",
             )
+        if manifest.semantic is None:
+            return Skill(manifest, PLAIN, reading.folder.absolute(), None, reading.digests)
         findings = list(reading.findings)
         if self.config.verification.auto_scan:
             findings += scan_sources(reading.sources)

@@ -53,15 +53,16 @@ def acting_skill(name: object, skills: Mapping[str, Skill]) -> Skill:
             return skills[name]
         hint = _nearest(name, "active", skills)
         raise CortexError("skill_not_found", f"no skill {shown(name)} is active", hint=hint)
-    if len(skills) == 1:
-        return next(iter(skills.values()))
+    able = [skill for skill in skills.values() if skill.manifest.semantic is not None] or list(skills.values())
+    if len(able) == 1:
+        return able[0]
     if not skills:
         raise CortexError("skill_not_found", "no skill is active", hint="load a skill first")
     raise CortexError(
         "skill_ambiguous",
-        f"{len(skills)} skills are active, and the call does not say which one acts",
-        hint=f"name one of {', '.join(sorted(skills))}",
-        details={"active": sorted(skills)},
+        f"{len(able)} skills are active, and the call does not say which one acts",
+        hint=f"name one of {', '.join(sorted(skill.name for skill in able))}",
+        details={"active": sorted(skill.name for skill in able)},
     )
 
 

@@ -6,7 +6,8 @@ Rules kept here:
 - a key stands once in its mapping, at any depth;
 - at most `MAX_DEPTH` levels; the size is for the caller to bound;
 - a plain word that YAML 1.1 and YAML 1.2 read differently (`no`, `010`, `1:30`, `2024-01-01`, `1e3`) is never
-  guessed: it has to be quoted, or written as `true`, `false` or a decimal number;
+  guessed: it has to be quoted, or written as `true`, `false` or a decimal number; where the caller says that only text
+  can stand, a plain word is the text as it is written, and there is nothing to guess;
 - nothing is raised: every problem is kept with its path and line, and the rest of the text is still read.
 
 PyYAML takes 30 ms to import: import this module where it is used.
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -43,7 +44,9 @@ _MAX_EXACT = 2**53  # beyond it a JSON reader may round
 _MAX_EXACT_LENGTH = len(str(-_MAX_EXACT))
 
 
-def read(text: str, *, file: str = "", first_line: int = 1, at: Path = ()) -> Document:
+def read(
+    text: str, *, file: str = "", first_line: int = 1, at: Path = (), is_text: Callable[[Path], bool] = lambda _: False
+) -> Document:
     """Read one YAML document; never raises.
 
     Args:
@@ -51,9 +54,10 @@ def read(text: str, *, file: str = "", first_line: int = 1, at: Path = ()) -> Do
         file: the file's name, for messages.
         first_line: the line of that file on which `text` begins.
         at: the path at which the document stands inside a larger one.
+        is_text: whether nothing but text can stand at a path.
 
     """
-    reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line)
+    reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line, is_text)
     data = None
     try:
         text.encode("utf-8")  # libyaml would raise on a lone surrogate
@@ -80,7 +84,10 @@ class _TooDeepError(Exception):
 class _Reader:
     """Builds data out of YAML events, noting where each part stands and what is wrong with it."""
 
-    def __init__(self, events: Iterator[yaml.Event], file: str, first_line: int) -> None:
+    def __init__(
+        self, events: Iterator[yaml.Event], file: str, first_line: int, is_text: Callable[[Path], bool]
+    ) -> None:
+        self.is_text = is_text
         self.events = events
         self.file = file
         self.first_line = first_line
@@ -167,7 +174,7 @@ class _Reader:
 
     def scalar(self, event: yaml.ScalarEvent, path: Path) -> Any:
         text = event.value
-        if not event.implicit[0]:
+        if not event.implicit[0] or self.is_text(path):
             return text  # quoted, or a block
         if text in _NULLS:
             return None

@@ -16,10 +16,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cortex_skills.manifest import Manifest, Semantic
+from cortex_skills.resources import Resource, list_resources, read_resource
 
 if TYPE_CHECKING:
     from cortex_skills.runtime import SkillRuntime
 
+
+# What a skill of agentskills.io without a semantic block may do: nothing; and it keeps nobody else from any tool.
+PLAIN = Semantic(1, allowed_tools=("*",))
 
 # How often someone who waits for calls looks whether to go on waiting.
 _LOOK_S = 0.05
@@ -74,7 +78,7 @@ class Skill:
 
     Attributes:
         manifest: what it declares.
-        semantic: its semantic block; a skill without one is not loaded.
+        semantic: its semantic block; `PLAIN` for a skill without one.
         folder: where it was read from.
         runtime: runs its code; None for a skill that has none.
         digests: what stands for the content of each source file, by its relative path.
@@ -93,6 +97,19 @@ class Skill:
     def name(self) -> str:
         """The skill's name."""
         return self.manifest.name
+
+    def resources(self) -> list[Resource]:
+        """The files of its folder that a model may ask for."""
+        return list_resources(self.folder)
+
+    def read_resource(self, path: str) -> bytes:
+        """One of them, by its path.
+
+        Raises:
+            CortexError: `invalid_arguments`.
+
+        """
+        return read_resource(self.folder, path)
 
     def says(self, manifest: Manifest | None, digests: Mapping[str, str]) -> bool:
         """Whether it was made from this."""

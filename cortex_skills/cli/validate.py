@@ -95,7 +95,7 @@ def _check(folder: Path) -> Report:
     from cortex_skills.manifest import load_manifest
 
     try:
-        manifest = load_manifest(folder)
+        manifest = load_manifest(folder, portable=True)
     except CortexError as error:
         return Report(folder, faults=tuple(faults_of(error, folder)))
     return Report(folder, manifest.name, manifest.semantic.skill_version if manifest.semantic else None)

@@ -4,7 +4,8 @@ Rules kept here:
 - SKILL.md (at most 1 MiB) and its companion (at most 64 KiB) are regular files inside the folder: no symbolic
   link, no pipe or device, no path;
 - they are UTF-8;
-- a file that cannot be read is a `ManifestError` like any other problem.
+- a file that cannot be read is a `ManifestError` like any other problem;
+- asked for it, what other readers of agentskills.io refuse is a problem, too (see `portable`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 from cortex_skills.manifest.model import Manifest
@@ -24,6 +26,7 @@ from cortex_skills.manifest.parse import (
     read_frontmatter,
     unreadable,
 )
+from cortex_skills.manifest.portable import is_agentskills, unportable
 from cortex_skills.schemas import schema
 
 MAX_FILE_BYTES = 1 << 20
@@ -32,8 +35,12 @@ MAX_FILE_BYTES = 1 << 20
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-def load_manifest(folder: Path) -> Manifest:
+def load_manifest(folder: Path, *, portable: bool = False) -> Manifest:
     """Read the SKILL.md of a skill's folder, and its companion file if it names one.
+
+    Args:
+        folder: the skill's.
+        portable: whether a manifest in the format of agentskills.io must be one for its other readers, too.
 
     Raises:
         ManifestError: with everything that is wrong; also when there is no SKILL.md.
@@ -41,7 +48,11 @@ def load_manifest(folder: Path) -> Manifest:
     """
     name = folder.name if folder.name not in ("", "..") else folder.resolve().name
     try:
-        front = read_frontmatter(_read(folder / FILE_NAME, MAX_FILE_BYTES))
+        text = _read(folder / FILE_NAME, MAX_FILE_BYTES)
+        front = read_frontmatter(text)
+        if portable and is_agentskills(front):
+            problems = (*front.document.problems, *unportable(text))
+            front = replace(front, document=replace(front.document, problems=problems))
     except _UnreadableError as error:
         front = Frontmatter(unreadable(str(error), "a skill is a folder with a SKILL.md in it"))
     companion = front.companion_name

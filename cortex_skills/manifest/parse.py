@@ -6,6 +6,7 @@ Rules kept here:
 - the semantic block stands in the frontmatter, or, word for word, as the whole of the companion file that
   `metadata: {semantic: semantic.yaml}` names; the companion has at most 64 KiB too, `type: semantic` may then
   be left out, and both forms mean the same;
+- the fields of agentskills.io are text: a plain `1.0` or `no` there is what is written;
 - a frontmatter without either is a plain agentskills.io skill;
 - all problems are reported together, and nothing but `ManifestError` is raised.
 
@@ -16,6 +17,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -37,6 +39,7 @@ FILE_NAME = "SKILL.md"
 MAX_FRONTMATTER_BYTES = 64 << 10
 
 _SEMANTIC_PATH: Path = ("semantic",)
+_TEXTS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -88,7 +91,13 @@ def read_frontmatter(text: str) -> Frontmatter:
     if match is None or len(match[1].encode("utf-8")) > MAX_FRONTMATTER_BYTES:
         hint = "move text into the body; or close the frontmatter with a line that is ---"
         return Frontmatter(unreadable("has more than 64 KiB of frontmatter", hint))
-    return Frontmatter(_read_yaml(match[1], FILE_NAME, first_line=2), text[match.end() :])
+    return Frontmatter(_read_yaml(match[1], FILE_NAME, first_line=2, is_text=_is_text), text[match.end() :])
+
+
+def frontmatter_of(text: str) -> str:
+    """The YAML between the lines of ---; empty when there is none."""
+    match = _FRONTMATTER.match(text[: MAX_FRONTMATTER_BYTES + 64])
+    return match[1] if match is not None else ""
 
 
 def read_companion(text: str, name: str) -> Document:
@@ -130,7 +139,7 @@ def build(front: Frontmatter, block: Document | None, folder_name: str | None) -
         license=data.get("license"),
         compatibility=data.get("compatibility"),
         metadata=MappingProxyType(data.get("metadata", {})),
-        allowed_tools_text=data.get("allowed-tools"),
+        allowed_tools_text=" ".join(tools) if isinstance(tools := data.get("allowed-tools"), list) else tools,
         semantic=_semantic(data["semantic"]) if "semantic" in data else None,
         body=front.body,
     )
@@ -153,10 +162,17 @@ def _joined(front: Frontmatter, block: Document | None) -> Document:
     )
 
 
-def _read_yaml(text: str, file: str, *, first_line: int = 1, path: Path = ()) -> Document:
+def _read_yaml(
+    text: str, file: str, *, first_line: int = 1, path: Path = (), is_text: Callable[[Path], bool] = lambda _: False
+) -> Document:
     from cortex_skills.safe_yaml import read
 
-    return read(text, file=file, first_line=first_line, at=path)
+    return read(text, file=file, first_line=first_line, at=path, is_text=is_text)
+
+
+def _is_text(path: Path) -> bool:
+    """Whether agentskills.io has text at this path of the frontmatter, and nothing else."""
+    return bool(path) and (path[0] in _TEXTS or (len(path) > 1 and path[0] == "metadata"))
 
 
 def _text_fault(text: str) -> str:

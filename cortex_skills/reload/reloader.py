@@ -27,7 +27,7 @@ from cortex_skills.reload.differences import differences
 from cortex_skills.reload.groups import Links, groups, links, together
 from cortex_skills.reload.report import Rejected, Reloaded, ReloadReport
 from cortex_skills.reload.rules import Approval, check_approved, check_tools_kept
-from cortex_skills.skill import Skill
+from cortex_skills.skill import PLAIN, Skill
 
 log = logging.getLogger("cortex_skills.reload")
 
@@ -211,11 +211,10 @@ class Reloader:
         return self._swap(built)
 
     def _approved(self, manifest: Manifest, old: Skill | None, approval: Approval) -> frozenset[str]:
-        if manifest.semantic is None:
-            raise ValueError(f"{manifest.name} is no semantic skill")
-        if old is not None:
-            check_tools_kept(manifest.name, old.semantic, manifest.semantic)
-        asked = manifest.semantic.permissions.names()
+        semantic = manifest.semantic or PLAIN
+        if old is not None and old.manifest.semantic is not None:
+            check_tools_kept(manifest.name, old.semantic, semantic)
+        asked = semantic.permissions.names()
         return check_approved(manifest.name, asked, self._granted.get(manifest.name, frozenset()), approval)
 
     def _build(

@@ -89,8 +89,14 @@ def test_merge_keys_are_refused():
 
 @pytest.mark.parametrize("key", ["1", "1.5", "null", "true"])
 def test_keys_are_text(key):
-    (found,) = (message for field, message in messages(front(f"metadata: {{{key}: b}}")) if field.startswith("meta"))
-    assert found == "is a key that is not text"
+    found = messages(front(f"name: a\ndescription: b\ntype: semantic\nsemantic: {{version: 1, {key}: b}}"))
+    assert [message for _, message in found] == ["is a key that is not text"]
+
+
+@pytest.mark.parametrize("key", ["1", "1.5", "null", "true"])
+def test_a_key_of_the_metadata_is_what_is_written(key):
+    text = front(f"name: a\ndescription: b\nmetadata: {{{key}: b}}")
+    assert parse_manifest(text).metadata == {key: "b"}
 
 
 @pytest.mark.parametrize("key", ["[a, b]", "{a: b}"])

@@ -183,8 +183,8 @@ def test_a_dependency_needs_an_npm_range(semantic, range_):
 @pytest.mark.parametrize(
     ("value", "written"), [("1.0", "1.0"), ("2", "2"), ("true", "true"), (".5", ".5"), ("-0", "-0")]
 )
-def test_a_number_where_text_is_wanted_is_told_to_be_quoted(value, written):
-    said = only(plain(f"license: {value}"))[1]
+def test_a_number_where_text_is_wanted_is_told_to_be_quoted(semantic, value, written):
+    said = only(semantic(f"version: 1\nskillVersion: {value}"))[1]
     assert said.startswith("must be text")
     assert f'put it in quotes: "{written}"' in said
 
@@ -192,11 +192,9 @@ def test_a_number_where_text_is_wanted_is_told_to_be_quoted(value, written):
 @pytest.mark.parametrize(
     "word", ["no", "Yes", "on", "OFF", "010", "0o17", "0x1f", "1:30", "2024-01-01", "1e3", "1_000", ".inf", ".nan", "="]
 )
-@pytest.mark.parametrize("field", ["license", "metadata.v", "semantic.skillVersion", "semantic.maxQueries"])
+@pytest.mark.parametrize("field", ["semantic.skillVersion", "semantic.maxQueries"])
 def test_a_word_that_yaml_readers_understand_differently_is_never_guessed(semantic, word, field):
     text = {
-        "license": plain(f"license: {word}"),
-        "metadata.v": plain(f"metadata: {{v: {word}}}"),
         "semantic.skillVersion": semantic(f"version: 1\nskillVersion: {word}"),
         "semantic.maxQueries": semantic(f"version: 1\nmaxQueries: {word}"),
     }[field]
@@ -205,8 +203,15 @@ def test_a_word_that_yaml_readers_understand_differently_is_never_guessed(semant
     assert "put it in quotes" in said
 
 
-def test_the_same_words_in_quotes_are_text():
-    assert parse_manifest(plain("license: 'no'")).license == "no"
+@pytest.mark.parametrize("word", ["no", "010", "1:30", "2024-01-01", "1.0", "true", "~", "=", "1e3"])
+def test_a_plain_word_is_what_is_written_where_nothing_but_text_can_stand(word):
+    manifest = parse_manifest(plain(f"license: {word}\nmetadata:\n  v: {word}"))
+    assert (manifest.license, manifest.metadata["v"]) == (word, word)
+
+
+def test_allowed_tools_may_be_a_list():
+    text = plain("allowed-tools:\n  - Read\n  - Bash(git:*)")
+    assert parse_manifest(text).allowed_tools_text == "Read Bash(git:*)"
 
 
 def test_a_companion_and_a_block_together_are_refused(semantic):

@@ -59,7 +59,7 @@ MANIFESTS: dict[str, tuple[bytes, str]] = {
     "another name": (manifest_text("other").encode(), "folder"),
     "a name of a path": (manifest_text("../probe").encode(), "name"),
     "an unknown key": (f"{HEAD}licence: x\n---\n".encode(), "license"),
-    "no semantic block": (f"{HEAD}---\n".encode(), "semantic"),
+    "no semantic block": (f"{HEAD}type: semantic\n---\n".encode(), "semantic"),
     "wrong types": (manifest_text("probe", maxQueries="many", allowedTools=3).encode(), "maxQueries"),
     "an ungranted proof": (
         manifest_text("probe", permissions={"graph": ["read", "write"]}).encode(),
