@@ -133,6 +133,15 @@ def too_many(most: int) -> QueryLimit:
     )
 
 
+def too_large(most: int) -> QueryLimit:
+    """The error for an update of triples that are too long together."""
+    return QueryLimit(
+        f"an operation of the update changes triples of more than {most >> 20} MiB together",
+        hint="change fewer at once (a subselect with LIMIT), or use import",
+        details={"bytes": most},
+    )
+
+
 def _kept_about(store: GraphStore, graph: NamespacedGraph, quads: list[Quad]) -> list[Quad]:
     names = graph.names
     if not quads:

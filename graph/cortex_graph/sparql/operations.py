@@ -218,8 +218,10 @@ class _Reader:
     def _next(self, wanted: str) -> Token:
         if self._at == len(self._tokens):
             raise refused(self._text, len(self._text), f"the text ends where {wanted} belongs")
+        token = self._tokens[self._at]
         self._at += 1
-        return self._tokens[self._at - 1]
+        self._prologue.count(token)
+        return token
 
     def _skip(self, text: str) -> bool:
         token = self._peek()

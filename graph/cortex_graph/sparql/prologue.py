@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a prefix that the text declares hides the one of that name that is offered;
-- every IRI is resolved here (SPARQL 1.1 §4.1.1), so that what is written anew depends on no BASE.
+- every IRI is resolved here (SPARQL 1.1 §4.1.1), so that what is written anew depends on no BASE;
+- a long prefix that is used often makes a short text a huge one: how much all names have together is bounded.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from collections.abc import Mapping, Sequence
 
 from pyoxigraph import NamedNode, RdfFormat, parse
 
+from cortex_graph.errors import QueryLimit
 from cortex_graph.sparql.text import Token, refused
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _NOT_IN_IRIS = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
+_MOST = 32 << 20  # characters: some ten times what the longest text can be whose prefixes are of ordinary length
 
 
 class Prologue:
@@ -33,6 +36,7 @@ class Prologue:
         self.base: str | None = None
         self.prefixes = dict(offered)
         self._text = text
+        self._spent = [0]  # one for a text, however many of its operations have copies of the prologue
 
     def read(self, tokens: Sequence[Token], at: int) -> int:
         """Take in the declarations that begin at a token; say where they end."""
@@ -44,13 +48,31 @@ class Prologue:
                 if not name.endswith(":") or name.count(":") > 1:
                     raise refused(self._text, tokens[at].start, f"`{name}` cannot be declared as a prefix")
                 at += 1
-            iri = self.iri(self._expect(tokens, at, "iri", word))
+            self.count(declared := self._expect(tokens, at, "iri", word))
+            iri = self.iri(declared)
             at += 1
             if name is None:
                 self.base = iri
             else:
                 self.prefixes[name[:-1]] = iri
         return at
+
+    def count(self, token: Token) -> None:
+        """Count what a token will have when it is written in full; to be called once for each token of the text.
+
+        Raises:
+            QueryLimit: all that were counted have too much together.
+
+        """
+        if token.kind == "iri":
+            self._spent[0] += len(token.text) + len(self.base or "")
+        elif token.kind == "pname":
+            self._spent[0] += len(token.text) + len(self.prefixes.get(token.text.partition(":")[0], ""))
+        if self._spent[0] > _MOST:
+            raise QueryLimit(
+                f"the names of the text have more than {_MOST >> 20} MiB when they are written in full",
+                hint="use shorter prefixes, or send it in parts",
+            )
 
     def iri(self, token: Token) -> str:
         """The IRI that a token means.

@@ -55,6 +55,7 @@ def read_query(text: str, tokens: Sequence[Token], prologue: Prologue) -> Query:
     if first.kind != "word" or first.text not in QUERY_FORMS:
         raise refused(text, first.start, "a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE")
     for token in tokens[at:]:
+        prologue.count(token)
         if token.kind == "word" and token.text in UPDATE_WORDS:
             raise refused(text, token.start, f"`{token.text}` has no place in a query", hint="send it as an update")
     body, default_graphs, named_graphs = _without_dataset(text, tokens[at:], prologue)

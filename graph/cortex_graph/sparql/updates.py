@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, p
 
 from cortex_graph.errors import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
-from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_many
+from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.limits import DEFAULT_LIMITS, TIMEOUT_S, Limits
 from cortex_graph.sparql.operations import Block, Clear, Data, Modify, Operation, read_update
 from cortex_graph.sparql.process import too_slow
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from cortex_graph.namespaced import NamespacedGraph
 
 _ATTEMPTS = 10
-_BYTES_A_TRIPLE = 4096  # of what a query of an update answers, on average over the most that it may change
+# Of the triples that one operation reads, on average over the most that it may change: in memory they take ten times
+# as much, with their records.
+_BYTES_A_TRIPLE = 512
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ class _Update:
         for _ in range(_ATTEMPTS):
             revision = revisioned.revision(reads) if revisioned else ""
             changes = self._changes(operations)
+            self._left()
             effect = effect_of(self._store, changes, self._provenance)
+            self._left()
             if revisioned is None:
                 if effect.insert or effect.remove:
                     self._store.apply(effect.insert, effect.remove)
@@ -182,7 +186,7 @@ class _Update:
             for chunk in answer.chunks:
                 room -= len(chunk)
                 if room < 0:
-                    raise too_many(self._limits.triples)
+                    raise too_large(self._limits.triples * _BYTES_A_TRIPLE)
                 lines.append(chunk)
         finally:
             answer.chunks.close()
@@ -198,6 +202,7 @@ class _Update:
         written = Writer(self._text, operation.prologue).write([block.tokens, "."])
         try:
             for found in parse(written.text, RdfFormat.TURTLE):
+                self._left()
                 yield self._skolem.quad(Triple(found.subject, found.predicate, found.object), graph)
         except SyntaxError as error:
             at = written.position(error.lineno or 1, error.offset or 1)
@@ -208,7 +213,14 @@ class _Update:
         pattern = Pattern(graph.names.graph)
         if self._store.count(pattern, self._limits.triples + 1) > self._limits.triples:
             raise too_many(self._limits.triples)
-        return list(self._store.quads(pattern))
+        room = self._limits.triples * _BYTES_A_TRIPLE
+        quads = []
+        for quad in self._store.quads(pattern):
+            room -= len(str(quad))
+            if room < 0:
+                raise too_large(self._limits.triples * _BYTES_A_TRIPLE)
+            quads.append(quad)
+        return quads
 
     def _dataset(self, operation: Modify) -> Dataset:
         using, using_named = self._using

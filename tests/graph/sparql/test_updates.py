@@ -15,6 +15,7 @@ from cortex_graph import (
     PermissionDenied,
     Provenance,
     QueryLimit,
+    QueryTimeout,
 )
 from cortex_graph.sparql import Limits, Updated, update_graphs
 
@@ -214,6 +215,40 @@ def test_an_update_that_touches_too_many_triples_does_nothing(graph: NamespacedG
         with pytest.raises(QueryLimit, match="more than 10 triples"):
             update_graphs(graph.store, [graph], text, limits=Limits(triples=10))
     assert graph.count() == 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"PREFIX p: <urn:x:{'x' * 10_000}> INSERT DATA {{ {'p:a p:b p:c . ' * 2000} }}",
+        f"BASE <urn:x:{'x' * 10_000}/> INSERT DATA {{ {'<a> <b> <c> . ' * 2000} }}",
+        f"PREFIX p: <urn:x:{'x' * 10_000}> " + "INSERT DATA { p:a p:b 1 } ; " * 4000,
+        f"BASE <urn:x:{'x' * 10_000}/> " + "".join(f"PREFIX p{i}: <{i}> " for i in range(5000)) + "CLEAR DEFAULT",
+        f"PREFIX p: <urn:x:{'x' * 10_000}> INSERT {{ ?s ?p 1 }} WHERE {{ {'?s p:b.c ?o . ' * 4000} }}",
+    ],
+)
+def test_short_names_of_long_iris_do_not_make_a_short_text_a_huge_one(graph: NamespacedGraph, text: str) -> None:
+    with pytest.raises(QueryLimit, match="MiB when they are written in full"):
+        graph.update(text)
+    assert triples(graph) == []
+
+
+def test_triples_that_are_too_long_together_are_not_changed_at_once(graph: NamespacedGraph) -> None:
+    long = "x" * 3000
+    graph.update(f'INSERT DATA {{ mayros:a mayros:p "1{long}", "2{long}" }}')
+    few = Limits(triples=10)
+    for text in ("CLEAR DEFAULT", "DELETE WHERE { ?s ?p ?o }", "INSERT { ?s mayros:q ?o } WHERE { ?s ?p ?o }"):
+        with pytest.raises(QueryLimit, match="together"):
+            update_graphs(graph.store, [graph], text, limits=few)
+    assert len(triples(graph)) == 2
+    update_graphs(graph.store, [graph], 'DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(STRSTARTS(?o, "1")) }', limits=few)
+    assert len(triples(graph)) == 1
+
+
+def test_the_time_of_an_update_holds_for_data_as_well(graph: NamespacedGraph) -> None:
+    with pytest.raises(QueryTimeout):
+        update_graphs(graph.store, [graph], "INSERT DATA { mayros:a mayros:p 1 }", timeout_s=0.0)
+    assert triples(graph) == []
 
 
 def test_of_several_namespaces_the_one_to_write_to_is_named(graph: NamespacedGraph, other: NamespacedGraph) -> None:
