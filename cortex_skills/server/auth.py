@@ -44,6 +44,7 @@ class Principal:
         permissions: out of `cortex_skills.tokens.PERMISSIONS`.
         usual: the namespace that is meant when they name none, if it is theirs.
         has_token: whether they showed one.
+        is_host: whether it was the one of the configuration, whose holder speaks for all agents.
 
     """
 
@@ -52,6 +53,7 @@ class Principal:
     permissions: frozenset[str]
     usual: str
     has_token: bool = True
+    is_host: bool = False
 
     def require(self, permission: str) -> None:
         """Do nothing if they have a permission.
@@ -145,7 +147,7 @@ class Gate:
             tokens = ()
         token = find(text, tokens)
         if self._configured is not None and hmac.compare_digest(self._configured, digest_of(text)):
-            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual)
+            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
         if token is None or not token.is_valid(datetime.now(UTC)):
             raise unauthorized()
         return Principal(token.name, token.namespaces, token.permissions, self._usual)

@@ -28,6 +28,7 @@ from cortex_skills.plugin import Plugin
 from cortex_skills.server.app import create_app
 from cortex_skills.server.auth import Gate
 from cortex_skills.server.bodies import BODY_S
+from cortex_skills.server.mcp.door import McpDoor
 from cortex_skills.server.protocol import MAX_HEAD, Patience, PatientProtocol
 
 log = logging.getLogger(__name__)
@@ -74,8 +75,11 @@ def prepared(
 ) -> uvicorn.Server:
     """A server that is ready to be run on a socket; arguments as in `serve`."""
     patience = patience or Patience()
+    app = create_app(plugin, host=host, body_s=body_s)
+    door: McpDoor = app.state.mcp
+    door.is_told_to_end = True
     config = uvicorn.Config(
-        create_app(plugin, host=host, body_s=body_s),
+        app,
         http=partial(PatientProtocol, patience=patience),  # type: ignore[arg-type]
         loop="asyncio",
         ws="none",
@@ -90,7 +94,7 @@ def prepared(
         h11_max_incomplete_event_size=MAX_HEAD,
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it tells what any client can cause
-    return _Server(config, ready)
+    return _Server(config, ready, door.end)
 
 
 def url_of(listener: socket.socket) -> str:
@@ -102,13 +106,18 @@ def url_of(listener: socket.socket) -> str:
 class _Server(uvicorn.Server):
     """A server that says when it answers, and ends without being killed by the signal that ended it."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._end_streams = end_streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

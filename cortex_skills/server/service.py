@@ -21,7 +21,7 @@ from cortex_skills.server.sandboxes import Sandboxes
 
 _MAX_GRAPHS = 256
 # Threads, and calls that may wait for one.
-_LANES = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "health": (4, 256)}
+_LANES = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
 
 
 class Service:

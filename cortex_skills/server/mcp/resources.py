@@ -3,31 +3,29 @@
 Rules kept here:
 - `skill://NAME` is the skill's SKILL.md, `skill://NAME/` lists its files, one level at a time, and `skill://NAME/PATH`
   is one of them; `cortex://context` is what the active skills want an agent to know;
-- a path is a key, not a way: only a file that the loader read has one, and it is shown only as it was read then;
-- nothing of a file's content is run, and nothing beyond the folder is opened.
+- what may be read, and how, is `cortex_skills.resources`': nothing beyond the folder, no link, nothing that is hidden;
+- a source file is shown only while it is the one that runs; nothing is run by being read.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import stat
+from base64 import b64encode
 from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 import mcp_types as types
 
+from cortex_skills.errors import CortexError
 from cortex_skills.escaping import shown_name
 from cortex_skills.reading import MANIFEST, digest_of
-from cortex_skills.scanner.source import SOURCE_LIMIT
+from cortex_skills.resources import media_type
 from cortex_skills.skill import Skill
 
 CONTEXT = "cortex://context"
 _SCHEME = "skill://"
 _MAX_URI = 4096
-_MARKDOWN, _JSON, _XML, _TEXT = "text/markdown", "application/json", "application/xml", "text/plain"
-_KINDS = {".ts": "text/typescript", ".js": "text/javascript", ".mjs": "text/javascript", ".json": _JSON}
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_MARKDOWN, _JSON, _XML = "text/markdown", "application/json", "application/xml"
 
 
 class NotThereError(Exception):
@@ -68,7 +66,7 @@ def templates() -> list[types.ResourceTemplate]:
     ]
 
 
-def read(uri: str, skills: Mapping[str, Skill]) -> types.TextResourceContents:
+def read(uri: str, skills: Mapping[str, Skill]) -> types.TextResourceContents | types.BlobResourceContents:
     """What a URI of a skill names; reads from the disk.
 
     Raises:
@@ -81,13 +79,12 @@ def read(uri: str, skills: Mapping[str, Skill]) -> types.TextResourceContents:
     skill = skills.get(name)
     if skill is None:
         raise NotThereError(f"no skill {shown_name(name[:200])} is active")
-    path = unquote(rest, errors="strict") if rest.isascii() else rest
+    path = unquote(rest)
     if not slash or path == MANIFEST:
         return types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=instructions(skill))
     if not path or path.endswith("/"):
         return types.TextResourceContents(uri=uri, mime_type=_JSON, text=_level(skill, path))
-    kind = _KINDS.get(os.path.splitext(path)[1].lower(), _TEXT)  # noqa: PTH122 - it is a key, not a path
-    return types.TextResourceContents(uri=uri, mime_type=kind, text=_file(skill, path))
+    return _file(uri, skill, path)
 
 
 def instructions(skill: Skill) -> str:
@@ -100,7 +97,7 @@ def instructions(skill: Skill) -> str:
 
 def _level(skill: Skill, folder: str) -> str:
     """What lies directly in a folder of a skill."""
-    files = [MANIFEST, *skill.digests]
+    files = [resource.path for resource in skill.resources()]
     inside = sorted({_entry(name.removeprefix(folder)) for name in files if name.startswith(folder)})
     if not inside:
         raise NotThereError(f"{skill.name} has no folder {shown_name(folder[:200])}")
@@ -113,24 +110,17 @@ def _entry(path: str) -> str:
     return name + slash
 
 
-def _file(skill: Skill, path: str) -> str:
-    digest = skill.digests.get(path)
-    if digest is None:
-        raise NotThereError(f"{skill.name} has no file {shown_name(path[:200])}")
-    text = _text(skill, path)
-    if text is None or digest_of(text) != digest:
-        raise NotThereError(f"{shown_name(path[:200])} of {skill.name} is not on the disk as it was loaded")
-    return text
-
-
-def _text(skill: Skill, path: str) -> str | None:
-    """The text of a regular file; None when it is none, is too large or is no text."""
+def _file(uri: str, skill: Skill, path: str) -> types.TextResourceContents | types.BlobResourceContents:
+    """A file of a skill; a source file only if it is the one that runs."""
     try:
-        descriptor = os.open(skill.folder / path, _FLAGS)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            data = file.read(SOURCE_LIMIT + 1)
-        return None if len(data) > SOURCE_LIMIT else data.decode("utf-8-sig")
-    except (OSError, ValueError):
-        return None
+        data = skill.read_resource(path)
+    except CortexError as error:
+        raise NotThereError(f"{skill.name}: {error.message}") from None
+    kind = media_type(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return types.BlobResourceContents(uri=uri, mime_type=kind, blob=b64encode(data).decode())
+    if skill.digests.get(path, digest_of(text)) != digest_of(text):
+        raise NotThereError(f"{shown_name(path[:200])} of {skill.name} is not what was loaded, and is not shown")
+    return types.TextResourceContents(uri=uri, mime_type=kind, text=text)

@@ -138,10 +138,11 @@ class _Handlers:
         try:
             if uri == resources.CONTEXT:
                 text = await self._context(ctx)
-                found = types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)
-            else:
-                skills = self._plugin.skills
-                found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading")
+                return types.ReadResourceResult(
+                    contents=[types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)]
+                )
+            skills = self._plugin.skills
+            found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading")
         except resources.NotThereError as error:
             code = types.INVALID_PARAMS if ctx.protocol_version >= "2026" else _RESOURCE_NOT_FOUND
             raise MCPError(code, str(error), data={"uri": uri[:200]}) from None

@@ -32,11 +32,12 @@ _AGENT = {
 
 def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
     """The tools that a caller can use while these skills are active."""
+    able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
     for tool in TOOLS.values():
         acting = _acting(tool, skills)
         if acting and (tool.read_only or caller.may_write):
-            found.append(_described(tool, acting, len(skills), caller))
+            found.append(_described(tool, acting, able, caller))
     return found
 
 

@@ -1,0 +1,90 @@
+"""A skill, and ways to reach it with clients that nobody here wrote."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from cortex_skills import Config, Plugin
+from tests.mcp import skills
+from tests.server.serving import Running, served
+
+COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
+SETTINGS: dict[str, Any] = {
+    "verification": {"requireSignature": False},
+    "skillSandbox": {"maxCallsPerMinute": 1000, "maxGraphQueries": 1000, "maxAssertions": 500},
+}
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    return skills.write(tmp_path / "skills")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What `cortex-skills mcp` is started with: a store of the test's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    return kept | {
+        "CORTEX_STORE": str(tmp_path / "store"),
+        "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
+        "CORTEX_HOT_RELOAD": "true",
+        "CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE": "1000",
+        "CORTEX_SKILL_SANDBOX__MAX_ASSERTIONS": "500",
+    }
+
+
+@pytest.fixture
+def parameters(skill: Path, environment: dict[str, str]) -> StdioServerParameters:
+    return StdioServerParameters(command=COMMAND, args=["mcp", "--skills", str(skill.parent)], env=environment)
+
+
+@pytest.fixture
+def serve(tmp_path: Path, skill: Path) -> Iterator[Callable[..., Running]]:
+    """Starts servers with the skill."""
+    with ExitStack() as stack:
+
+        def start(**settings: Any) -> Running:
+            cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
+            plugin = Plugin.open(Config(cortex=cortex, **{**SETTINGS, **settings}))
+            running = stack.enter_context(served(tmp_path, plugin=plugin))
+            plugin.load(skill.parent)
+            return running
+
+        yield start
+
+
+@pytest.fixture
+def running(serve: Callable[..., Running]) -> Running:
+    return serve()
+
+
+@asynccontextmanager
+async def over_http(running: Running, token: str, *, query: str = "", **options: Any) -> Any:
+    """The SDK's client at /mcp."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30, trust_env=False) as http,
+        Client(streamable_http_client(f"{running.url}/mcp{query}", http_client=http), **options) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["stdio", "http"])
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """The SDK's client, over either transport; to be called once a test with its options."""
+    if request.param == "stdio":
+        parameters = request.getfixturevalue("parameters")
+        return lambda **options: Client(parameters, **options)
+    running = request.getfixturevalue("running")
+    return lambda **options: over_http(running, "of-the-host", **options)

@@ -1,0 +1,205 @@
+"""The SDK's own client, over stdio and HTTP, with the handshake and without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import MCPDeprecationWarning, MCPError
+
+from tests.mcp.conftest import Connect
+
+STATUS = {"subject": "ada", "predicate": "hasStatus", "object": "approved"}
+ASK = {"predicate": "hasStatus", "scope": "namespace"}
+MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
+
+
+def run(test: Any) -> None:
+    asyncio.run(asyncio.wait_for(test, 60))
+
+
+@MODES
+def test_an_agent_asserts_and_asks(connect: Connect, mode: str) -> None:
+    async def test() -> None:
+        async with connect(mode=mode) as client:
+            first = await client.call_tool("skill_assert", STATUS)
+            again = await client.call_tool("skill_assert", STATUS)
+            found = await client.call_tool("skill_graph_query", ASK)
+        assert (first.is_error, first.structured_content["created"]) == (False, True)
+        assert (again.structured_content["created"], again.structured_content["tripleHash"]) == (
+            False,
+            first.structured_content["tripleHash"],
+        )
+        assert found.content[0].text.startswith('1 triples found:\nmayros:ada mayros:hasStatus "approved"\n')
+        assert '"counted":1' in found.content[0].text
+        (match,) = found.structured_content["matches"]
+        assert {key: match[key] for key in STATUS} == {
+            "subject": "mayros:ada",
+            "predicate": "mayros:hasStatus",
+            "object": "approved",
+        }
+
+    run(test())
+
+
+@MODES
+def test_a_tool_is_described_exactly(connect: Connect, mode: str) -> None:
+    from cortex_skills.tools import TOOLS
+
+    async def test() -> None:
+        async with connect(mode=mode) as client:
+            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(listed) == {"skill_graph_query", "skill_assert"}
+        for name, tool in listed.items():
+            given = TOOLS[name].input_schema
+            properties = dict(tool.input_schema["properties"])
+            assert properties.pop("skill")["enum"] == ["status-desk"]
+            assert properties.pop("agent")["type"] == "string"
+            assert properties == given["properties"]
+            assert tool.input_schema.get("required", []) == given.get("required", [])
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.output_schema == TOOLS[name].output_schema
+            hints = tool.annotations
+            assert (hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint) == (False, True, False)
+        assert listed["skill_graph_query"].annotations.read_only_hint is True
+        assert listed["skill_assert"].annotations.read_only_hint is False
+
+    run(test())
+
+
+@MODES
+def test_a_failure_is_a_result_with_its_code(connect: Connect, mode: str) -> None:
+    async def test() -> None:
+        async with connect(mode=mode) as client:
+            undeclared = await client.call_tool("skill_assert", {**STATUS, "predicate": "colour"})
+            unknown = await client.call_tool("no_such_tool", {})
+            invalid = await client.call_tool("skill_graph_query", {"limit": 0})
+            other = await client.call_tool("skill_graph_query", {**ASK, "skill": "nobody"})
+        for result, code in (
+            (undeclared, "undeclared_predicate"),
+            (unknown, "tool_not_found"),
+            (invalid, "invalid_arguments"),
+            (other, "skill_not_found"),
+        ):
+            assert result.is_error
+            assert result.content[0].text.startswith(f"{code}: ")
+            assert result.structured_content["code"] == code
+
+    run(test())
+
+
+@MODES
+def test_skills_are_disclosed_step_by_step(connect: Connect, skill: Path, mode: str) -> None:
+    async def test() -> None:
+        async with connect(mode=mode) as client:
+            listed = (await client.list_resources()).resources
+            templates = (await client.list_resource_templates()).resource_templates
+
+            async def read(uri: str) -> str:
+                (found,) = (await client.read_resource(uri)).contents
+                return found.text
+
+            manifest, level = await read("skill://status-desk"), await read("skill://status-desk/")
+            code, reference = (
+                await read("skill://status-desk/skill.ts"),
+                await read("skill://status-desk/references/codes.md"),
+            )
+            await client.call_tool("skill_assert", STATUS)
+            context = await read("cortex://context")
+            for uri in (
+                "skill://nobody",
+                "skill://status-desk/../other/SKILL.md",
+                "skill://status-desk/%2e%2e/secret",
+                "skill://status-desk//etc/passwd",
+                "skill://status-desk/.hidden",
+                "skill://status-desk/" + "a" * 5000,
+                "file:///etc/passwd",
+                "skill://",
+            ):
+                with pytest.raises(MCPError):
+                    await read(uri)
+        assert [resource.uri for resource in listed] == ["skill://status-desk", "cortex://context"]
+        assert [template.uri_template for template in templates] == ["skill://{name}/", "skill://{name}/{+path}"]
+        assert manifest.startswith('---\nname: "status-desk"\n')
+        assert manifest.endswith("Ask for `hasStatus`.\n")
+        assert [entry["name"] for entry in json.loads(level)["entries"]] == ["SKILL.md", "references/", "skill.ts"]
+        assert code == (skill / "skill.ts").read_text()
+        assert reference == "# Codes\n"
+        assert '<semantic-skill-context skill="status-desk">' in context
+        assert "approved" in context
+
+    run(test())
+
+
+@MODES
+def test_the_instructions_of_a_skill_are_a_prompt(connect: Connect, mode: str) -> None:
+    async def test() -> None:
+        async with connect(mode=mode) as client:
+            listed = (await client.list_prompts()).prompts
+            body = await client.get_prompt("status-desk")
+            context = await client.get_prompt("cortex_context")
+            with pytest.raises(MCPError):
+                await client.get_prompt("nobody")
+        assert [prompt.name for prompt in listed] == ["status-desk", "cortex_context"]
+        assert "# How to use status-desk" in body.messages[0].content.text
+        assert context.messages[0].content.text
+
+    run(test())
+
+
+def test_a_client_gets_what_the_skill_logged_for_its_call_at_the_level_it_asked_for(connect: Connect) -> None:
+    async def test() -> None:
+        heard: list[tuple[str, Any]] = []
+
+        async def hear(params: Any) -> None:
+            heard.append((params.level, params.data))
+
+        async with connect(mode="legacy", logging_callback=hear) as client:
+            await client.call_tool("skill_graph_query", ASK)
+            assert heard == [("info", "asked about mayros:hasStatus"), ("warning", "for the tests")]
+            heard.clear()
+            with pytest.warns(MCPDeprecationWarning):
+                await client.set_logging_level("warning")
+            await client.call_tool("skill_graph_query", ASK)
+            assert heard == [("warning", "for the tests")]
+
+    run(test())
+
+
+@pytest.mark.parametrize(("level", "expected"), [(None, []), ("warning", ["warning"]), ("debug", ["info", "warning"])])
+def test_since_2026_a_client_gets_log_lines_only_if_the_call_asks(
+    connect: Connect, level: Any, expected: list[str]
+) -> None:
+    async def test() -> None:
+        heard: list[str] = []
+
+        async def hear(params: Any) -> None:
+            heard.append(params.level)
+
+        async with connect(log_level=level, logging_callback=hear) as client:
+            assert client.protocol_version == "2026-07-28"
+            await client.call_tool("skill_graph_query", ASK)
+        assert heard == expected
+
+    run(test())
+
+
+@MODES
+def test_a_call_with_a_progress_token_hears_that_it_goes_on(connect: Connect, mode: str) -> None:
+    async def test() -> None:
+        heard: list[tuple[float, str | None]] = []
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            heard.append((progress, message))
+
+        async with connect(mode=mode) as client:
+            slow = await client.call_tool("skill_graph_query", {**ASK, "predicate": "forever"}, progress_callback=hear)
+        assert slow.structured_content["enrichment"]["code"] == "skill_timeout"
+        assert heard[0] == (0.0, "skill_graph_query: begun")
+        assert any(message == "skill_graph_query: at work" for _, message in heard)
+        assert [progress for progress, _ in heard] == sorted({progress for progress, _ in heard})
+
+    run(test())
