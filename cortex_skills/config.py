@@ -145,7 +145,7 @@ class Config:
     @property
     def store_name(self) -> str:
         """The store as a message names it."""
-        return self.store if isinstance(self.store, str) else str(self.store.get("query"))
+        return self.store if isinstance(self.store, str) else str(self.store.get("query") or self.store.get("cortex"))
 
     @property
     def store_folder(self) -> Path | None:
@@ -217,17 +217,17 @@ def _expand_token(document: Document, env: Mapping[str, str]) -> list[Problem]:
 
 
 def _check_store(document: Document, env: Mapping[str, str]) -> list[Problem]:
-    """What is wrong with a store on a SPARQL server; it is taken out then, so that nothing repeats a secret."""
+    """What is wrong with a store on a server; it is taken out then, so that nothing repeats a secret."""
     store = document.data.get("store")
     if not isinstance(store, dict) and not (isinstance(store, str) and _SERVER.match(store)):
         return []
-    if isinstance(store, str) and store.lower().startswith("cortex:"):
-        return []
     from cortex_graph.errors import InvalidArguments
+    from cortex_graph.stores.cortex import read_place
     from cortex_graph.stores.remote.endpoints import read_endpoints
 
+    is_cortex = "cortex" in store if isinstance(store, dict) else store.lower().startswith("cortex:")
     try:
-        read_endpoints(store, env)
+        read_place(store, env) if is_cortex else read_endpoints(store, env)
     except InvalidArguments as error:
         field_, _, problem = error.message.removeprefix("`").partition("` ")
         del document.data["store"]

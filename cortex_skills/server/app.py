@@ -24,18 +24,25 @@ from starlette.routing import BaseRoute
 
 from cortex_skills.config import Config
 from cortex_skills.plugin import Plugin
-from cortex_skills.server import queries, skills, stats, triples
+from cortex_skills.server import changes, queries, skills, stats, triples
 from cortex_skills.server.auth import Gate
 from cortex_skills.server.bodies import BODY_S, Bodies
 from cortex_skills.server.doors import NOT_FOUND, routes_of
 from cortex_skills.server.errors import HttpError
 from cortex_skills.server.guards import LOCAL_NAMES, Guards
 from cortex_skills.server.index import index_operations
+from cortex_skills.server.mcp.door import McpDoor, mcp_route
 from cortex_skills.server.operations import Operation
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql import sparql_route
 
-API: tuple[Operation, ...] = (*triples.OPERATIONS, *queries.OPERATIONS, *stats.OPERATIONS, *skills.OPERATIONS)
+API: tuple[Operation, ...] = (
+    *triples.OPERATIONS,
+    *changes.OPERATIONS,
+    *queries.OPERATIONS,
+    *stats.OPERATIONS,
+    *skills.OPERATIONS,
+)
 
 _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
@@ -53,23 +60,27 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
     config = source if isinstance(source, Config) else source.config
     bound = host or config.cortex.host
     names = [*config.cortex.allowed_hosts, *([] if bound in LOCAL_NAMES else [bound])]
+    door = McpDoor()
     app = Starlette(
-        routes=_routes(),
+        routes=_routes(door),
         middleware=[Middleware(Guards, hosts=names)],
-        lifespan=_lifespan(source, body_s),
+        lifespan=_lifespan(source, body_s, door),
     )
     app.router.redirect_slashes = False
     app.router.default = NOT_FOUND
+    app.state.mcp = door
     if isinstance(source, Plugin):  # a mounted application is never told that it starts
         app.state.service = Service(source, Gate(config), Bodies(body_s))
     return app
 
 
-def _routes() -> Sequence[BaseRoute]:
-    return [*routes_of([*API, *index_operations(API)]), sparql_route()]
+def _routes(door: McpDoor) -> Sequence[BaseRoute]:
+    return [*routes_of([*API, *index_operations(API)]), sparql_route(), mcp_route(door)]
 
 
-def _lifespan(source: Plugin | Config, body_s: float) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    source: Plugin | Config, body_s: float, door: McpDoor
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         plugin = source if isinstance(source, Plugin) else Plugin.open(source)
@@ -79,6 +90,7 @@ def _lifespan(source: Plugin | Config, body_s: float) -> Callable[[Starlette], A
             service: Service = app.state.service
             sweeping = asyncio.create_task(_sweep(service))
             yield
+            await door.close()
             sweeping.cancel()
             with suppress(asyncio.CancelledError):
                 await sweeping

@@ -9,18 +9,26 @@ Rules kept here:
 from __future__ import annotations
 
 import time
+from functools import partial
 
-from cortex_graph import namespaces_of
+from pyoxigraph import Quad
+
+from cortex_graph import NamespacedGraph, namespaces_of
 from cortex_graph.store import Pattern
+from cortex_graph.vocabulary import TYPE
 from cortex_skills import __version__
 from cortex_skills.server.operations import Answer, Call, Operation
 from cortex_skills.server.queries import count
 
 
 def _health(call: Call) -> Answer:
-    status = call.service.probe.ask(call.service.plugin.graph.index.has_begun)
+    status = call.service.probe.ask(partial(_read_one, call.service.plugin.graph))
     logic = {"status": "unavailable", "message": "proofs are not built in yet"}
     return Answer(200, {"status": status, "components": {"graph": {"status": status}, "logic": logic}})
+
+
+def _read_one(graph: NamespacedGraph) -> bool:
+    return graph.store.contains(Quad(TYPE, TYPE, TYPE, graph.names.graph))
 
 
 def _stats(call: Call) -> Answer:

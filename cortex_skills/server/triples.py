@@ -5,6 +5,7 @@ Rules kept here:
 - whoever may say so names who asserted a triple (`provenance`); else it is the holder of the token, now. An explicit
   null asks for no record;
 - a page of more than 1,000 is put together out of several; it ends early after 10 MiB or so, and its cursor goes on;
+- who asks for one page gets what the graph has for one, of a mebibyte;
 - an object in a query string is JSON (`5`, `true`, `{"node": "a"}`, `"5"`), and what is no JSON is a string.
 """
 
@@ -67,7 +68,7 @@ def page(graph: NamespacedGraph, given: dict[str, Any], default_limit: int) -> d
 
     Args:
         graph: where to look.
-        given: the pattern, `limit` (to 10,000), `cursor`, `offset`, `exactTotal` and `provenance`.
+        given: the pattern, `limit` (to 10,000), `cursor`, `offset`, `exactTotal`, `provenance` and `onePage`.
         default_limit: of a pattern without a limit.
 
     Returns:
@@ -82,7 +83,8 @@ def page(graph: NamespacedGraph, given: dict[str, Any], default_limit: int) -> d
     cursor = _skip(graph, pattern, given.get("cursor"), offset)
     rows: list[dict[str, Any]] = []
     first: dict[str, Any] | None = None
-    for _ in range(_MAX_PAGES if cursor is not None or not offset else 0):
+    pages = 1 if given.get("onePage") else _MAX_PAGES
+    for _ in range(pages if cursor is not None or not offset else 0):
         wanted = min(limit - len(rows), MAX_LIMIT)
         found = graph.list_triples({**pattern, "limit": wanted, "cursor": cursor})
         first = first or found

@@ -8,6 +8,7 @@ Rules kept here:
 - the index costs more than the triple itself, so it begins only when it is needed: with the first id of a large graph
   that is found nowhere. Then the graph is read once, and from there on every new triple is indexed;
 - an import says that the index is incomplete, and the next id that is found nowhere completes it;
+- a store that finds triples by their ids itself (`Identifying`) has no index here;
 - completing it takes minutes when the graph has millions of triples, so it goes on behind (`indexing.py`), and ids that
   are found nowhere meanwhile are answered `graph_busy`.
 
@@ -26,7 +27,7 @@ from cortex_graph import indexing
 from cortex_graph.indexing import Build, mark, reached_marks
 from cortex_graph.names import Names
 from cortex_graph.provenance import recorded_triple
-from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.store import GraphStore, Identifying, Pattern
 
 SMALL = 10_000  # quads in a graph that is read through sooner than indexed
 _RECENT = 4096  # triples in one half of the memory of recent ones
@@ -44,6 +45,7 @@ class TripleIndex:
     def __init__(self, store: GraphStore, names: Names) -> None:
         self._store = store
         self._names = names
+        self._finder = store if isinstance(store, Identifying) else None
         self._active = mark(names, "active")
         self._complete = mark(names, "complete")
         self._is_active: bool | None = None
@@ -82,16 +84,17 @@ class TripleIndex:
 
     def has_begun(self) -> bool:
         """Whether new triples must be indexed, as the store has it now; an index that has begun never ends."""
-        self._is_active = self._store.contains(self._active)
+        self._is_active = self._finder is None and self._store.contains(self._active)
         return self._is_active
 
     def is_complete(self) -> bool:
         """Whether every triple is indexed."""
-        return self._store.contains(self._complete)
+        return self._finder is not None or self._store.contains(self._complete)
 
     def forget_completeness(self) -> None:
         """Triples come in, or came in, that are not indexed."""
-        self._store.apply(remove=[self._complete, *reached_marks(self._store, self._names)])
+        if self._finder is None:
+            self._store.apply(remove=[self._complete, *reached_marks(self._store, self._names)])
 
     def complete(self, timeout_s: float | None = None) -> None:
         """Index what is not indexed yet.
@@ -118,12 +121,10 @@ class TripleIndex:
             GraphBusy: the graph would have to be read through, which takes longer or cannot be while it is imported.
 
         """
-        quad = (
-            self._recent.get(triple_id)
-            or self._less_recent.get(triple_id)
-            or self._recorded(triple_id)
-            or self.indexed(triple_id)
-        )
+        quad = self._recent.get(triple_id) or self._less_recent.get(triple_id)
+        if quad is None and self._finder is not None:
+            return self._finder.find(self._names.graph, triple_id)
+        quad = quad or self._recorded(triple_id) or self.indexed(triple_id)
         if quad is not None:
             return quad if self._store.contains(quad) else None
         if self.is_complete():

@@ -30,7 +30,7 @@ from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pa
 from cortex_graph.errors import invalid
 from cortex_graph.index import TripleIndex
 from cortex_graph.names import DEFAULT_BASE, Names
-from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
+from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
 from cortex_graph.sparql.limits import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
@@ -215,6 +215,7 @@ class NamespacedGraph:
         return created
 
     def _write_recorded(self, quads: list[Quad], ids: list[str], provenance: Provenance) -> list[bool]:
+        provenance = at_one_time(provenance)
         skill = (provenance.skill, provenance.skill_version)
         description = [] if skill in self._described else description_of(provenance, self.names)
         created = self.store.insert(

@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,6 +52,11 @@ class Provenance:
     skill_version: str | None = None
     agent: str | None = None
     time: datetime | None = None
+
+
+def at_one_time(provenance: Provenance) -> Provenance:
+    """The same with its time told, so that all that is asserted with it has the same."""
+    return provenance if provenance.time is not None else replace(provenance, time=datetime.now(UTC))
 
 
 def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Names) -> list[Quad]:

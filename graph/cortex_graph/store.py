@@ -198,3 +198,16 @@ class Revisioned(GraphStore, Protocol):
 
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""
+
+
+@runtime_checkable
+class Identifying(Protocol):
+    """A store that finds triples by their ids itself, and keeps the index that this takes, if it takes one."""
+
+    def find(self, graph: NamedNode, triple_id: str) -> Quad | None:
+        """The triple of a namespace's graph that has this id; see `index.py` for what that is.
+
+        Raises:
+            GraphBusy: it takes longer.
+
+        """

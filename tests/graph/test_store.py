@@ -97,7 +97,7 @@ def test_a_new_folder_is_the_users_own(tmp_path: Path) -> None:
     assert (tmp_path / "store").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("where", ["cortex://h:1", "s3://b", "file://host/x", "file:"])
+@pytest.mark.parametrize("where", ["s3://b", "file://host/x", "file:"])
 def test_a_store_that_is_not_built_in_says_so(where: str) -> None:
     with pytest.raises(GraphUnavailable) as caught:
         open_store(where)

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - `memory:` is a store that ends with the process; a path or a `file:` URL is a folder; other schemes are servers; a
-  mapping is a SPARQL server whose endpoints are named apart;
+  mapping is a SPARQL server whose endpoints are named apart, or a Cortex server with a token;
 - the code of a kind of store is imported when one of that kind is opened.
 """
 
@@ -23,8 +23,9 @@ def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
     Args:
         where: `memory:` for one that ends with the process; a folder (a path or a `file:` URL), which is made if it is
             missing, for one on the disk. Several processes may have a folder open at once. The address of a SPARQL
-            server, or a mapping `{query, update?, auth?}`; see `stores/remote/endpoints.py`. Nothing is asked of a
-            server before the first operation.
+            server, or a mapping `{query, update?, auth?}`; see `stores/remote/endpoints.py`. The address of a Cortex
+            server (`cortex://host:port`), or a mapping `{cortex, auth?}`; see `stores/cortex/place.py`. Nothing is
+            asked of a server before the first operation.
 
     Raises:
         InvalidArguments: an address is malformed, or holds what belongs into `auth`.
@@ -37,7 +38,7 @@ def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
     from cortex_graph.stores.shared import open_shared
 
     if isinstance(where, Mapping):
-        return _remote(where)
+        return _cortex(where) if "cortex" in where else _remote(where)
     if where == "memory:":
         return OxigraphStore()
     folder = folder_of(where)
@@ -48,12 +49,19 @@ def open_store(where: str | Path | Mapping[str, Any]) -> GraphStore:
     if scheme in ("http", "https"):
         return _remote(where)
     if scheme == "cortex":
-        problem = "is a remote store, and those are not built in yet"
-    else:
-        problem = f"is of an unknown kind: {scheme}"
+        return _cortex(where)
     raise GraphUnavailable(
-        f"{where} {problem}", hint="use `memory:`, a folder or an http(s) URL", details={"store": where}
+        f"{where} is of an unknown kind: {scheme}",
+        hint="use `memory:`, a folder, an http(s) URL or a `cortex:` one",
+        details={"store": where},
     )
+
+
+def _cortex(where: str | Mapping[str, Any]) -> GraphStore:
+    from cortex_graph.stores.cortex import read_place
+    from cortex_graph.stores.cortex.store import CortexStore
+
+    return CortexStore(read_place(where))
 
 
 def _remote(where: str | Mapping[str, Any]) -> GraphStore:

@@ -12,7 +12,9 @@ from pyoxigraph import NamedNode
 from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.stores.remote.engines import OTHER
 from tests.graph.conformance.kinds import KINDS, Kind, Subject
+from tests.graph.cortex.support import cortex_at
 from tests.graph.shared.processes import owner_of
+from tests.server.serving import served
 from tests.services.oxigraph import Oxigraph, oxigraph
 from tests.services.virtuoso import Unavailable, Virtuoso, virtuoso
 
@@ -38,7 +40,7 @@ def kind(subject: Subject) -> Kind:
 @pytest.fixture
 def name() -> NamedNode:
     """A graph that no other test has used."""
-    return NamedNode(f"urn:test:{next(_numbers)}")
+    return NamedNode(f"urn:cortex:t{next(_numbers)}")
 
 
 @pytest.fixture
@@ -104,6 +106,12 @@ def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
         )
     yield store
     store.close()
+
+
+@pytest.fixture(scope="session")
+def cortex_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+    with served(tmp_path_factory.mktemp("cortex")) as server, cortex_at(server) as store:
+        yield store
 
 
 def _opened(where: str) -> Iterator[GraphStore]:

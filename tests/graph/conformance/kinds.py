@@ -19,6 +19,7 @@ class Kind:
         refuses: of the terms in `terms.py`, those that it cannot keep and says so.
         equals_apart: whether `1`, `1.0` and `true` are different objects of the same subject and predicate.
         any_query: whether a query may name graphs.
+        any_graph: whether a graph may have any name, and not only that of a namespace.
         server: whether each operation is a request; there are fewer examples then.
 
     """
@@ -27,6 +28,7 @@ class Kind:
     refuses: frozenset[str] = field(default_factory=frozenset)
     equals_apart: bool = True
     any_query: bool = True
+    any_graph: bool = True
     server: bool = True
 
 
@@ -44,6 +46,7 @@ KINDS = (
     Kind("oxigraph_store"),
     Kind("unknown_server_store"),
     Kind("virtuoso_store", refuses=frozenset(_VIRTUOSO.split()), equals_apart=False, any_query=False),
+    Kind("cortex_store", any_graph=False),
 )
 
 

@@ -49,7 +49,7 @@ def test_many_groups_at_once(store: GraphStore, name: NamedNode) -> None:
 
 
 def test_a_quad_goes_with_what_hangs_on_it(store: GraphStore, name: NamedNode) -> None:
-    other = NamedNode(f"{name.value}/other")
+    other = NamedNode(f"{name.value}-other")
     store.insert([[quad(1, name), quad(1, other), quad(2, other), quad(3, other, P)]])
     assert store.remove(quad(5, name), [(other, S)]) is False
     assert numbers(store, other) == [1, 2, 3]
@@ -58,7 +58,7 @@ def test_a_quad_goes_with_what_hangs_on_it(store: GraphStore, name: NamedNode) -
 
 
 def test_a_change_removes_and_inserts(store: GraphStore, name: NamedNode) -> None:
-    other = NamedNode(f"{name.value}/other")
+    other = NamedNode(f"{name.value}-other")
     store.insert([[quad(1, name)], [quad(2, name)]])
     store.apply(insert=[quad(3, name), quad(4, other)], remove=[quad(1, name), quad(9, name)])
     store.apply(insert=[quad(2, name)], remove=[quad(2, name)])
@@ -85,7 +85,7 @@ def test_a_count_stops_at_its_ceiling(store: GraphStore, name: NamedNode, ceilin
 
 
 def test_graphs_have_names_while_they_hold_something(store: GraphStore, name: NamedNode) -> None:
-    other = NamedNode(f"{name.value}/other")
+    other = NamedNode(f"{name.value}-other")
     store.insert([[quad(1, name)], [quad(1, other)]])
     assert {name, other} <= set(store.graph_names())
     store.remove(quad(1, other))
@@ -99,7 +99,7 @@ def test_every_shape_of_pattern(store: GraphStore, name: NamedNode, bound: int) 
     objects = (Literal("o"), Literal("o", language="en"), NamedNode("urn:o"), Literal(5))
     everything = {Quad(s, p, o, name) for s in subjects for p in predicates for o in objects}
     store.bulk_insert(everything)
-    store.bulk_insert([quad(1, NamedNode(f"{name.value}/other"))])
+    store.bulk_insert([quad(1, NamedNode(f"{name.value}-other"))])
     for o in objects:
         pattern = Pattern(name, S if bound & 1 else None, P if bound & 2 else None, o if bound & 4 else None)
         expected = {
@@ -132,7 +132,7 @@ def test_a_graph_is_dumped(store: GraphStore, name: NamedNode, form: RdfFormat) 
 
 
 def test_a_query_sees_its_dataset_and_nothing_else(store: GraphStore, kind: Kind, name: NamedNode) -> None:
-    other = NamedNode(f"{name.value}/other")
+    other = NamedNode(f"{name.value}-other")
     store.insert([[quad(1, name)], [quad(2, other)]])
 
     def rows(text: str, *graphs: NamedNode) -> list[str]:

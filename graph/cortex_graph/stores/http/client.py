@@ -13,7 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -31,6 +31,7 @@ _CONNECTIONS = 16
 _NOT_DONE = frozenset({429, 503})
 _UNKNOWN = frozenset({502, 504})
 _EXCERPT = 300
+_VERDICT = 1 << 16
 _DRAINED = 1 << 16  # of a body that is not wanted, so that its connection can be used again
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa1-\u024f]+")
 
@@ -100,17 +101,21 @@ class Reply:
 
     def excerpt(self) -> str:
         """The beginning of what the server says, for a message."""
+        return excerpt(self.beginning(_EXCERPT).decode(errors="replace"))
+
+    def beginning(self, length: int) -> bytes:
+        """So much of the body, or less; the rest is not read, and what goes wrong is no error."""
         body = b""
         try:
             for chunk in self.chunks():
                 body += chunk
-                if len(body) > _EXCERPT:
+                if len(body) > length:
                     break
         except GraphError:
             pass
         finally:
             self.close()
-        return excerpt(body[:_EXCERPT].decode(errors="replace"))
+        return body[:length]
 
     def close(self) -> None:
         """Let go of the connection; it cannot be used again unless the body was read."""
@@ -125,6 +130,8 @@ class HttpClient:
         credentials: who we are.
         timeout_s: how long an exchange may take unless told, in seconds.
         breaker: shared with other clients of the same server, or one of its own.
+        verdict: makes an error of the body of a 429, 502, 503 or 504 with which the server has answered the question,
+            or None where it could not: then it is asked again.
 
     """
 
@@ -135,8 +142,10 @@ class HttpClient:
         *,
         timeout_s: float = 30.0,
         breaker: CircuitBreaker | None = None,
+        verdict: Callable[[bytes], GraphError | None] = lambda _: None,
     ) -> None:
         self.name = name
+        self._verdict = verdict
         self.timeout_s = timeout_s
         self.breaker = breaker or CircuitBreaker()
         self._auth = credentials.auth() if credentials else None
@@ -245,8 +254,12 @@ class HttpClient:
             raise
         reply = Reply(self, response, deadline, writes=writes)
         if reply.status in _NOT_DONE | _UNKNOWN:
+            body = reply.beginning(_VERDICT)
+            if verdict := self._verdict(body):
+                self.breaker.succeeded()
+                raise verdict
             self.breaker.failed()
-            said = f"answers {reply.status}: {reply.excerpt()}"
+            said = f"answers {reply.status}: {excerpt(body[:_EXCERPT].decode(errors='replace'))}"
             raise _AgainError(self.unavailable(said), not_done=reply.status in _NOT_DONE)
         self.breaker.succeeded()
         if 300 <= reply.status < 400:

@@ -51,19 +51,28 @@ class RemoteStore:
     Args:
         endpoints: where it is.
         timeout_s: how long each operation may take, in seconds.
+        client: what carries the requests; one of its own unless told.
+        engine: what kind of server it is; asked of it unless told.
 
     """
 
     bulk_is_atomic = False
     keeps_order = False  # an answer must have ended when its time is over
 
-    def __init__(self, endpoints: Endpoints, *, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        *,
+        timeout_s: float = 30.0,
+        client: HttpClient | None = None,
+        engine: Engine | None = None,
+    ) -> None:
         self.maintenance = threading.Lock()
-        self._client = HttpClient(endpoints.query, endpoints.credentials, timeout_s=timeout_s)
+        self._client = client or HttpClient(endpoints.query, endpoints.credentials, timeout_s=timeout_s)
         self._protocol = Protocol(endpoints, self._client)
         self._spelling = Spelling(self._protocol)
         self._writing = threading.Lock()
-        self._known: Engine | None = None
+        self._known = engine
         self._confinement: Confinement | None = None
 
     def __repr__(self) -> str:

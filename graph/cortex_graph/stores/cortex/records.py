@@ -1,0 +1,62 @@
+"""Groups of quads that are an assertion with its record, as the API writes it itself.
+
+Rules kept here:
+- what is sent is what would be written: a group counts as an assertion when the record that its provenance makes is
+  the very one of the group, quad by quad. All other groups go as they are, another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pyoxigraph import Quad
+
+from cortex_graph.errors import GraphError
+from cortex_graph.index import hash_line
+from cortex_graph.names import Names
+from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
+
+_LONGEST = 256  # of a part of a provenance, as the API has it
+
+
+def provenance_of(group: Sequence[Quad], names: Names) -> Provenance | None:
+    """The provenance that a group says of its first quad; None when it says more, or something else.
+
+    Args:
+        group: the triple, its record, and perhaps the description of the skill.
+        names: of the namespace, without vocabularies.
+
+    """
+    quad, record = group[0], names.record(hash_line(str(group[0])))
+    about = [each for each in group[1:] if each.subject == record]
+    skill = skill_of(about, names)
+    described = [each for each in group[1:] if each.subject == skill]
+    found = as_json(about, described, names)
+    if skill is not None and not described:  # the store was told before what the skill is
+        slug = names.name(skill.value).removeprefix(f"{names.prefix}skill:")
+        found["skill"], _, version = slug.partition("@")
+        found["skillVersion"] = version or None
+    try:
+        time = datetime.fromisoformat(found["time"] or "")
+        given = Provenance(found["skill"], found["skillVersion"], found["agent"], time)
+        made = record_of(quad, record, given, names)
+        description = description_of(given, names)
+    except (GraphError, ValueError):
+        return None
+    if any(len(part) > _LONGEST for part in (given.skill, given.skill_version, given.agent) if part):
+        return None
+    rest = set(group[1:])
+    return given if rest in (set(made), {*made, *description}) else None
+
+
+def to_json(provenance: Provenance) -> dict[str, Any]:
+    """A provenance as the API takes it."""
+    given = {
+        "skill": provenance.skill,
+        "skillVersion": provenance.skill_version,
+        "agent": provenance.agent,
+        "time": None if provenance.time is None else provenance.time.isoformat().replace("+00:00", "Z"),
+    }
+    return {key: value for key, value in given.items() if value is not None}
