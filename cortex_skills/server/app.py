@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute
 
 from cortex_skills.config import Config
 from cortex_skills.plugin import Plugin
-from cortex_skills.server import queries, skills, stats, triples
+from cortex_skills.server import changes, queries, skills, stats, triples
 from cortex_skills.server.auth import Gate
 from cortex_skills.server.bodies import BODY_S, Bodies
 from cortex_skills.server.doors import NOT_FOUND, routes_of
@@ -36,7 +36,13 @@ from cortex_skills.server.operations import Operation
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql import sparql_route
 
-API: tuple[Operation, ...] = (*triples.OPERATIONS, *queries.OPERATIONS, *stats.OPERATIONS, *skills.OPERATIONS)
+API: tuple[Operation, ...] = (
+    *triples.OPERATIONS,
+    *changes.OPERATIONS,
+    *queries.OPERATIONS,
+    *stats.OPERATIONS,
+    *skills.OPERATIONS,
+)
 
 _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
