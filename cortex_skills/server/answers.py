@@ -15,6 +15,8 @@ from starlette.types import Send
 from cortex_skills.server.errors import HttpError
 
 JSON = "application/json"
+# A door puts this into the scope of a request that its client takes back by closing the connection.
+LEAVING_CANCELS = "cortex.leaving_cancels"
 
 
 def to_json(document: Any) -> bytes:

@@ -19,7 +19,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cortex_skills.server.answers import JSON, to_json
+from cortex_skills.server.answers import JSON, LEAVING_CANCELS, to_json
 from cortex_skills.server.errors import HttpError
 
 MAX_HEAD = 32 << 10
@@ -87,8 +87,10 @@ class PatientProtocol(H11Protocol):
             self.transport.abort()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer what was asked, though the client has said that it asks no more."""
+        """Answer what was asked, though the client has said that it asks no more; unless that takes it back."""
         self._asks_no_more = True
+        if self.cycle is not None and self.cycle.scope.get(LEAVING_CANCELS):
+            return False
         return self._is_answering()
 
     def on_response_complete(self) -> None:

@@ -23,6 +23,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from cortex_skills.server.answers import LEAVING_CANCELS
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.errors import HttpError
 from cortex_skills.server.service import Service
@@ -79,6 +80,7 @@ class McpDoor:
             allowed = ", ".join(_METHODS)
             raise HttpError("method_not_allowed", message, hint=f"it has {allowed}", headers={"allow": allowed})
         session = _session_of(scope)
+        scope[LEAVING_CANCELS] = True
         if scope["method"] == "POST":
             async with service.bodies.read(headers, receive) as body:
                 receive = _Replayed(body, receive)
