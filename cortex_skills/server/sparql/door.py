@@ -5,7 +5,8 @@ Rules kept here:
 - what fails before the first byte of an answer is an error with a status; later, the connection is cut off, so that
   nobody takes half an answer for a whole one;
 - an answer is sent as it comes, in flat memory, and ended when its reader goes away;
-- nobody has more than `AT_ONCE` requests at work, so that nobody has all of what evaluates queries.
+- nobody has more than `AT_ONCE` requests at work, so that nobody has all of what evaluates queries, and no more than
+  `WAITING` that wait for it, so that nobody has all of what the server does at once. Who goes away waits no longer.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from cortex_skills.tokens import ALL_NAMESPACES
 
 PATH = "/sparql"
 AT_ONCE = 2
+WAITING = 16
 _METHODS = "GET, HEAD, POST"
 
 
@@ -47,7 +49,7 @@ class _Door:
     """Queries, updates and the description of the service."""
 
     def __init__(self) -> None:
-        self._turns: weakref.WeakValueDictionary[str, asyncio.Semaphore] = weakref.WeakValueDictionary()
+        self._turns: weakref.WeakValueDictionary[str, _Turns] = weakref.WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         service: Service = scope["app"].state.service
@@ -63,29 +65,67 @@ class _Door:
         if request.text is None:
             await _describe(scope, send, graphs, accept, may_write="write" in principal.permissions)
             return
-        async with self._turn(principal, _time(service, request)):
+        reader = _Reader(receive)
+        async with self._turn(principal, reader, _time(service, request)):
             if request.is_update:
                 await _update(service, principal, graphs, request, send)
             else:
-                await _query(
-                    service, graphs, request, accept, _Reader(receive), send, bodiless=scope["method"] == "HEAD"
-                )
+                await _query(service, graphs, request, accept, reader, send, bodiless=scope["method"] == "HEAD")
 
     @asynccontextmanager
-    async def _turn(self, principal: Principal, within_s: float) -> AsyncIterator[None]:
+    async def _turn(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
         turns = self._turns.get(principal.name)
         if turns is None:
-            turns = self._turns[principal.name] = asyncio.Semaphore(AT_ONCE)
-        try:
-            async with asyncio.timeout(within_s):
-                await turns.acquire()
-        except TimeoutError:
-            message = f"{AT_ONCE} requests of yours are at work already"
-            raise HttpError("graph_busy", message, hint="wait for their answers") from None
+            turns = self._turns[principal.name] = _Turns()
+        await turns.take(reader, within_s)
         try:
             yield
         finally:
-            turns.release()
+            turns.give_back()
+
+
+class _Turns:
+    """What one caller may have at work, and those requests that wait for it."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(AT_ONCE)
+        self._waiting = 0
+
+    async def take(self, reader: _Reader, within_s: float) -> None:
+        """Wait for a turn.
+
+        Raises:
+            HttpError: `graph_busy`: none came in time, or too many wait; `bad_request`: the client has gone.
+
+        """
+        if not self._free.locked():
+            await self._free.acquire()
+            return
+        if self._waiting >= WAITING:
+            raise _busy(AT_ONCE + self._waiting)
+        self._waiting += 1
+        taking = asyncio.create_task(self._free.acquire())
+        try:
+            async with reader.watch() as leaving:
+                await asyncio.wait({taking, leaving}, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+            if reader.gone:
+                raise HttpError("bad_request", "the client went away before its turn came")
+            if not taking.done():
+                raise _busy(AT_ONCE)
+        except BaseException:
+            if not taking.cancel() and not taking.cancelled():
+                self._free.release()
+            raise
+        finally:
+            self._waiting -= 1
+
+    def give_back(self) -> None:
+        """End a turn."""
+        self._free.release()
+
+
+def _busy(count: int) -> HttpError:
+    return HttpError("graph_busy", f"{count} requests of yours are at work already", hint="wait for their answers")
 
 
 async def _read(scope: Scope, headers: Headers, receive: Receive, service: Service) -> Request:
@@ -206,11 +246,11 @@ class _Reader:
         self.gone = False
 
     @asynccontextmanager
-    async def watch(self) -> AsyncIterator[None]:
-        """Know, during the block, when the client goes away."""
+    async def watch(self) -> AsyncIterator[asyncio.Task[None]]:
+        """Know, during the block, when the client goes away: then the task is done."""
         task = asyncio.create_task(self._wait())
         try:
-            yield
+            yield task
         finally:
             task.cancel()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import subprocess
 import sys
@@ -135,6 +136,46 @@ def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -
             if not _alive(evaluating):
                 break
         assert client.get("/sparql", params={"query": "ASK {}"}).status_code == 200
+
+
+def test_one_token_does_not_keep_the_server_from_others(serve: Callable[..., Running]) -> None:
+    from cortex_skills.server.sparql.door import AT_ONCE, WAITING
+
+    running = serve(cortex={"queryTimeoutMs": 600_000})
+    filled(running, 3_000)
+    triples = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l"
+    body = f"SELECT (COUNT(*) AS ?n) {{ {triples} }}"
+    head = f"POST /sparql?timeout=10 HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
+    head += f"Authorization: Bearer {running.token('all')}\r\nContent-Type: application/sparql-query\r\n"
+    asked = []
+    try:
+        for _ in range(AT_ONCE + WAITING + 1):
+            connection = socket.create_connection((running.host, running.port), timeout=LONG_S)
+            connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            asked.append(connection)
+        assert b"graph_busy" in _first_answer(asked)
+        other = running.client(running.token("other", ("other",)))
+        assert other.get("/sparql", params={"query": "ASK {}"}).json()["boolean"] is True
+        assert other.get("/api/v1/triples").status_code == 200
+    finally:
+        for connection in asked:
+            connection.close()
+    # Those who went away wait no more: as soon as what is at work has ended, there is a turn.
+    client = running.client(running.token("all"))
+    until = time.monotonic() + LONG_S
+    while (found := client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S)).status_code == 503:
+        assert time.monotonic() < until  # the server may not have seen yet that they are gone
+    assert found.json()["boolean"] is True
+
+
+def _first_answer(connections: list[socket.socket]) -> bytes:
+    ready, _, _ = select.select(connections, [], [], LONG_S)
+    answer = b""
+    while piece := ready[0].recv(4096):
+        answer += piece
+        if answer.endswith(b"}"):
+            break
+    return answer
 
 
 def _alive(processes: list[psutil.Process]) -> bool:
