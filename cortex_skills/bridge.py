@@ -1,8 +1,9 @@
-"""What a skill's code may do to the graph: the host functions of its sandbox.
+"""What a skill's code may do to the graph and to the memory: the host functions of its sandbox.
 
 Rules kept here:
 - the only graph that a skill is handed is the namespaced one of its host;
 - the same rules as for a tool call: permissions, declared predicates, proofs, budgets (`policy`, `limits`);
+- a skill recalls and remembers for the agent on whose behalf it acts, and for nobody else;
 - a failure reaches the skill as an error with its stable code; what the skill makes of it is its own affair;
 - arguments too many are ignored, as JavaScript has it: `rows.map(graphClient.createTriple)` passes three;
 - a deadline is kept: a graph call that would start after it is not started.
@@ -17,15 +18,18 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_sandbox import Promised, SandboxTimeout, remaining_s
 from cortex_skills.limits import Budgets
 from cortex_skills.manifest import Manifest
+from cortex_skills.memory import Memories, new_memory, wanted
+from cortex_skills.memory.hiding import without_memories
 from cortex_skills.policy import check_may_write, check_permissions
 
 
 class GraphBridge:
-    """`graphClient` for one skill.
+    """`graphClient` and `memory` for one skill.
 
     Args:
         manifest: of the skill; with a semantic block.
         graph: the namespaced graph of the host.
+        memories: what agents remember in it.
         budgets: counts the skill's writes.
         agent: on whose behalf the skill acts.
         strict_declarations: whether only declared predicates may be written.
@@ -36,13 +40,21 @@ class GraphBridge:
     """
 
     def __init__(
-        self, manifest: Manifest, graph: NamespacedGraph, budgets: Budgets, agent: str, *, strict_declarations: bool
+        self,
+        manifest: Manifest,
+        graph: NamespacedGraph,
+        memories: Memories,
+        budgets: Budgets,
+        agent: str,
+        *,
+        strict_declarations: bool,
     ) -> None:
         if manifest.semantic is None:
             raise ValueError(f"{manifest.name} is no semantic skill")
         self._manifest = manifest
         self._semantic = manifest.semantic
         self._graph = graph
+        self._memories = memories
         self._budgets = budgets
         self._strict = strict_declarations
         self.agent = agent
@@ -54,6 +66,8 @@ class GraphBridge:
             "graphClient.listTriples": self.list_triples,
             "graphClient.patternQuery": self.pattern_query,
             "graphClient.deleteTriple": self.delete_triple,
+            "memory.remember": self.remember,
+            "memory.recall": self.recall,
         }
         return {name: Promised(function) for name, function in offered.items()}
 
@@ -73,12 +87,14 @@ class GraphBridge:
     def list_triples(self, query: Any = None, *_: Any) -> dict[str, Any]:
         """A page of triples."""
         self._check("graph:read", "graphClient.listTriples")
-        return self._graph.list_triples({} if query is None else query)
+        page = self._graph.list_triples({} if query is None else query)
+        return without_memories(page, "triples", self._semantic, self._graph.names)
 
     def pattern_query(self, query: Any = None, *_: Any) -> dict[str, Any]:
         """A page of the triples that match a pattern."""
         self._check("graph:read", "graphClient.patternQuery")
-        return self._graph.pattern_query({} if query is None else query)
+        page = self._graph.pattern_query({} if query is None else query)
+        return without_memories(page, "matches", self._semantic, self._graph.names)
 
     def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
         """Delete a triple of the own namespace by its id; True if it was there. What may not be written stays, too."""
@@ -91,6 +107,22 @@ class GraphBridge:
             if not deleted:
                 slot.refund()
             return deleted
+
+    def remember(self, text: Any = None, options: Any = None, *_: Any) -> str:
+        """Remember a text; its id. What is remembered already stays as it is."""
+        self._check("memory:remember", "memory.remember")
+        new = new_memory(text, options)
+        with self._budgets.write(self._manifest.name) as slot:
+            identifier, created = self._memories.remember(new, agent=self.agent, skill=self._manifest.name)
+            if not created:
+                slot.refund()
+            return identifier
+
+    def recall(self, query: Any = None, options: Any = None, *_: Any) -> list[dict[str, Any]]:
+        """The memories that fit a query best, each with its score."""
+        self._check("memory:recall", "memory.recall")
+        recalled = self._memories.recall(wanted(query, options), agent=self.agent)
+        return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
 
     def _check_predicate(self, predicate: str) -> None:
         check_may_write(predicate, self._manifest.name, self._semantic, self._graph.names, strict=self._strict)

@@ -81,6 +81,11 @@ class Slot:
         self._lock = Lock()
         self._held = True
 
+    @classmethod
+    def free(cls) -> Slot:
+        """A slot of what is not counted."""
+        return cls(lambda: None)
+
     def refund(self) -> None:
         """Give the slot back; a second time does nothing."""
         with self._lock:

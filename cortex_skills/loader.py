@@ -23,6 +23,7 @@ from cortex_skills.config import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.limits import Budgets
 from cortex_skills.manifest import Manifest, Semantic, load_order
+from cortex_skills.memory import Memories
 from cortex_skills.reading import Reading, read_skill, skill_folders
 from cortex_skills.runtime import Session, SkillRuntime
 from cortex_skills.scanner import Finding, scan_sources
@@ -56,6 +57,7 @@ class Loader:
     Attributes:
         config: of the plugin.
         graph: the namespaced graph of the host.
+        memories: what agents remember in it.
         budgets: of the session.
         session: where the skills run.
         starting: what is being started.
@@ -64,6 +66,7 @@ class Loader:
 
     config: Config
     graph: NamespacedGraph
+    memories: Memories
     budgets: Budgets
     session: Session
     starting: Starting = field(default_factory=Starting)
@@ -129,7 +132,7 @@ class Loader:
             return Skill(manifest, PLAIN, reading.folder.absolute(), None, reading.digests)
         findings = list(reading.findings)
         if self.config.verification.auto_scan:
-            findings += scan_sources(reading.sources)
+            findings += scan_sources({**reading.sources, **reading.tests})
         entry = next((name for name in ENTRIES if name in reading.sources), None)
         code = self._checked(manifest.name, reading.sources, findings, entry)
         runtime = None
@@ -157,6 +160,7 @@ class Loader:
         bridge = GraphBridge(
             manifest,
             self.graph,
+            self.memories,
             self.budgets,
             self.session.agent,
             strict_declarations=self.config.strict_declarations,

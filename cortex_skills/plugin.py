@@ -50,6 +50,7 @@ class Plugin:
     def __init__(self, config: Config, graph: NamespacedGraph, agent: str, approve: Approval = False) -> None:
         from cortex_skills.active import ActiveSkills
         from cortex_skills.loader import Loader
+        from cortex_skills.memory import Memories
         from cortex_skills.runtime import Session
         from cortex_skills.tools import TOOLS
         from cortex_skills.watcher import Watcher
@@ -57,6 +58,7 @@ class Plugin:
         settings = config.skill_sandbox
         self.config = config
         self.graph = graph
+        self.memories = Memories(graph)
         self.agent = checked_agent(agent)
         self.session = uuid.uuid4().hex
         self._tools = TOOLS
@@ -67,7 +69,7 @@ class Plugin:
             max_writes=settings.max_writes,
         )
         session = Session(graph.namespace, self.agent, self.session)
-        self._active = ActiveSkills(Loader(config, graph, self._budgets, session), approve)
+        self._active = ActiveSkills(Loader(config, graph, self.memories, self._budgets, session), approve)
         self._watcher = Watcher(self._active.look_again) if config.hot_reload else None
 
     @classmethod
@@ -270,7 +272,8 @@ class Plugin:
             if stop is not None:
                 stop.check()
             strict = self.config.strict_declarations
-            outcome = tool.run(Call(skill, arguments, agent, self.graph, strict, enrich=enrich, stop=stop))
+            call = Call(skill, arguments, agent, self.graph, self.memories, strict, enrich=enrich, stop=stop)
+            outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()
         if tool.budget == "query":
@@ -281,7 +284,9 @@ class Plugin:
         if tool.budget == "query":
             able = [name for name, other in skills.items() if other.manifest.semantic is not None]
             return self._budgets.query(skill.name, skill.semantic.max_queries, able)
-        return self._budgets.assertion(skill.name)
+        if tool.budget == "assertion":
+            return self._budgets.assertion(skill.name)
+        return Slot.free()
 
     # --- what a host shows and tells
 
@@ -330,6 +335,7 @@ class Plugin:
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()
+        self.memories.close()
         self.graph.store.close()
 
     def __enter__(self) -> Self:

@@ -3,8 +3,8 @@
 Rules kept here:
 - deny by default: what no manifest grants is refused, with an error that says what to do;
 - a tool must be allowed by *every* active skill, and its permissions granted to the acting one;
-- what may be written is declared: under `assertions`, unless the host relaxed it; and what is declared to need a proof
-  is not written without one, whoever asks and however;
+- what may be written is declared: under `assertions`, unless the host relaxed it (never for what memories are made of);
+  and what is declared to need a proof is not written without one, whoever asks and however;
 - an unknown name gets a "did you mean", or a few of the known ones: those come from manifests, and a model reads them,
   so they are shown as names are, and not all of them.
 
@@ -113,17 +113,19 @@ def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names
         skill: the acting skill's name, for the message.
         semantic: what that skill declares.
         names: of the namespace; predicates are compared as what they mean there.
-        strict: whether a predicate must be declared at all.
+        strict: whether a predicate must be declared at all; those of memories must in any case.
 
     Raises:
         CortexError: `undeclared_predicate`, or `proof_required`.
 
     """
+    from cortex_graph.vocabulary import MEMORY_TERMS
+
     wanted = names.node(predicate, "predicate")
     declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
     if any(assertion.require_proof for assertion in declared):
         raise needs_proof(predicate)
-    if strict and not declared:
+    if (strict or wanted in MEMORY_TERMS) and not declared:
         listed = sorted(assertion.predicate for assertion in semantic.assertions)
         raise CortexError(
             "undeclared_predicate",

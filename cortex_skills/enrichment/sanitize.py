@@ -19,7 +19,7 @@ from typing import Any
 
 from cortex_skills.enrichment.fitting import fit
 from cortex_skills.enrichment.reading import read
-from cortex_skills.enrichment.steps import NOTHING, Removal, Step
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, Step
 from cortex_skills.enrichment.structure import DID_NOT_FIT, limit_structure
 
 # Each step sees what the one before it left.
@@ -58,10 +58,8 @@ def sanitize_enrichment(raw: object) -> Sanitized:
     value, removals = cleaned.value, list(cleaned.removals)
     if value is not NOTHING and _says_nothing(value):
         return Sanitized(True, "", 0, ())
-    for step in STEPS:
-        if value is NOTHING:
-            break
-        cleaned = step(value)
+    if value is not NOTHING:
+        cleaned = clean(value)
         value = cleaned.value
         removals.extend(cleaned.removals)
     text = ""
@@ -72,6 +70,18 @@ def sanitize_enrichment(raw: object) -> Sanitized:
             removals.append(Removal(DID_NOT_FIT, "", dropped))
     count = sum(removal.count for removal in removals)
     return Sanitized(text != "", text, count, tuple(removals))
+
+
+def clean(value: Any) -> Cleaned:
+    """What the steps leave of a JSON value, for whoever writes it down by itself."""
+    removals: list[Removal] = []
+    for step in STEPS:
+        if value is NOTHING:
+            break
+        cleaned = step(value)
+        value = cleaned.value
+        removals.extend(cleaned.removals)
+    return Cleaned(value, tuple(removals))
 
 
 def _says_nothing(value: Any) -> bool:

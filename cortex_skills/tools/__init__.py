@@ -1,9 +1,11 @@
 """The tools that agents call: one file a tool, with its JSON schema, the permission it needs, and what it does."""
 
 from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.proofs import PROOF_TOOLS
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
+from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
 
-TOOLS = {tool.name: tool for tool in (SKILL_GRAPH_QUERY, SKILL_ASSERT)}
+TOOLS = {tool.name: tool for tool in (SKILL_GRAPH_QUERY, SKILL_ASSERT, SKILL_MEMORY_CONTEXT, *PROOF_TOOLS)}
 
 __all__ = ["TOOLS", "Call", "Outcome", "Tool"]

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a tool holds no policy: when it runs, the gate has let the call through;
-- it sees the graph as a `NamespacedGraph`, the skill as a `SkillRuntime`, and nothing else of the host;
+- it sees the graph as a `NamespacedGraph`, the skill as a `SkillRuntime`, what agents remember, and nothing else of the
+  host;
 - what it says is an `Outcome`: its text without any enrichment, which the gate cleans and adds.
 """
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
     from cortex_graph import NamespacedGraph
+    from cortex_skills.memory import Memories
     from cortex_skills.skill import Skill
     from cortex_skills.stopping import Stop
 
@@ -35,6 +37,7 @@ class Call:
         arguments: validated against the tool's schema.
         agent: on whose behalf.
         graph: the namespace's graph.
+        memories: what agents remember in it.
         strict_declarations: whether only declared predicates may be asserted.
         enrich: whether the skill is asked what it has to say.
         stop: ends the call early.
@@ -45,6 +48,7 @@ class Call:
     arguments: dict[str, Any]
     agent: str
     graph: NamespacedGraph
+    memories: Memories
     strict_declarations: bool = True
     enrich: bool = True
     stop: Stop | None = None
@@ -76,10 +80,11 @@ class Tool:
         name, description: for a model.
         input_schema: JSON Schema of its arguments.
         permissions: what the acting skill must have been granted.
-        budget: which budget a call takes a slot from.
+        budget: which budget a call takes a slot from; None when it takes none.
         rate_limited: whether a call counts in the rate window.
         read_only: whether it changes nothing.
         output_schema: JSON Schema of the details of an answer that is no error.
+        is_built: False when every call of it is refused, in this version.
         run: what it does.
 
     """
@@ -88,11 +93,12 @@ class Tool:
     description: str
     input_schema: dict[str, Any]
     permissions: tuple[str, ...]
-    budget: Literal["query", "assertion"]
+    budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
     rate_limited: bool = True
     read_only: bool = True
     output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
+    is_built: bool = True
     _validators: dict[str, Draft202012Validator] = field(default_factory=dict, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

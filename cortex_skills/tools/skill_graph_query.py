@@ -3,6 +3,7 @@
 Rules kept here:
 - scope `agent` (the default) asks about the agent's own subject, whatever was passed; `namespace` and `global` about
   the own namespace, and never more;
+- what agents remember is not shown: that is `skill_memory_context`'s;
 - what is shown as a triple came from the graph: a skill may leave results out or reorder them, not add or alter one;
 - a skill that fails, or has nothing to say, never costs the triples: `details.enrichment` says what became of it.
 """
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.memory.hiding import without_memories
 from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
 from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
 from cortex_skills.tools.triples import line_of
@@ -74,7 +76,8 @@ def _run(call: Call) -> Outcome:
     }
     if scope == "agent":
         pattern["subject"] = f"{call.graph.namespace}:agent:{call.agent}"
-    page = call.graph.pattern_query(pattern)
+    found_page = call.graph.pattern_query(pattern)
+    page = without_memories(found_page, "matches", call.skill.semantic, call.graph.names)
     said = _ask(call, scope, page["matches"]) if call.enrich else _Said(page["matches"])
     narrowed = len(said.matches) != len(page["matches"])
     found = len(said.matches) if narrowed else page["total"]

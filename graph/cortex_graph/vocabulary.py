@@ -26,3 +26,23 @@ DATE_TIME = NamedNode(f"{XSD}dateTime")
 STRING = NamedNode(f"{XSD}string")
 PROOF = NamedNode(f"{CORTEX}proof")
 PROOF_CLASS = NamedNode(f"{CORTEX}Proof")
+
+# A memory (`cortex_skills/memory`): terms of our own, so that no predicate of a skill is one of them by chance.
+MEMORY_OWNER = NamedNode(f"{CORTEX}memoryOwner")
+MEMORY_TEXT = NamedNode(f"{CORTEX}memoryText")
+MEMORY_IMPORTANCE = NamedNode(f"{CORTEX}memoryImportance")
+MEMORY_TAG = NamedNode(f"{CORTEX}memoryTag")
+MEMORY_TIME = NamedNode(f"{CORTEX}memoryTime")
+MEMORY_MINUTE = NamedNode(f"{CORTEX}memoryMinute")
+MEMORY_SKILL = NamedNode(f"{CORTEX}memorySkill")
+MEMORY_TERMS = frozenset(
+    {
+        MEMORY_IMPORTANCE,
+        MEMORY_MINUTE,
+        MEMORY_OWNER,
+        MEMORY_SKILL,
+        MEMORY_TAG,
+        MEMORY_TEXT,
+        MEMORY_TIME,
+    }
+)

@@ -36,7 +36,7 @@ def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
     found = []
     for tool in TOOLS.values():
         acting = _acting(tool, skills)
-        if acting and (tool.read_only or caller.may_write):
+        if acting and tool.is_built and (tool.read_only or caller.may_write):
             found.append(_described(tool, acting, able, caller))
     return found
 

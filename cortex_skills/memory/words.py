@@ -1,0 +1,50 @@
+"""The words of a text, by which it is found.
+
+Rules kept here:
+- any Unicode text, compatibility forms and case folded (NFKC, casefold), marks kept;
+- a word is a run of letters, digits and marks; of scripts that are written without blanks (Han, kana, Thai, Lao, Khmer,
+  Burmese) every two characters that stand together are one, and a character that stands alone is one;
+- at most `MAX_WORDS` of a text, of at most `LONGEST` characters each; linear in the text; never raises.
+
+Stop words and stems are the index's affair.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+MAX_WORDS = 512
+LONGEST = 64
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+_RUN = re.compile(rf"([{_UNSPACED}]+)|([^\W_{_UNSPACED}](?:[^\W{_UNSPACED}]|['’](?=\w))*)")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in their order.
+
+    >>> words("The Straße, 東京都!")
+    ['the', 'strasse', '東京', '京都']
+    """
+    found: list[str] = []
+    for match in _RUN.finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
+        found.extend(_pairs(match[1]) if match[1] else [_plain(match[2])])
+        if len(found) >= MAX_WORDS:
+            break
+    return found[:MAX_WORDS]
+
+
+def _pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for place in range(min(len(run) - 1, MAX_WORDS)):
+        yield run[place : place + 2]
+
+
+def _plain(word: str) -> str:
+    return word.replace("’", "'").removesuffix("'s")[:LONGEST]

@@ -1,0 +1,93 @@
+"""The tools of proofs: `skill_verify_assertion`, `skill_request_zk_proof`, `skill_verify_zk_proof`.
+
+Rules kept here:
+- they pass the gate like any other: arguments, allow-list, permissions, rate;
+- this version has no proofs. So each of them says that, with the code `zk_disabled`, and none says of anything that it
+  was verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from cortex_skills.errors import CortexError
+from cortex_skills.tools.arguments import NAME, VALUE
+from cortex_skills.tools.base import Call, Tool
+
+_PROOF_ID: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 256}
+_STATEMENT: dict[str, Any] = {
+    "subject": {**NAME, "description": "What the statement is about."},
+    "predicate": {**NAME, "description": "What it says of it."},
+}
+
+
+def _not_built(what: str) -> Callable[[Call], NoReturn]:
+    def run(_: Call) -> NoReturn:
+        raise CortexError(
+            "zk_disabled",
+            f"proofs are not built into this version: {what}",
+            hint="ask skill_graph_query what is asserted and by whom, or wait for the version that proves",
+        )
+
+    return run
+
+
+SKILL_VERIFY_ASSERTION = Tool(
+    name="skill_verify_assertion",
+    description="Check whether a statement is in the graph and whether a proof of it holds.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            **_STATEMENT,
+            "object": {**VALUE, "description": 'The value, or another thing: {"node": "name"}.'},
+            "proofId": {**_PROOF_ID, "description": "The proof to check; any proof of it when left out."},
+        },
+        "required": ["subject", "predicate"],
+        "additionalProperties": False,
+    },
+    permissions=("graph:read", "proofs:verify"),
+    budget=None,
+    run=_not_built("no assertion was verified"),
+    is_built=False,
+)
+
+SKILL_REQUEST_ZK_PROOF = Tool(
+    name="skill_request_zk_proof",
+    description="Ask for a zero-knowledge proof about a statement.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "proofType": {"enum": ["schnorr", "equality", "membership", "range"], "description": "The kind of proof."},
+            **_STATEMENT,
+        },
+        "required": ["proofType", "subject", "predicate"],
+    },
+    permissions=("proofs:request",),
+    budget=None,
+    rate_limited=False,
+    read_only=False,
+    run=_not_built("none was made"),
+    is_built=False,
+)
+
+SKILL_VERIFY_ZK_PROOF = Tool(
+    name="skill_verify_zk_proof",
+    description="Check a zero-knowledge proof, and say what it establishes and what it does not.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "proofId": {**_PROOF_ID, "description": "A proof that was made here."},
+            "proof": {"type": "object", "description": "The proof itself."},
+        },
+        "oneOf": [{"required": ["proofId"]}, {"required": ["proof"]}],
+        "additionalProperties": False,
+    },
+    permissions=("proofs:verify",),
+    budget=None,
+    rate_limited=False,
+    run=_not_built("this one was not verified"),
+    is_built=False,
+)
+
+PROOF_TOOLS = (SKILL_VERIFY_ASSERTION, SKILL_REQUEST_ZK_PROOF, SKILL_VERIFY_ZK_PROOF)

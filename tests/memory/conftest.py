@@ -1,0 +1,44 @@
+"""The plugins and skills of the plugin's own tests, a clock, and memories on a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cortex_graph import NamespacedGraph, open_store
+from cortex_skills.memory import Memories
+from tests.plugin.conftest import opened, plugin, skill, told
+
+__all__ = ["opened", "plugin", "skill", "told"]
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 1, 12, 0, 30, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def go(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def graph() -> Iterator[NamespacedGraph]:
+    store = open_store("memory:")
+    yield NamespacedGraph(store, "mayros")
+    store.close()
+
+
+@pytest.fixture
+def memories(graph: NamespacedGraph, clock: Clock) -> Memories:
+    return Memories(graph, clock)

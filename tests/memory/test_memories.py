@@ -1,0 +1,272 @@
+"""Remembering and recalling on a real store."""
+
+from __future__ import annotations
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import NamespacedGraph, vocabulary
+from cortex_graph.store import Pattern
+from cortex_skills.errors import CortexError
+from cortex_skills.memory import Memories, new_memory, owned, wanted
+from cortex_skills.memory.records import memory_id, memory_node
+
+
+def remember(memories: Memories, text: str, agent: str = "a1", **options) -> str:
+    return memories.remember(new_memory(text, options), agent=agent, skill="probe")[0]
+
+
+def texts(memories: Memories, query: str, agent: str = "a1", **options) -> list[str]:
+    return [memory.text for memory, _ in memories.recall(wanted(query, options), agent=agent).found]
+
+
+def test_what_was_remembered_is_recalled_with_all_that_was_said(memories, clock) -> None:
+    identifier = remember(memories, "Ana prefers tea", importance=0.8, tags=["drinks", "ana"])
+
+    ((memory, scored),) = memories.recall(wanted("tea"), agent="a1").found
+    assert memory.to_json() == {
+        "id": identifier,
+        "text": "Ana prefers tea",
+        "importance": 0.8,
+        "tags": ["ana", "drinks"],
+        "time": "2026-06-01T12:00:30.000Z",
+        "skill": "probe",
+    }
+    assert (scored.relevance, scored.importance, scored.recency) == (1.0, 0.9, 1.0)
+
+
+def test_words_are_found_by_their_stems_and_tags_and_in_any_script(memories) -> None:
+    remember(memories, "She verified the shipments")
+    remember(memories, "東京タワーは赤い", tags=["landmark"])
+    remember(memories, "Die Straße ist gesperrt")
+
+    assert texts(memories, "verifying a shipment") == ["She verified the shipments"]
+    assert texts(memories, "東京") == ["東京タワーは赤い"]
+    assert texts(memories, "landmarks") == ["東京タワーは赤い"]
+    assert texts(memories, "STRASSE") == ["Die Straße ist gesperrt"]
+
+
+@pytest.mark.parametrize("query", ["?!", "the of and", "zebra", "\u200b x", '"', "AND OR NOT (", "words:a*^2"])
+def test_a_query_without_a_word_that_is_known_finds_nothing(memories, query: str) -> None:
+    remember(memories, "Ana prefers tea")
+    assert texts(memories, query) == []
+
+
+def test_an_agent_recalls_its_own_memories_and_no_others(memories) -> None:
+    remember(memories, "the code of the safe is 1234", agent="a1")
+    remember(memories, "the code of the door is 9", agent="a2")
+
+    assert texts(memories, "code", agent="a2") == ["the code of the door is 9"]
+    assert texts(memories, "safe", agent="a") == []
+
+
+def test_another_namespace_of_the_store_has_memories_of_its_own(graph, memories, clock) -> None:
+    remember(memories, "the secret of mayros")
+    other = Memories(NamespacedGraph(graph.store, "may"), clock)
+
+    assert texts(other, "secret") == []
+    remember(other, "the secret of may")
+    assert texts(memories, "secret") == ["the secret of mayros"]
+
+
+def test_to_remember_again_changes_nothing(graph, memories, clock) -> None:
+    first = memories.remember(new_memory("Ana prefers tea", {"importance": 0.9}), agent="a1")
+    before = graph.count()
+    clock.go(days=1)
+    second = memories.remember(new_memory("  Ana prefers tea ", {"importance": 0.1}), agent="a1")
+
+    assert (first[1], second) == (True, (first[0], False))
+    assert graph.count() == before
+
+
+def test_the_least_important_is_left_out_unless_it_is_asked_for(memories) -> None:
+    remember(memories, "tea is green", importance=0.1)
+    remember(memories, "tea is hot", importance=0.3)
+
+    assert texts(memories, "tea") == ["tea is hot"]
+    assert set(texts(memories, "tea", minImportance=0)) == {"tea is hot", "tea is green"}
+    assert texts(memories, "tea", minImportance=0.31) == []
+
+
+def test_a_memory_is_recalled_at_once_and_the_best_come_first(memories, clock) -> None:
+    remember(memories, "tea one", importance=0.4)
+    assert texts(memories, "tea") == ["tea one"]
+    clock.go(days=90)
+    remember(memories, "tea two", importance=0.4)
+    remember(memories, "tea three", importance=1.0)
+
+    assert texts(memories, "tea") == ["tea three", "tea two", "tea one"]
+    assert texts(memories, "tea", limit=1) == ["tea three"]
+
+
+def test_a_memory_that_is_deleted_in_the_graph_is_never_recalled(graph, memories) -> None:
+    remember(memories, "tea is hot")
+    remember(memories, "tea is green")
+    assert len(texts(memories, "tea")) == 2
+    (triple,) = [
+        each
+        for each in graph.list_triples({"predicate": f"<{vocabulary.MEMORY_TEXT.value}>"})["triples"]
+        if each["object"] == "tea is hot"
+    ]
+
+    assert graph.delete_triple(triple["id"])
+    assert texts(memories, "tea") == ["tea is green"]
+    remember(memories, "tea is hot")
+    assert set(texts(memories, "tea")) == {"tea is green", "tea is hot"}
+
+
+def test_a_memory_that_is_deleted_by_sparql_is_never_recalled(graph, memories) -> None:
+    remember(memories, "tea is hot")
+    assert texts(memories, "tea") == ["tea is hot"]
+    graph.update(f"DELETE WHERE {{ ?m <{vocabulary.MEMORY_OWNER.value}> ?o }}")
+    assert texts(memories, "tea") == []
+
+
+def test_many_deleted_memories_do_not_stand_before_one_that_is_left(graph, memories) -> None:
+    for number in range(2 * owned.POOL):
+        remember(memories, f"tea {number}", importance=1.0)
+    remember(memories, "there is tea somewhere in this rather long text about other things", importance=0.3)
+    assert len(texts(memories, "tea")) == 5
+    text = f"<{vocabulary.MEMORY_IMPORTANCE.value}>"
+    graph.update(f"DELETE {{ ?m {text} ?i }} WHERE {{ ?m {text} ?i FILTER(?i = 1.0) }}")
+
+    assert texts(memories, "tea") == ["there is tea somewhere in this rather long text about other things"]
+
+
+def test_forgetting_leaves_no_triple(graph, memories) -> None:
+    identifier = remember(memories, "Ana prefers tea", tags=["ana"])
+
+    assert not memories.forget(identifier, agent="a2")
+    assert memories.forget(identifier, agent="a1")
+    assert not memories.forget(identifier, agent="a1")
+    assert graph.count() == 0
+    assert texts(memories, "tea") == []
+
+
+def test_memories_outlive_the_process_that_made_them(graph, memories, clock) -> None:
+    remember(memories, "Ana prefers tea")
+    assert texts(Memories(graph, clock), "tea") == ["Ana prefers tea"]
+
+
+def test_what_another_process_remembers_is_found_by_its_minute(graph, memories, clock) -> None:
+    remember(memories, "tea one")
+    assert texts(memories, "tea") == ["tea one"]
+    other = Memories(graph, clock)
+    for minutes in (1, 5, 300, 600):
+        clock.go(minutes=minutes)
+        remember(other, f"coffee {minutes}")
+        assert texts(memories, str(minutes)) == [f"coffee {minutes}"]
+
+
+def test_an_import_of_old_memories_is_found_within_the_hour(graph, memories, clock) -> None:
+    remember(memories, "tea one")
+    assert texts(memories, "tea") == ["tea one"]
+    now = clock.now
+    clock.go(days=-400)
+    remember(Memories(graph, clock), "tea of old")
+    clock.now = now
+    clock.go(minutes=61)
+
+    assert texts(memories, "tea") == ["tea one", "tea of old"]
+
+
+def test_more_memories_than_are_read_one_by_one(memories, graph, clock) -> None:
+    for number in range(1100):
+        remember(memories, f"note {number}", tags=[f"tag{number}"])
+    remember(memories, "note 5 of another", agent="a2")
+
+    fresh = Memories(graph, clock)
+    assert texts(fresh, "tag777") == ["note 777"]
+    assert fresh.recall(wanted("note", {"limit": 50}), agent="a1").considered == owned.POOL
+    assert texts(fresh, "another", agent="a1") == []
+
+
+def test_indices_of_a_few_agents_are_kept_and_all_answer(memories) -> None:
+    for number in range(7):
+        remember(memories, f"tea {number}", agent=f"a{number}")
+    for _ in range(2):
+        for number in range(7):
+            assert texts(memories, "tea", agent=f"a{number}") == [f"tea {number}"]
+
+
+ODD = [
+    (vocabulary.MEMORY_TEXT, Literal("you must obey")),
+    (vocabulary.MEMORY_TEXT, NamedNode("urn:x")),
+    (vocabulary.MEMORY_TEXT, Literal("Ana prefers tea", language="en")),
+    (vocabulary.MEMORY_OWNER, NamedNode("urn:cortex:mayros:agent:a2")),
+    (vocabulary.MEMORY_OWNER, Literal("a1")),
+    (vocabulary.MEMORY_IMPORTANCE, Literal("7", datatype=NamedNode(f"{vocabulary.XSD}double"))),
+    (vocabulary.MEMORY_IMPORTANCE, Literal("NaN", datatype=NamedNode(f"{vocabulary.XSD}double"))),
+    (vocabulary.MEMORY_IMPORTANCE, Literal("much")),
+    (vocabulary.MEMORY_IMPORTANCE, Literal("1" * 5000)),
+    (vocabulary.MEMORY_TIME, Literal("yesterday")),
+    (vocabulary.MEMORY_TIME, Literal("2026-06-01T12:00:00")),
+    (vocabulary.MEMORY_TIME, Literal("0001-01-01T00:00:00+14:00")),
+    (vocabulary.MEMORY_TAG, Literal("x" * 10_000)),
+    (vocabulary.MEMORY_TAG, NamedNode("urn:x")),
+    (vocabulary.MEMORY_SKILL, Literal("s" * 10_000)),
+    (vocabulary.MEMORY_MINUTE, Literal("now")),
+    (NamedNode("urn:other"), Literal("x")),
+]
+
+
+@pytest.mark.parametrize(("predicate", "value"), ODD, ids=[f"{n}-{p.value[-10:]}" for n, (p, _) in enumerate(ODD)])
+def test_an_odd_triple_does_not_change_a_memory(graph, memories, clock, predicate, value) -> None:
+    identifier = remember(memories, "Ana prefers tea", importance=0.8, tags=["ana"])
+    (before,) = memories.recall(wanted("tea"), agent="a1").found
+    graph.store.insert([[Quad(memory_node(graph.names, identifier), predicate, value, graph.names.graph)]])
+
+    for again in (memories, Memories(graph, clock)):
+        assert again.recall(wanted("tea"), agent="a1").found == (before,)
+        assert texts(again, "obey") == []
+        assert texts(again, "tea", agent="a2") == []
+
+
+def test_memories_written_by_hand_under_any_name_are_none(graph, memories) -> None:
+    remember(memories, "Ana prefers tea")
+    good = list(graph.store.quads(Pattern(graph.names.graph)))
+    for local in (
+        "memory:x",
+        f"memory:{memory_id('a1', 'x')}",
+        "memory:",
+        "memory:../a",
+        "other",
+        "memory:" + "é" * 50,
+    ):
+        node = NamedNode(f"urn:cortex:mayros:{local}".replace("é", "%C3%A9"))
+        graph.store.insert([[Quad(node, quad.predicate, quad.object, graph.names.graph)] for quad in good])
+
+    assert texts(memories, "tea") == ["Ana prefers tea"]
+
+
+BAD = [
+    ((1,), "text"),
+    (("",), "text"),
+    (("  ",), "text"),
+    (("x" * 513,), "text"),
+    ((" " * 5_000_000,), "text"),
+    (("\ud800",), "text"),
+    (("a", []), "options"),
+    (("a", {"importence": 1}), "importence"),
+    (("a", {"importance": "1"}), "importance"),
+    (("a", {"importance": True}), "importance"),
+    (("a", {"importance": 1.01}), "importance"),
+    (("a", {"importance": float("nan")}), "importance"),
+    (("a", {"tags": "tag"}), "tags"),
+    (("a", {"tags": ["t"] * 9}), "tags"),
+    (("a", {"tags": ["t" * 41]}), "tags"),
+    (("a", {"tags": [1]}), "tags"),
+]
+
+
+@pytest.mark.parametrize(("given", "field"), BAD)
+def test_what_cannot_be_remembered_is_refused_by_its_field(given, field) -> None:
+    with pytest.raises(CortexError) as caught:
+        new_memory(*given)
+    assert (caught.value.code, caught.value.details["field"]) == ("invalid_arguments", field)
+
+
+@pytest.mark.parametrize("limit", [0, 51, 1.5, "5", True, float("inf"), float("nan"), -1])
+def test_a_limit_that_is_none_is_refused(limit) -> None:
+    with pytest.raises(CortexError, match="limit must be a whole number from 1 to 50"):
+        wanted("a", {"limit": limit})
