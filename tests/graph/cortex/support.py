@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -20,9 +20,8 @@ def cortex_at(
 ) -> Iterator[CortexStore]:
     """A store on a server, with a token of these namespaces and permissions."""
     token = server.token(f"store-{'-'.join((*namespaces, *permissions)).replace('*', 'all')}", namespaces, permissions)
-    store = store_with(server.url, token)
-    yield store
-    store.close()
+    with closing(store_with(server.url, token)) as store:
+        yield store
 
 
 def store_with(url: str, token: str) -> CortexStore:
