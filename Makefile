@@ -29,6 +29,7 @@ demo: setup
 ## make test    linters, types and every test
 test: setup lint
 	npm ci --prefix tests/examples/typecheck --silent
+	npm ci --prefix tests/mcp/inspector --silent
 	npm ci --prefix tests/server/sparql/comunica --silent
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 

@@ -41,6 +41,7 @@ class Running:
         self.url, self.plugin, self.tokens = url, plugin, tokens
         self.host, port = url.removeprefix("http://").rsplit(":", 1)
         self.port = int(port)
+        self.server: Any = None
         self._texts: dict[str, str] = {}
         self._clients: list[httpx.Client] = []
 
@@ -60,6 +61,10 @@ class Running:
         client = httpx.Client(base_url=self.url, headers=headers, timeout=WAIT_S, trust_env=False, **FAST, **settings)
         self._clients.append(client)
         return client
+
+    def end(self) -> None:
+        """Tell the server to end; whoever began it waits for that."""
+        self.server.should_exit = True
 
     def close(self) -> None:
         for client in self._clients:
@@ -87,6 +92,7 @@ def served(
             thread.start()
             assert ready.wait(WAIT_S)
             running = Running(url, plugin, TokenFile(folder / "tokens.json"))
+            running.server = server
             try:
                 yield running
             finally:

@@ -54,13 +54,11 @@ class McpDoor:
     """Lets requests through to the SDK. Begins with the first of them; whoever serves it calls `end`, and `close`.
 
     Attributes:
-        ask_again_s: how often whoever has a request at work is asked for a token that is valid, in seconds.
         is_told_to_end: whether `end` is called when the server begins to end; else streams find that out themselves.
 
     """
 
     def __init__(self) -> None:
-        self.ask_again_s = ASK_AGAIN_S
         self.is_told_to_end = False
         self._beginning = asyncio.Lock()
         self._manager: StreamableHTTPSessionManager | None = None
@@ -149,13 +147,13 @@ class McpDoor:
 
             def ask() -> None:
                 nonlocal asking
-                asking = loop.call_later(self.ask_again_s, ask)
+                asking = loop.call_later(ASK_AGAIN_S, ask)
                 try:
                     _admitted(service, scope)
                 except HttpError:
                     cancel.cancel()
 
-            asking = loop.call_later(self.ask_again_s, ask)
+            asking = loop.call_later(ASK_AGAIN_S, ask)
             try:
                 await manager.handle_request(scope, receive, answer)
             finally:

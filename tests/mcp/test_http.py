@@ -1,0 +1,225 @@
+"""The door /mcp: who may come in, and what ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from mcp import MCPError
+
+from cortex_skills.server.mcp import door as doors
+from tests.mcp.conftest import over_http
+from tests.mcp.test_clients import ASK, STATUS, run
+from tests.server.serving import Running, talk
+
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+
+def opened(client: httpx.Client) -> dict[str, str]:
+    """The headers of a new session."""
+    answer = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+    assert answer.status_code == 200, answer.text
+    return {**ACCEPT, "Mcp-Session-Id": answer.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-06-18"}
+
+
+def test_nobody_comes_in_without_a_token_of_the_namespace(running: Running) -> None:
+    for token, status, code in (
+        (None, 401, "unauthorized"),
+        ("nonsense", 401, "unauthorized"),
+        (running.token("elsewhere", ("other",)), 403, "permission_denied"),
+        (running.token("writer", permissions=("write",)), 403, "permission_denied"),
+    ):
+        client = running.client(token)
+        for answer in (
+            client.post("/mcp", json=INITIALIZE, headers=ACCEPT),
+            client.get("/mcp", headers=ACCEPT),
+            client.delete("/mcp"),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_token_that_may_not_write_sees_and_calls_no_tool_that_writes(running: Running, mode: str) -> None:
+    async def test() -> None:
+        async with over_http(running, running.token("reader", permissions=("read",)), mode=mode) as client:
+            (tool,) = (await client.list_tools()).tools
+            refused = await client.call_tool("skill_assert", STATUS)
+            found = await client.call_tool("skill_graph_query", ASK)
+        assert tool.name == "skill_graph_query"
+        assert refused.structured_content["code"] == "permission_denied"
+        assert found.structured_content["total"] == 0
+
+    run(test())
+
+
+def test_a_token_names_the_agent_and_no_call_says_another(running: Running) -> None:
+    async def test() -> None:
+        async with over_http(running, running.token("ada")) as client:
+            tools = (await client.list_tools()).tools
+            posing = await client.call_tool("skill_graph_query", {**ASK, "agent": "eve"})
+            await client.call_tool("skill_assert", {**STATUS, "subject": "mayros:agent:ada"})
+            mine = await client.call_tool("skill_graph_query", {"predicate": "hasStatus"})
+        assert not any("agent" in tool.input_schema["properties"] for tool in tools)
+        assert posing.structured_content["code"] == "invalid_arguments"
+        assert mine.structured_content["total"] == 1
+        async with over_http(running, running.token("eve"), query="?agent=ada") as client:
+            hers = await client.call_tool("skill_graph_query", {"predicate": "hasStatus"})
+        assert hers.structured_content["total"] == 0
+
+    run(test())
+
+
+def test_a_session_is_not_there_for_another_token_and_not_after_its_end(running: Running) -> None:
+    ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
+    session = opened(ada)
+    assert ada.post("/mcp", json=PING, headers=session).status_code == 200
+    assert eve.post("/mcp", json=PING, headers=session).status_code == 404
+    assert eve.delete("/mcp", headers=session).status_code == 404
+    assert ada.delete("/mcp", headers=session).status_code == 200
+    assert ada.post("/mcp", json=PING, headers=session).status_code == 404
+
+
+def test_pages_of_other_origins_and_hosts_are_refused(running: Running) -> None:
+    client = running.client("of-the-host")
+    for headers, code in (
+        ({"Origin": "http://evil.example"}, "origin_not_allowed"),
+        ({"Sec-Fetch-Site": "cross-site"}, "origin_not_allowed"),
+        ({"Host": "evil.example"}, "host_not_allowed"),
+    ):
+        answer = client.post("/mcp", json=INITIALIZE, headers=ACCEPT | headers)
+        assert answer.json()["code"] == code
+
+
+def test_bodies_are_limited_like_all_others(running: Running) -> None:
+    client = running.client("of-the-host")
+    huge = client.post("/mcp", content=b'"' + b"a" * (9 << 20) + b'"', headers={"Content-Type": "application/json"})
+    assert huge.json()["code"] == "request_too_large"
+    assert client.post("/mcp", content=b"a", headers={"Content-Type": "text/plain"}).status_code == 415
+    assert client.put("/mcp").status_code == 405
+    assert client.post("/mcp?colour=red", json=PING, headers=ACCEPT).json()["code"] == "invalid_arguments"
+    for body in (b"{", b"[" * 100_000, b"\xff", b"[]", b"null", b"{}"):
+        for extra in ({}, {"Mcp-Protocol-Version": "2026-07-28"}):
+            headers = ACCEPT | {"Content-Type": "application/json"} | extra
+            assert client.post("/mcp", content=body, headers=headers).status_code == 400
+    assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 200
+
+
+def test_there_are_so_many_sessions_and_no_more(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "MAX_SESSIONS", 3)
+    client = running.client("of-the-host")
+    sessions = [opened(client) for _ in range(3)]
+    assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 503
+    client.delete("/mcp", headers=sessions[0])
+    opened(client)
+
+
+def test_a_token_has_so_many_streams_and_others_still_come_in(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doors, "MAX_OF_ONE", 2)
+    ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
+    sessions = [opened(ada) for _ in range(2)]
+    with (
+        ada.stream("GET", "/mcp", headers=sessions[0]) as first,
+        ada.stream("GET", "/mcp", headers=sessions[1]) as second,
+    ):
+        assert (first.status_code, second.status_code) == (200, 200)
+        assert ada.post("/mcp", json=PING, headers=sessions[0]).json()["code"] == "server_busy"
+        opened(eve)
+
+
+def test_a_session_that_is_not_used_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "IDLE_S", 0.2)
+    client = running.client("of-the-host")
+    session = opened(client)
+    until = time.monotonic() + 30
+    while client.post("/mcp", json=PING, headers=session).status_code != 404:
+        assert time.monotonic() < until
+        threading.Event().wait(0.5)
+
+
+def test_a_stream_ends_when_its_token_is_revoked(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "ASK_AGAIN_S", 0.05)
+    client = running.client(running.token("ada"))
+    session = opened(client)
+    with client.stream("GET", "/mcp", headers=session) as stream:
+        running.tokens.remove("ada")
+        assert b"".join(stream.iter_raw()) == b""
+
+
+def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running]) -> None:
+    running = serve()
+    client = running.client("of-the-host")
+    session = opened(client)
+    ended = threading.Event()
+
+    def listen() -> None:
+        with client.stream("GET", "/mcp", headers=session) as stream:
+            begun.set()
+            for _ in stream.iter_raw():
+                pass
+        ended.set()
+
+    begun = threading.Event()
+    listening = threading.Thread(target=listen)
+    listening.start()
+    assert begun.wait(30)
+    running.end()
+    assert ended.wait(10)  # well before the time that a request under way is given
+    listening.join(30)
+
+
+def test_a_stream_outlives_the_patience_of_the_server(tmp_path: Any, skill: Any) -> None:
+    from cortex_skills import Config, Plugin
+    from cortex_skills.server.protocol import Patience
+    from tests.mcp.conftest import SETTINGS
+    from tests.server.serving import served
+
+    patience = Patience(head_s=0.4, stall_s=0.4, idle_s=1)
+    cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
+    with served(tmp_path, patience=patience, plugin=Plugin.open(Config(cortex=cortex, **SETTINGS))) as running:
+        client = running.client("of-the-host")
+        session = opened(client)
+        with client.stream("GET", "/mcp", headers=session) as stream:
+            threading.Event().wait(1.5)
+            running.plugin.load(skill)
+            line = next(line for line in stream.iter_lines() if "list_changed" in line)
+        assert "notifications/tools/list_changed" in line
+
+
+def test_the_description_of_the_api_does_not_speak_of_it(running: Running) -> None:
+    assert "/mcp" not in running.client().get("/openapi.json").json()["paths"]
+
+
+def test_hostile_bytes_are_answered(running: Running) -> None:
+    head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer of-the-host\r\n"
+    answer = talk(running.port, head + b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+    assert answer.startswith(b"HTTP/1.1 4") or answer == b""
+
+
+def test_an_unknown_method_is_an_error_of_the_protocol(running: Running) -> None:
+    async def test() -> None:
+        async with over_http(running, "of-the-host", mode="legacy") as client:
+            with pytest.raises(MCPError):
+                await client.complete(ref=_reference(), argument={"name": "a", "value": "b"})
+            await asyncio.sleep(0)
+
+    run(test())
+
+
+def _reference() -> Any:
+    from mcp_types import PromptReference
+
+    return PromptReference(name="status-desk")

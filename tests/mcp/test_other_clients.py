@@ -1,0 +1,90 @@
+"""Clients of other makers: fastmcp's, and the MCP Inspector on its command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import StdioServerParameters
+
+from tests.mcp.test_clients import ASK, STATUS, run
+from tests.server.serving import Running
+
+INSPECTOR = Path(__file__).parent / "inspector"
+PROGRAM = INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+
+
+@pytest.mark.filterwarnings("ignore")  # of a package that is not ours
+def test_fastmcp_uses_the_tools_over_both_transports(parameters: StdioServerParameters, running: Running) -> None:
+    fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not here")
+    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+
+    transports = [
+        StdioTransport(parameters.command, parameters.args, env=parameters.env, keep_alive=False),
+        StreamableHttpTransport(f"{running.url}/mcp", headers={"Authorization": "Bearer of-the-host"}),
+    ]
+
+    async def test(transport: Any) -> None:
+        async with fastmcp.Client(transport) as client:
+            assert {tool.name for tool in await client.list_tools()} == {"skill_graph_query", "skill_assert"}
+            created = await client.call_tool("skill_assert", STATUS)
+            found = await client.call_tool("skill_graph_query", ASK)
+            refused = await client.call_tool("skill_graph_query", {"limit": 0}, raise_on_error=False)
+            (manifest,) = await client.read_resource("skill://status-desk")
+            prompt = await client.get_prompt("status-desk")
+        assert created.structured_content["created"] is True
+        assert found.structured_content["total"] == 1
+        assert refused.is_error
+        assert "# How to use" in manifest.text
+        assert "# How to use" in prompt.messages[0].content.text
+
+    for transport in transports:
+        run(test(transport))
+
+
+@pytest.fixture(scope="module")
+def inspector() -> list[str]:
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("Node.js is not here")
+    if not PROGRAM.is_file():
+        done = subprocess.run(["npm", "ci", "--silent"], cwd=INSPECTOR, capture_output=True, text=True, timeout=110)
+        if done.returncode:
+            pytest.skip(f"the Inspector could not be installed: {done.stderr[:200]}")
+    return ["node", str(PROGRAM), "--cli", "--quiet"]
+
+
+def inspect(inspector: list[str], *words: str) -> dict[str, Any]:
+    done = subprocess.run([*inspector, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_uses_the_tools_over_http(inspector: list[str], running: Running, era: str) -> None:
+    server = [f"{running.url}/mcp", "--header", "Authorization: Bearer of-the-host", "--protocol-era", era]
+    listed = inspect(inspector, *server, "--method", "tools/list", "--strict")
+    assert [tool["name"] for tool in listed["tools"]] == ["skill_graph_query", "skill_assert"]
+    call = ["--method", "tools/call", "--tool-name"]
+    created = inspect(inspector, *server, *call, "skill_assert", "--tool-args-json", json.dumps(STATUS))
+    assert created["structuredContent"]["created"] is True
+    found = inspect(inspector, *server, *call, "skill_graph_query", "--tool-args-json", json.dumps(ASK))
+    assert found["content"][0]["text"].startswith("1 triples found:")
+    read = inspect(inspector, *server, "--method", "resources/read", "--uri", "skill://status-desk/skill.ts")
+    assert "onQuery" in read["contents"][0]["text"]
+
+
+def test_the_inspector_uses_the_tools_over_stdio(inspector: list[str], parameters: StdioServerParameters) -> None:
+    settings = [
+        word for key, value in parameters.env.items() if key.startswith("CORTEX_") for word in ("-e", f"{key}={value}")
+    ]
+    server = [parameters.command, *parameters.args, *settings]
+    listed = inspect(inspector, *server, "--method", "tools/list", "--strict")
+    assert [tool["name"] for tool in listed["tools"]] == ["skill_graph_query", "skill_assert"]
+    call = ["--method", "tools/call", "--tool-name", "skill_graph_query", "--tool-args-json", json.dumps(ASK)]
+    assert inspect(inspector, *server, *call)["content"][0]["text"].startswith("No matching triples.")
+    prompts = inspect(inspector, *server, "--method", "prompts/list")["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["status-desk", "cortex_context"]
