@@ -4,19 +4,21 @@ Rules kept here:
 - a folder is read into memory in one go: what is scanned is what is bundled is what runs, and what a reload compares;
 - two readings say the same when their manifests do, and their source files hold the same: times do not count, nor does
   a file that is not loaded;
+- tests are read with the rest, to be scanned, and are no part of what is said (`testing.files`);
 - a manifest that is not in order is part of a reading, not an end of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, load_manifest
 from cortex_skills.scanner import Finding, read_sources
+from cortex_skills.testing import is_test_file
 
 MANIFEST = "SKILL.md"
 _MAX_SHOWN = 300
@@ -31,9 +33,10 @@ class Reading:
         folder: where it lies.
         manifest: what it declares; None when it is not in order.
         error: what is wrong with the manifest, if it is not in order.
-        sources: the text of each source file by its relative path.
+        sources: the text of each source file by its relative path, tests not among them.
         findings: about what could not be read.
         digests: what stands for the content of each source file, by its relative path.
+        tests: the text of each test file; they are no part of what is loaded.
 
     """
 
@@ -43,6 +46,7 @@ class Reading:
     sources: Mapping[str, str]
     findings: Sequence[Finding]
     digests: Mapping[str, str]
+    tests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -61,10 +65,12 @@ def read_skill(folder: Path) -> Reading:
         manifest = load_manifest(folder)
     except CortexError as problem:
         error = problem.with_traceback(None)
-    sources, findings = read_sources(folder)
+    every, findings = read_sources(folder)
+    sources = {name: text for name, text in every.items() if not is_test_file(name)}
+    tests = {name: text for name, text in every.items() if is_test_file(name)}
     digests = {finding.file: finding.rule for finding in findings}
     digests |= {name: digest_of(text) for name, text in sources.items()}
-    return Reading(folder, manifest, error, sources, findings, digests)
+    return Reading(folder, manifest, error, sources, findings, digests, tests)
 
 
 def name_of(folder: Path) -> str:

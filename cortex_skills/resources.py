@@ -121,7 +121,7 @@ def _is_plain(path: object) -> bool:
 def _read(folder: Path, parts: tuple[str, ...]) -> bytes:
     with ExitStack() as opened:
         if os.open in os.supports_dir_fd:
-            place: int | None = os.open(folder, _FOLDER & ~_NO_FOLLOW)
+            place = os.open(folder, _FOLDER & ~_NO_FOLLOW)
             opened.callback(os.close, place)
             for part in parts[:-1]:  # each from the one before, so that no link is put between
                 place = os.open(part, _FOLDER, dir_fd=place)

@@ -23,12 +23,14 @@ from cortex_skills.cli.commands import Group
 from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.graph import graph
+from cortex_skills.cli.init import init
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import serve
 from cortex_skills.cli.skills import list_skills, status
+from cortex_skills.cli.tests import test
 from cortex_skills.cli.token import token
 from cortex_skills.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
@@ -149,7 +151,7 @@ program = Program(
     help=_HELP,
     epilog=_EPILOG,
     sections={
-        "Write skills": [dev, validate, scan, list_skills],
+        "Write skills": [init, dev, test, validate, scan, list_skills],
         "Use skills": [query, call, status],
         "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],

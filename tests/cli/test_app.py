@@ -8,7 +8,9 @@ from cortex_skills import __version__
 from cortex_skills.cli.app import program
 
 COMMANDS = [
+    ["init"],
     ["dev"],
+    ["test"],
     ["validate"],
     ["scan"],
     ["list"],

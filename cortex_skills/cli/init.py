@@ -1,0 +1,141 @@
+"""`init`: a new skill that works as it stands.
+
+Rules kept here:
+- on a terminal it asks for what was not said; in a pipe, or with `--yes`, it takes the defaults and asks nothing;
+- what it writes is checked as `validate` would before anything is written, so that a bad answer leaves nothing behind;
+- no file that is there is overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import Common
+from cortex_skills.errors import CortexError
+
+_DESCRIPTION = "Counts which values things have. Use it when asked how many there are of each."
+_READS = "hasStatus"
+_MAX_ASKED = 20
+
+
+@click.command(cls=Command)
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
+@click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it asks for; may be given again.")
+@click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts; may be given again.")
+@click.option("--agentskills", is_flag=True, help="Two files, SKILL.md and semantic.yaml, for agentskills.io.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
+@click.pass_obj
+def init(
+    common: Common,
+    folder: Path | None,
+    description: str | None,
+    reads: tuple[str, ...],
+    writes: tuple[str, ...],
+    agentskills: bool,
+    yes: bool,
+) -> None:
+    """Write a new skill that works, with a test and what an editor needs.
+
+    FOLDER is made, and its name is the skill's. Asks on a terminal for what is not said.
+    """
+    from cortex_skills.scaffold import Plan, files_of, write_folder
+    from cortex_skills.scaffold.writing import check_free
+
+    ask = not (yes or common.out.as_json or description or reads or writes) and _is_terminal()
+    if folder is None:
+        if not ask:
+            raise click.UsageError("the skill has no name yet: give a FOLDER, whose name is the skill's")
+        folder = Path(_asked("Name of the skill", "my-skill", lambda name: _check_name(Path(name))))
+    folder = folder.absolute() if folder.name in ("", "..") else folder
+    _check_name(folder)
+    check_free(folder)
+    if ask:
+        description = _asked("What it does, and when to use it", _DESCRIPTION)
+        reads = _words(_asked("Predicates that it reads", _READS))
+        writes = _words(_asked("Predicates that it writes (none: press Enter)", ""))
+    plan = Plan(
+        folder.name, _DESCRIPTION if description is None else description, reads or (_READS,), writes, agentskills
+    )
+    _check_predicates(plan.reads + plan.writes)
+    files = files_of(plan)
+    _check(folder, files)
+    write_folder(folder, files)
+    _show(common, folder, sorted(files))
+
+
+def _show(common: Common, folder: Path, files: list[str]) -> None:
+    out = common.out
+
+    def show() -> None:
+        for file in files:
+            out.line(("wrote", "green"), f" {folder / file}")
+        out.line()
+        out.line("Next:")
+        for command in ("test", "dev"):
+            out.line(f"  cortex-skills {command} {folder}")
+
+    out.answer({"folder": str(folder), "name": folder.name, "files": files}, show)
+
+
+def _check_name(folder: Path) -> None:
+    from cortex_skills.schemas import schema, shown
+
+    rule = schema("skill")["properties"]["name"]
+    name = folder.name
+    if len(name) <= rule["maxLength"] and re.search(rule["pattern"], name, re.ASCII) and not name.endswith("\n"):
+        return
+    near = re.sub(r"[^a-z0-9]+", "-", name.lower())[: rule["maxLength"]].strip("-")
+    hint = f"did you mean {near}?" if near else "name it in a-z, 0-9 and -"
+    raise CortexError("invalid_arguments", f"{shown(name)} cannot be the name of a skill", hint=hint)
+
+
+def _check_predicates(predicates: tuple[str, ...]) -> None:
+    from cortex_graph import GraphError, Names
+    from cortex_skills.testing import NAMESPACE
+
+    for predicate in predicates:
+        try:
+            Names(NAMESPACE).node(predicate, "predicate")
+        except GraphError as error:
+            raise CortexError("invalid_arguments", error.message, hint=error.hint) from None
+
+
+def _check(folder: Path, files: dict[str, str]) -> None:
+    """The manifest must be in order before anything is written."""
+    from cortex_skills.manifest import ManifestError, parse_manifest
+    from cortex_skills.manifest.portable import unportable
+
+    parse_manifest(files["SKILL.md"], folder.name, files.get("semantic.yaml"))
+    if "semantic.yaml" in files and (problems := list(unportable(files["SKILL.md"]))):
+        raise ManifestError(problems, folder.name)
+
+
+# --- asking
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def _asked(question: str, default: str, check: Callable[[str], None] = lambda _: None) -> str:
+    """The answer to a question; it is asked again as long as the answer will not do."""
+    for _ in range(_MAX_ASKED):
+        answer = str(click.prompt(question, default=default, show_default=bool(default), err=True)).strip()
+        try:
+            check(answer)
+        except CortexError as error:
+            click.echo(f"{error.message}; {error.hint}", err=True)
+        else:
+            return answer
+    raise click.Abort
+
+
+def _words(answer: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[\s,]+", answer)) if answer else ()

@@ -1,0 +1,217 @@
+"""`init`: what it writes is validated, loaded, called, tested and type-checked for real."""
+
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+import skills_ref
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cortex_skills.manifest import load_manifest
+
+ROOT = Path(__file__).parents[2]
+COMPILER = ROOT / "tests" / "examples" / "typecheck" / "node_modules" / "typescript" / "bin" / "tsc"
+FILES = {
+    "SKILL.md",
+    "skill.ts",
+    "skill.test.ts",
+    "skill.test.ttl",
+    "tsconfig.json",
+    ".vscode/settings.json",
+    ".cortex/skill.schema.json",
+    ".cortex/semantic.schema.json",
+    ".cortex/cortex-skill.d.ts",
+    ".cortex/cortex-test.d.ts",
+}
+KINDS = {
+    "one file": (),
+    "writing": ("--writes", "isChecked", "--reads", "hasStatus", "--reads", "rdfs:label", "--description", 'Says "é".'),
+    "two files": ("--agentskills", "--writes", "isChecked"),
+}
+
+
+def files_below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def made(request, run, tmp_path):
+    folder = tmp_path / "stock-watch"
+    assert run("init", folder, "--yes", *request.param).exit_code == 0
+    return folder
+
+
+def test_what_it_writes_is_valid_loads_and_passes_its_own_tests(run, made):
+    assert run("validate", "--load", made, "--json").json["skills"][0]["hooks"] == ["onQuery"]
+    assert run("scan", made).exit_code == 0
+    answer = run("test", made, "--json")
+    assert answer.exit_code == 0, answer.stdout
+    assert answer.json["skills"][0]["passed"] == 3
+    assert "counts" in run("query", "--skills", made, "--predicate", "hasStatus", "--scope", "namespace").stdout
+
+
+@pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not here")
+def test_the_compiler_accepts_it_and_refuses_misuse(made):
+    if not COMPILER.is_file():
+        subprocess.run(["npm", "ci", "--silent"], cwd=COMPILER.parents[3], check=True, timeout=100)
+    command = ["node", str(COMPILER), "--noEmit", "--project", str(made)]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert (checked.stdout, checked.returncode) == ("", 0)
+    (made / "skill.test.ts").write_text('test("x", async (t) => { t.equals(1, 1); await t.load(5); });\n')
+    (made / "skill.ts").write_text('export default { name: "stock-watch", onQuery: 5 } satisfies Skill;\nsetTimeout;\n')
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert [line.partition("(")[0] for line in checked.stdout.splitlines() if "error" in line] == [
+        "skill.test.ts" if Path.cwd() == made else os.path.relpath(made / name)
+        for name in ("skill.test.ts", "skill.test.ts", "skill.ts", "skill.ts")
+    ]
+
+
+def test_the_schemas_that_an_editor_gets_accept_it_and_refuse_a_misspelling(made):
+    schema = json.loads((made / ".cortex" / "skill.schema.json").read_text())
+    front = yaml.safe_load((made / "SKILL.md").read_text().split("---")[1])
+    assert jsonschema_rs.validator_for(schema).is_valid(front)
+    assert not jsonschema_rs.validator_for(schema).is_valid({**front, "licence": "MIT"})
+    block = json.loads((made / ".cortex" / "semantic.schema.json").read_text())
+    companion = made / "semantic.yaml"
+    semantic = yaml.safe_load(companion.read_text()) if companion.exists() else front["semantic"]
+    assert jsonschema_rs.validator_for(block).is_valid(semantic)
+    assert not jsonschema_rs.validator_for(block).is_valid({**semantic, "maxQuerys": 1})
+    named = companion.read_text() if companion.exists() else (made / "SKILL.md").read_text()
+    place = named.partition("$schema=")[2].split()[0]
+    assert (made / place).is_file()
+
+
+def test_both_forms_mean_the_same_and_one_passes_the_reference_validator(run, tmp_path):
+    for parent, flags in (("one", ()), ("two", ("--agentskills",))):
+        (tmp_path / parent).mkdir()
+        assert run("init", tmp_path / parent / "a-skill", "-y", "--writes", "p", *flags).exit_code == 0
+    one, two = (load_manifest(tmp_path / parent / "a-skill") for parent in ("one", "two"))
+    assert one.semantic == two.semantic
+    assert skills_ref.validate(tmp_path / "two" / "a-skill") == []
+    assert run("validate", tmp_path / "two" / "a-skill").exit_code == 0
+
+
+def test_it_is_told_what_was_written(run, tmp_path):
+    answer = run("init", tmp_path / "new" / "a-skill", "--json")
+    assert set(answer.json["files"]) == FILES == files_below(tmp_path / "new" / "a-skill")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a-skill"]
+    assert f"cortex-skills dev {tmp_path / 'b-skill'}" in run("init", tmp_path / "b-skill", "-y").stdout
+
+
+def test_nothing_that_is_there_is_overwritten(run, tmp_path):
+    folder = tmp_path / "a-skill"
+    folder.mkdir()
+    assert run("init", folder, "-y").exit_code == 0  # it was empty
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    for place in (folder, tmp_path / "file", tmp_path / "link"):
+        answer = run("init", place, "-y", "--json")
+        assert (answer.exit_code, answer.error["code"]) == (1, "invalid_arguments")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("Stock Watch",), "did you mean stock-watch?"),
+        (("a--b",), "did you mean a-b?"),
+        (("é",), "name it in a-z"),
+        (("a-skill", "--reads", "https://a b"), "https://a b"),
+        (("a-skill", "--writes", "p\n"), "assertions"),
+        (("a-skill", "--description", "x" * 1025), "description"),
+        (("a-skill", "--description", " "), "description"),
+        (("a-skill", "--agentskills", "--description", "a --- b"), "---"),
+    ],
+)
+def test_a_bad_answer_leaves_nothing_behind(run, tmp_path, words, told):
+    name, *rest = words
+    answer = run("init", tmp_path / "new" / name, "-y", *rest)
+    assert answer.exit_code == 1
+    assert told in answer.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_disk_that_fails_leaves_nothing_behind(run, tmp_path, monkeypatch):
+    write = Path.write_text
+
+    def fail(path, *args, **settings):
+        if path.name == "tsconfig.json":
+            raise OSError(28, "No space left on device")
+        return write(path, *args, **settings)
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    answer = run("init", tmp_path / "new" / "a-skill", "-y")
+    assert (answer.exit_code, "No space left on device" in answer.stderr) == (1, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_without_a_name_and_a_terminal_it_is_a_wrong_usage(run):
+    answer = run("init", "--json")
+    assert (answer.exit_code, answer.error["code"]) == (2, "invalid_arguments")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=30), st.booleans())
+def test_whatever_is_answered_the_skill_is_valid_or_not_written(run, tmp_path_factory, description, predicate, two):
+    folder = tmp_path_factory.mktemp("any") / "a-skill"
+    flags = ("--agentskills",) if two else ()
+    answer = run("init", folder, f"--description={description}", f"--reads={predicate}", *flags)
+    if answer.exit_code == 0:
+        manifest = load_manifest(folder, portable=True)
+        assert (manifest.description, manifest.semantic.queries[0].predicate) == (description, predicate)
+        assert "\n" not in manifest.name
+    else:
+        assert answer.exit_code == 1, answer.stderr
+        assert not folder.exists()
+
+
+def test_on_a_terminal_it_asks(tmp_path):
+    """A real terminal: the name is refused once, then everything is answered."""
+    parent, child = pty.openpty()
+    words = [sys.executable, "-m", "cortex_skills", "init"]
+    process = subprocess.Popen(words, stdin=child, stdout=child, stderr=child, cwd=tmp_path, close_fds=True)
+    os.close(child)
+    shown = ""
+    answers = iter(
+        [
+            ("my-skill]", "My Skill\n"),
+            ("my-skill]", "my-tool\n"),
+            ("when to use", "Tells.\n"),
+            ("that it reads", "p, q\n"),
+            ("that it writes", "\n"),
+        ]
+    )
+    wanted, typed = next(answers)
+    try:
+        while True:
+            assert select.select([parent], [], [], 60)[0], shown
+            try:
+                piece = os.read(parent, 4096).decode()
+            except OSError:  # the other side is gone
+                break
+            if not piece:
+                break
+            shown += piece
+            if wanted in shown:
+                shown = shown.partition(wanted)[2]
+                os.write(parent, typed.encode())
+                wanted, typed = next(answers, ("\0", ""))
+        assert process.wait(60) == 0, shown
+    finally:
+        process.kill()
+        process.wait()
+        os.close(parent)
+    manifest = load_manifest(tmp_path / "my-tool")
+    assert manifest.description == "Tells."
+    assert [query.predicate for query in manifest.semantic.queries] == ["p", "q"]
