@@ -5,6 +5,8 @@ Rules kept here:
   before answers on until it is mended;
 - skills that do not load at first are waited for, as they are being written;
 - the graph is a throw-away one unless `--store` names another: the first line says which;
+- with `--test` the tests of a skill are run when it was loaded, and when one of them or their data was saved; they have
+  graphs of their own;
 - it ends with Ctrl-C, or when nobody reads on, and leaves no thread, file or process behind.
 """
 
@@ -14,7 +16,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -27,7 +29,9 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, SKILL, Common
 from cortex_skills.cli.output import style_of
+from cortex_skills.cli.tests import Shown, run_tests, settings_for_tests, summary
 from cortex_skills.errors import CortexError
+from cortex_skills.testing import is_test_file
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
 # A query at each save of a long day; the limits of a skill itself hold as ever.
 _ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
+_DATA = frozenset({".ttl", ".nt", ".rdf", ".jsonld"})
 _ENDINGS = ("SIGTERM", "SIGHUP")
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -43,11 +48,18 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("folder", type=FOLDER)
 @click.option("--query", metavar="PREDICATE|JSON", help="Asked after each load; JSON: the query's arguments.")
 @click.option("--data", metavar="FILE", type=FILE, help="RDF to put into the graph first.")
+@click.option("--test", is_flag=True, help="Run the skill's tests after each save.")
 @click.option("--yes-permissions", is_flag=True, help="Let a save add permissions to a skill.")
 @SKILL
 @click.pass_obj
 def dev(
-    common: Common, folder: Path, query: str | None, data: Path | None, yes_permissions: bool, skill: str | None
+    common: Common,
+    folder: Path,
+    query: str | None,
+    data: Path | None,
+    test: bool,
+    yes_permissions: bool,
+    skill: str | None,
 ) -> None:
     """Watch a skill, or a folder of skills, and reload what is saved.
 
@@ -61,7 +73,8 @@ def dev(
         where = "on a throw-away graph in memory (--store URL keeps one)"
         if settings.store != "memory:":
             where = f"on the graph in {settings.store_name}"
-        session = _Session(common, plugin, folder, _arguments(query), skill, approve=yes_permissions)
+        tests = _Tests(common, folder) if test else None
+        session = _Session(common, plugin, folder, _arguments(query), skill, tests, approve=yes_permissions)
         where = f"watching {folder} {where}; Ctrl-C ends"
         session.tell("watching", where, folder=str(folder), store=settings.store_name)
         if data is not None:
@@ -92,6 +105,7 @@ class _Session:
         folder: Path,
         query: dict[str, Any] | None,
         skill: str | None,
+        tests: _Tests | None,
         *,
         approve: bool,
     ) -> None:
@@ -100,6 +114,7 @@ class _Session:
         self._folder = folder
         self._query = query
         self._skill = skill
+        self._tests = tests
         self._approve = approve
         self._is_loaded = False
         self._last_fault = ""
@@ -155,6 +170,7 @@ class _Session:
             message = f"loaded {name} {skill.semantic.skill_version}, exports {', '.join(hooks) or 'no hooks'}"
             self.tell("loaded", message, started, name=name, version=skill.semantic.skill_version, hooks=hooks)
         self._ask(names)
+        self._test(names)
 
     def tell(self, event: str, message: str, started: float | None = None, **facts: Any) -> None:
         """One line; with `--json` one document."""
@@ -172,7 +188,20 @@ class _Session:
         # What is rejected is told at each save of it, and not because something else was looked at.
         report = self._plugin.reload(paths=paths, approve=self._approve, retry=paths is not None)
         self._show(report, started)
-        self._ask([item.name for item in (*report.reloaded, *report.loaded)])
+        names = [item.name for item in (*report.reloaded, *report.loaded)]
+        self._ask(names)
+        self._test([*names, *self._tested_by(paths or (), names)])
+
+    def _tested_by(self, paths: Collection[str], but: Collection[str]) -> list[str]:
+        """The skills whose tests, or the data of whose tests, are among what was saved."""
+        folders = {name: skill.folder for name, skill in self._plugin.skills.items() if name not in but}
+        saved = [Path(path) for path in paths if is_test_file(path) or Path(path).suffix in _DATA]
+        return [name for name, folder in folders.items() if any(path.is_relative_to(folder) for path in saved)]
+
+    def _test(self, names: list[str]) -> None:
+        for name in names if self._tests is not None else ():
+            if self._tests is not None and self._skill in (None, name):
+                self._tests.run(self, self._plugin.skills[name].folder)
 
     # --- what is shown
 
@@ -223,6 +252,29 @@ class _Session:
                     self._common.out.line(f"  {line}")
                 if said.get("status") == "failed":
                     self._common.out.error(CortexError(said["code"], said["message"], details=said))
+
+
+class _Tests:
+    """Runs the tests of skills of one folder, and shows their outcomes."""
+
+    def __init__(self, common: Common, folder: Path) -> None:
+        self._common = common
+        self._folder = folder
+        self._config = settings_for_tests(common)
+
+    def run(self, session: _Session, folder: Path) -> None:
+        """Run the tests of the skill in this folder."""
+        from cortex_skills.reading import is_skill
+
+        out = self._common.out
+        shown = Shown(out)
+        needed = tuple(self._common.skills) if is_skill(self._folder) else (*self._common.skills, self._folder)
+        tell = (lambda _: None) if out.as_json else (lambda outcome: shown(outcome, _shown_as(folder)))
+        report = run_tests(self._common, self._config, folder, needed, "", tell)
+        if report.outcomes:
+            session.tell("tested", f"{report.skill}: {summary([report])}", **report.to_json())
+        else:
+            session.tell("tested", f"{report.skill} has no tests (write skill.test.ts)", **report.to_json())
 
 
 def _shown_as(folder: Path) -> Path:

@@ -19,6 +19,7 @@ COMMANDS = [
     ["status"],
     ["doctor"],
     ["graph"],
+    ["mcp"],
     ["serve"],
     ["token"],
 ]

@@ -34,6 +34,8 @@ def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> No
         "cortex_skills/schemas/skill.schema.json",
         "cortex_skills/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
+        "cortex_skills/skill_types/cortex-test.d.ts",
+        "cortex_skills/testing/prelude.ts",
         "cortex_graph/py.typed",
         "cortex_graph/ontology_files/cortex.ttl",
         "cortex_graph/ontology_files/shapes.ttl",

@@ -264,3 +264,32 @@ def test_a_store_that_is_named_is_kept(dev: Callable[..., Dev], skills: Path, tm
         [SCRIPT, "graph", "export", "--store", store], capture_output=True, text=True, check=True, timeout=60
     )
     assert "mayros:s mayros:note 1 ." in exported.stdout
+
+
+TEST = """\
+test("sees what is seeded", async (t) => {
+  await t.load("seed.ttl");
+  t.equal((await t.query("p")).details.total, 1);
+});
+"""
+
+
+def test_the_tests_are_run_at_each_save_of_the_skill_of_a_test_and_of_its_data(
+    dev: Callable[..., Dev], skills: Path
+) -> None:
+    folder = write(skills / "kyc", 1)
+    (folder / "seed.ttl").write_text(DATA)
+    (folder / "skill.test.ts").write_text(TEST)
+    process = dev(folder, "--test")
+    assert "ok    kyc/skill.test.ts: sees what is seeded (" in "\n".join(process.until("1 passed"))
+    save_code(folder, 2)
+    process.until("reloaded kyc")
+    process.until("kyc: 1 passed")
+    (folder / "seed.ttl").write_text(DATA + DATA.replace('"seeded"', '"more"'))
+    lines = process.until("kyc: 0 passed, 1 failed")
+    assert not [line for line in lines if "reloaded" in line]
+    assert [line for line in lines if "skill.test.ts:3:" in line and line.endswith("error[skill_error]: not equal")]
+    (folder / "skill.test.ts").write_text(TEST.replace("total, 1", "total, 2"))
+    process.until("kyc: 1 passed")
+    process.process.send_signal(signal.SIGINT)
+    assert process.end()[0] == 0
