@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph import (
     GraphUnavailable,
+    InvalidArguments,
     NamespacedGraph,
     Pattern,
+    PermissionDenied,
     Provenance,
+    QueryTimeout,
     export_rdf,
     open_store,
 )
@@ -195,3 +199,75 @@ def test_a_token_text_is_shown_to_its_server_alone(far: Running) -> None:
         store.graph_names()
     assert "no-such-token" not in f"{caught.value} {caught.value.hint} {caught.value.details}"
     store.close()
+
+
+LONG = "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h . ?i ?t ?j }"
+
+
+def test_a_query_that_takes_too_long_ends_and_is_no_failure_of_the_server(far: Running) -> None:
+    with cortex_at(far) as store:
+        graph = NamespacedGraph(store, "long")
+        graph.create_triples({"subject": "s", "predicate": "p", "object": number} for number in range(300))
+        with pytest.raises(QueryTimeout) as caught:
+            b"".join(graph.query(LONG, timeout_s=1.0).chunks)
+        assert far.url in caught.value.message
+        assert store._api.client.breaker.failures == 0
+        assert graph.count() == 300
+
+
+def test_a_mistake_in_a_query_is_told_at_its_place(far: Running) -> None:
+    with cortex_at(far) as store:
+        graph = NamespacedGraph(store, "mistaken")
+        local = NamespacedGraph(far.plugin.graph.store, "mistaken")
+        for text in ("SELECT * {\n  ?s ?p }", "SELECT ?o\nWHERE { ?s ?p ?o . FILTER(?o >) }"):
+            told = []
+            for each in (graph, local):
+                with pytest.raises(InvalidArguments) as caught:
+                    b"".join(each.query(text).chunks)
+                told.append((caught.value.details.get("line"), caught.value.details.get("column")))
+            assert told[0] == told[1] != (None, None)
+        with pytest.raises(PermissionDenied):
+            graph.query("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }")
+
+
+def test_every_form_of_an_answer_comes_through(far: Running) -> None:
+    with cortex_at(far) as store:
+        graph = NamespacedGraph(store, "forms")
+        graph.create_triple({"subject": "s", "predicate": "p", "object": "é"})
+        for form in (QueryResultsFormat.JSON, QueryResultsFormat.XML, QueryResultsFormat.CSV, QueryResultsFormat.TSV):
+            answer = graph.query("SELECT ?o { ?s ?p ?o }", results=form)
+            assert answer.form == form
+            assert "é".encode() in b"".join(answer.chunks)
+        for kind in (RdfFormat.N_TRIPLES, RdfFormat.TURTLE, RdfFormat.RDF_XML, RdfFormat.JSON_LD):
+            answer = graph.query("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", graphs=kind)
+            assert answer.form == kind
+            assert "é".encode() in b"".join(answer.chunks)
+
+
+def test_a_provenance_too_long_for_the_api_goes_as_it_is(far: Running) -> None:
+    with cortex_at(far) as store:
+        graph = NamespacedGraph(store, "lengthy")
+        about = Provenance("k" * 300, "1", "a" * 5_000)
+        made = graph.create_triple({"subject": "s", "predicate": "p", "object": 1}, about)
+        assert made["created"]
+        assert not graph.create_triple({"subject": "s", "predicate": "p", "object": 1}, about)["created"]
+        record = NamespacedGraph(far.plugin.graph.store, "lengthy").provenance_of(made["id"])
+        assert record is not None
+        assert (record["skill"], record["agent"]) == ("k" * 300, "a" * 5_000)
+
+
+def test_many_threads_write_and_read_at_once(far: Running) -> None:
+    with cortex_at(far) as store:
+        graph = NamespacedGraph(store, "crowd")
+
+        def work(number: int) -> int:
+            mine = [
+                graph.create_triple({"subject": f"s{n}", "predicate": "p", "object": n}, Provenance(agent=f"a{number}"))
+                for n in range(10)
+            ]
+            assert all(graph.provenance_of(row["id"]) for row in mine[:2])
+            return sum(row["created"] for row in mine)
+
+        with ThreadPoolExecutor(12) as pool:
+            assert sum(pool.map(work, range(12))) == 10
+        assert graph.count() == 10

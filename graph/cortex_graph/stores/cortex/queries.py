@@ -73,9 +73,9 @@ class Queries:
         if not default and not named:
             return _over_nothing(text, results, graphs, timeout_s)
         namespaces = sorted({spot.namespace for spot in (*default.values(), *named.values())})
-        form = [("query", text), ("timeout", f"{timeout_s:.3f}")]
-        form += [("default-graph-uri", graph.value) for graph in default]
-        form += [("named-graph-uri", graph.value) for graph in named]
+        parameters = [("query", text), ("timeout", f"{max(timeout_s, 0.001):.3f}")]
+        parameters += [("default-graph-uri", graph.value) for graph in default]
+        parameters += [("named-graph-uri", graph.value) for graph in named]
         ends = time.monotonic() + timeout_s
         reply = self._api.client.send(
             "POST",
@@ -84,13 +84,13 @@ class Queries:
                 "Content-Type": "application/x-www-form-urlencoded",
                 "Accept": f"{results.media_type}, {graphs.media_type}",
             },
-            body=urlencode(form).encode(),
+            body=urlencode(parameters).encode(),
             timeout_s=timeout_s + _GRACE_S,
         )
         if reply.status == 400:
             raise self._refusal(reply)
         self._api.check(reply)
-        forms: dict[str, QueryResultsFormat | RdfFormat] = {results.media_type: results, graphs.media_type: graphs}
+        forms = {form.media_type.partition(";")[0]: form for form in (results, graphs)}
         if reply.media_type not in forms:
             kind = excerpt(reply.media_type) or "no type"
             reply.close()
