@@ -15,7 +15,7 @@ import logging
 import threading
 from array import array
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.store import Revisioned
@@ -49,6 +49,7 @@ class OwnedMemories:
 
     def __init__(self, graph: NamespacedGraph, agent: str, clock: Callable[[], datetime]) -> None:
         self._graph = graph
+        self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph, agent)
         self._clock = clock
         self._lock = threading.Lock()
@@ -77,7 +78,7 @@ class OwnedMemories:
                 return Recalled((), (), 0)
             for last in (False,) * (_ROUNDS - 1) + (True,):
                 candidates = self._candidates(words, wanted.min_importance)
-                found, gone = self._read(rank(candidates, self._clock()), wanted)
+                found, gone = self._read(rank(candidates, self._clock().timestamp()), wanted)
                 self._forget(gone)
                 if last or not gone or len(found) == wanted.limit:
                     break
@@ -87,9 +88,7 @@ class OwnedMemories:
 
     def _candidates(self, words: list[str], min_importance: float) -> list[Candidate]:
         return [
-            Candidate(
-                self._ids[number], bm25, self._importances[number], datetime.fromtimestamp(self._times[number], UTC)
-            )
+            Candidate(self._ids[number], bm25, self._importances[number], self._times[number])
             for number, bm25 in self._index.search(words, min_importance, POOL)
         ]
 
@@ -109,8 +108,8 @@ class OwnedMemories:
 
     def _refresh(self) -> None:
         """Index what is new in the graph."""
-        store, now = self._graph.store, self._clock()
-        revision = store.revision([self._graph.names.graph]) if isinstance(store, Revisioned) else None
+        now = self._clock()
+        revision = None if self._store is None else self._store.revision([self._graph.names.graph])
         if revision is not None and revision == self._revision:
             return
         if self._looked is None or self._looked_at_all is None or _is_past(self._looked, self._looked_at_all, now):

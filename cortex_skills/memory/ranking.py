@@ -7,8 +7,8 @@ Rules kept here:
   - recency weight: `0.7 + 0.3 × 2^(−age / 30 days)`; what is of the future has no age;
 - equal scores: the newer one first, then by id, so that an answer does not change by itself.
 
-    >>> now = datetime(2026, 1, 31, tzinfo=UTC)
-    >>> candidates = [Candidate("a", 2.0, 1.0, datetime(2026, 1, 1, tzinfo=UTC)), Candidate("b", 4.0, 0.0, now)]
+    >>> now = 1_780_000_000.0
+    >>> candidates = [Candidate("a", 2.0, 1.0, now - 30 * 86_400), Candidate("b", 4.0, 0.0, now)]
     >>> [(id_, round(scored.score, 3)) for id_, scored in rank(candidates, now)]
     [('b', 0.5), ('a', 0.425)]
 """
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from cortex_skills.memory.model import Scored
 
@@ -29,30 +28,29 @@ FORMULA = (
 )
 
 _DAY_S = 86_400.0
-_FIRST = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that has words of the query."""
+    """A memory that has words of the query; its time in seconds since 1970."""
 
     id: str
     bm25: float
     importance: float
-    time: datetime
+    time: float
 
 
-def rank(candidates: Iterable[Candidate], now: datetime) -> list[tuple[str, Scored]]:
+def rank(candidates: Iterable[Candidate], now: float) -> list[tuple[str, Scored]]:
     """The candidates' ids with their scores, best first."""
     given = list(candidates)
     best = max((candidate.bm25 for candidate in given), default=0.0)
     scored = [(candidate, _score(candidate, best, now)) for candidate in given]
-    scored.sort(key=lambda pair: (-pair[1].score, (_FIRST - pair[0].time).total_seconds(), pair[0].id))
+    scored.sort(key=lambda pair: (-pair[1].score, -pair[0].time, pair[0].id))
     return [(candidate.id, score) for candidate, score in scored]
 
 
-def _score(candidate: Candidate, best: float, now: datetime) -> Scored:
-    age_days = max(0.0, (now - candidate.time).total_seconds() / _DAY_S)
+def _score(candidate: Candidate, best: float, now: float) -> Scored:
+    age_days = max(0.0, (now - candidate.time) / _DAY_S)
     return Scored(
         relevance=max(0.0, candidate.bm25) / best if best > 0 else 1.0,
         importance=1 - IMPORTANCE_SHARE * (1 - candidate.importance),

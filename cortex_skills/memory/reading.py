@@ -35,15 +35,16 @@ class MemoryReader:
         self._store = graph.store
         self._names = graph.names
         self._agent = agent
+        self._owner = agent_node(graph.names, agent)
 
     def one(self, identifier: str) -> Memory | None:
         """The memory that has this ID, if it is one and the agent's."""
         quads = self._store.quads(Pattern(self._names.graph, memory_node(self._names, identifier)))
-        return memory_of(quads, self._names, self._agent)
+        return memory_of(quads, self._names, self._agent, self._owner)
 
     def identifiers(self) -> set[str]:
         """The IDs of whatever names the agent as its owner."""
-        owned = Pattern(self._names.graph, None, MEMORY_OWNER, agent_node(self._names, self._agent))
+        owned = Pattern(self._names.graph, None, MEMORY_OWNER, self._owner)
         return set(self._ids(self._store.quads(owned)))
 
     def identifiers_at(self, minute: str) -> set[str]:
@@ -57,15 +58,14 @@ class MemoryReader:
             yield from filter(None, map(self.one, sorted(identifiers)))
             return
         quads: dict[str, list[Quad]] = defaultdict(list)
-        owner = agent_node(self._names, self._agent)
         for predicate in (MEMORY_TEXT, MEMORY_IMPORTANCE, MEMORY_TIME, MEMORY_TAG, MEMORY_OWNER):
-            value = owner if predicate == MEMORY_OWNER else None
+            value = self._owner if predicate == MEMORY_OWNER else None
             for quad in self._store.quads(Pattern(self._names.graph, None, predicate, value)):
                 identifier = self._id(quad)
                 if identifier in identifiers:
                     quads[identifier].append(quad)
         while quads:
-            memory = memory_of(quads.popitem()[1], self._names, self._agent)
+            memory = memory_of(quads.popitem()[1], self._names, self._agent, self._owner)
             if memory is not None:
                 yield memory
 

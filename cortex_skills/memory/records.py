@@ -74,28 +74,30 @@ def triples_of(names: Names, new: NewMemory, agent: str, skill: str | None, time
     return [{"subject": subject, "predicate": f"<{term.value}>", "object": value} for term, value in said]
 
 
-def memory_of(quads: Iterable[Quad], names: Names, agent: str) -> Memory | None:
-    """The memory of an agent that these quads of one subject are; None when they are none."""
-    subject: NamedNode | None = None
+def memory_of(quads: Iterable[Quad], names: Names, agent: str, owner: NamedNode) -> Memory | None:
+    """The memory of an agent that these quads of one subject are; None when they are none.
+
+    Args:
+        quads: whatever the graph says of the subject.
+        names: of the namespace.
+        agent: the agent's id.
+        owner: and its node.
+
+    """
     owned = False
-    text: str | None = None
+    found: tuple[str, str] | None = None
     importances: list[float] = []
     times: list[datetime] = []
     tags: set[str] = set()
     skills: set[str] = set()
-    owner = agent_node(names, agent)
     for quad in quads:
-        if not isinstance(quad.subject, NamedNode):
-            return None
-        subject = quad.subject
         value = quad.object
         if quad.predicate == MEMORY_OWNER:
             owned = owned or value == owner
         elif not isinstance(value, Literal):
             continue
         elif quad.predicate == MEMORY_TEXT:
-            if value.datatype == STRING and len(value.value) <= MAX_TEXT and _fits(subject, value.value, names, agent):
-                text = value.value
+            found = _fitting(quad.subject, value, names, agent) or found
         elif quad.predicate == MEMORY_IMPORTANCE:
             importances += _fraction(value)
         elif quad.predicate == MEMORY_TIME:
@@ -104,11 +106,11 @@ def memory_of(quads: Iterable[Quad], names: Names, agent: str) -> Memory | None:
             tags.add(value.value)
         elif quad.predicate == MEMORY_SKILL and len(value.value) <= _LONGEST_SKILL:
             skills.add(value.value)
-    if subject is None or not owned or text is None or not importances or not times:
+    if not owned or found is None or not importances or not times:
         return None
     return Memory(
-        id=memory_id(agent, text),
-        text=text,
+        id=found[0],
+        text=found[1],
         importance=max(importances),
         tags=tuple(sorted(tags)[:MAX_TAGS]),
         time=min(times),
@@ -117,8 +119,12 @@ def memory_of(quads: Iterable[Quad], names: Names, agent: str) -> Memory | None:
     )
 
 
-def _fits(subject: NamedNode, text: str, names: Names, agent: str) -> bool:
-    return subject == memory_node(names, memory_id(agent, text))
+def _fitting(subject: Any, text: Literal, names: Names, agent: str) -> tuple[str, str] | None:
+    """The ID and the text of a memory, when the text is the one that its subject is named by."""
+    if text.datatype != STRING or len(text.value) > MAX_TEXT:
+        return None
+    identifier = memory_id(agent, text.value)
+    return (identifier, text.value) if subject == memory_node(names, identifier) else None
 
 
 def _fraction(value: Literal) -> list[float]:

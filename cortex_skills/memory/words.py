@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 MAX_WORDS = 512
 LONGEST = 64
@@ -22,7 +23,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
-_RUN = re.compile(rf"([{_UNSPACED}]+)|([^\W_{_UNSPACED}](?:[^\W{_UNSPACED}]|['’](?=\w))*)")
+_ASCII = re.compile(r"[a-z0-9](?:[a-z0-9]|'(?=[a-z0-9]))*")
 
 
 def words(text: str) -> list[str]:
@@ -31,12 +32,23 @@ def words(text: str) -> list[str]:
     >>> words("The Straße, 東京都!")
     ['the', 'strasse', '東京', '京都']
     """
+    if text.isascii():
+        return [_plain(word) for word in _ASCII.findall(text.lower())[:MAX_WORDS]]
     found: list[str] = []
-    for match in _RUN.finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
+    for match in _runs().finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
         found.extend(_pairs(match[1]) if match[1] else [_plain(match[2])])
         if len(found) >= MAX_WORDS:
             break
     return found[:MAX_WORDS]
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Runs of characters of scripts without blanks, or words; made when the first text needs it: it takes a while."""
+    marks = "".join(char for char in map(chr, range(0x300, 0x1E950)) if unicodedata.category(char)[0] == "M")
+    marks = re.sub("[\u034f\ufe00-\ufe0f]", "", marks)
+    letter = rf"[^\W_{_UNSPACED}]"
+    return re.compile(rf"([{_UNSPACED}]+)|({letter}(?:{letter}|[{marks}]|['’](?={letter}))*)")
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -47,4 +59,6 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _plain(word: str) -> str:
-    return word.replace("’", "'").removesuffix("'s")[:LONGEST]
+    if "'" in word or "’" in word:
+        word = word.replace("’", "'").removesuffix("'s")
+    return word[:LONGEST]

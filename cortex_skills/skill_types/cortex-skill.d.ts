@@ -118,7 +118,7 @@ interface GraphClient {
   deleteTriple(id: string): Promise<boolean>;
 }
 
-/** What `graphClient` rejects with. */
+/** What `graphClient` and `memory` reject with. */
 interface GraphError extends Error {
   readonly name: "HostError";
   /** Stable: `permission_denied`, `undeclared_predicate`, `proof_required`, `write_limit`, `invalid_arguments` … */
@@ -126,6 +126,56 @@ interface GraphError extends Error {
 }
 
 declare const graphClient: GraphClient;
+
+// --- the memory
+
+/** What to keep of a text beside it. */
+interface MemoryOptions {
+  /** From 0 to 1; 0.5 unless told. */
+  readonly importance?: number | null;
+  /** At most 8 words of at most 40 characters, by which the memory is found, too. */
+  readonly tags?: readonly string[] | null;
+}
+
+/** Which memories are wanted. */
+interface RecallOptions {
+  /** At most so many: 1 to 50; 5 unless told. */
+  readonly limit?: number | null;
+  /** Leaves out what is less important; 0.3 unless told. */
+  readonly minImportance?: number | null;
+}
+
+/** Something that was remembered, and how well it answers the query. */
+interface RecalledMemory {
+  readonly id: string;
+  readonly text: string;
+  readonly importance: number;
+  readonly tags: readonly string[];
+  /** When, in UTC: `2026-06-01T12:00:30.000Z`. */
+  readonly time: string;
+  /** The skill that remembered it. */
+  readonly skill: string | null;
+  /** `relevance * importanceWeight * recencyWeight`. */
+  readonly score: number;
+  readonly relevance: number;
+  readonly importanceWeight: number;
+  readonly recencyWeight: number;
+}
+
+/**
+ * What the agent remembers on whose behalf the skill acts: its own memories, of whichever skill, and no other agent's.
+ * Recalling needs `memory: [recall]`, remembering `memory: [remember]`; what is new counts as a write.
+ *
+ * A call that is refused rejects with a `GraphError`.
+ */
+interface Memory {
+  /** Remember a text of at most 512 characters; its id. What is remembered already stays as it is. */
+  remember(text: string, options?: MemoryOptions): Promise<string>;
+  /** The memories that fit a query best, best first. */
+  recall(query: string, options?: RecallOptions): Promise<readonly RecalledMemory[]>;
+}
+
+declare const memory: Memory;
 
 // --- the log
 

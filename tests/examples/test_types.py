@@ -19,7 +19,7 @@ description: Uses everything that there is.
 type: semantic
 semantic:
   version: 1
-  permissions: {graph: [read, write]}
+  permissions: {graph: [read, write], memory: [recall, remember]}
   assertions: [{predicate: p}]
 ---
 """

@@ -54,6 +54,21 @@ export const reasonThatThereIsNot = {
   },
 } satisfies Skill;
 
+export const remembered = async () => {
+  // @ts-expect-error it is a promise
+  memory.recall("a").length;
+  // @ts-expect-error a text is a string
+  await memory.remember(1);
+  // @ts-expect-error no such option
+  await memory.remember("a", { importence: 1 });
+  // @ts-expect-error tags are words
+  await memory.remember("a", { tags: "a" });
+  // @ts-expect-error nobody recalls for another agent
+  await memory.recall("a", { agent: "a2" });
+  // @ts-expect-error there is nothing else to the memory
+  await memory.forget("a");
+};
+
 export const graph = async () => {
   // @ts-expect-error it is a promise
   graphClient.patternQuery({}).matches;

@@ -30,6 +30,12 @@ export default {
     } catch (error) {
       if ((error as GraphError).code !== "undeclared_predicate") throw error;
     }
+    const known: string = await memory.remember("Ana prefers tea", { importance: 0.8, tags: ["ana"] });
+    const [first, ...others]: readonly RecalledMemory[] = await memory.recall("tea", { limit: 2, minImportance: 0.1 });
+    if (first === undefined || others.length > 0 || first.id !== known) throw new Error("not recalled");
+    const parts = [first.text, ...first.tags, first.time, first.skill ?? ""].every((part) => typeof part === "string");
+    const product = first.relevance * first.importanceWeight * first.recencyWeight;
+    if (!parts || Math.abs(first.score - product) > 0.001 || first.importance !== 0.8) throw new Error("not whole");
     return {
       results: results.filter(({ object }) => typeof object === "object" && "node" in object),
       additionalContext: { predicate, scope, total, totalIsExact, seen: [...next.triples, ...matches].length, no: undefined },

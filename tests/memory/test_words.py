@@ -1,0 +1,98 @@
+"""What words a text has, and that no text is too odd."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex_skills.memory.index import MAX_QUERY_WORDS, WordIndex
+from cortex_skills.memory.words import LONGEST, MAX_WORDS, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("?!… — «»", []),
+        ("The tea", ["the", "tea"]),
+        ("snake_case and kebab-case", ["snake", "case", "and", "kebab", "case"]),
+        ("Ana's tea, isn’t it?", ["ana", "tea", "isn't", "it"]),
+        ("rock 'n' roll'", ["rock", "n", "roll"]),
+        ("GROẞE Straße", ["grosse", "strasse"]),
+        ("ﬁne Ⅷ ½", ["fine", "viii", "1", "2"]),
+        ("café", ["café"]),
+        ("cafe\u0301", ["café"]),
+        ("東京都庁", ["東京", "京都", "都庁"]),
+        ("東", ["東"]),
+        ("Python3で書く", ["python3", "で書", "書く"]),
+        ("ﾃｽﾄ", ["テス", "スト"]),
+        ("한국어 텍스트", ["한국어", "텍스트"]),
+        ("привет МИР", ["привет", "мир"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
+        ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
+        ("v1.2.3 2026-06-01", ["v1", "2", "3", "2026", "06", "01"]),
+    ],
+)
+def test_the_words_of_a_text(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@given(st.text())
+def test_any_text_has_words_that_are_their_own_words(text: str) -> None:
+    found = words(text)
+    assert len(found) <= MAX_WORDS
+    assert all(0 < len(word) <= LONGEST and not word.isspace() and " " not in word for word in found)
+
+
+@given(st.text(alphabet=st.characters(codec="ascii")))
+def test_plain_texts_have_the_same_words_as_others(text: str) -> None:
+    assert words(text) == [word for word in words(f"{text} \u00e9")[:-1] if word][:MAX_WORDS]
+
+
+@pytest.mark.parametrize("text", ["a" * 1_000_000, "東" * 500_000, "a'" * 500_000, "' " * 500_000, "é\u0301" * 300_000])
+def test_a_long_text_ends(text: str) -> None:
+    start = time.monotonic()
+    assert len(words(text)) <= MAX_WORDS
+    assert time.monotonic() - start < 20
+
+
+@pytest.fixture(scope="module")
+def index() -> WordIndex:
+    index = WordIndex()
+    index.change(add=[(1, "Ana prefers tea", 0.5), (2, "東京タワー", 0.9)])
+    return index
+
+
+@given(query=st.text(max_size=200), least=st.floats(0, 1))
+def test_any_query_is_answered(index: WordIndex, query: str, least: float) -> None:
+    found = index.words_of(query)
+    assert len(found) <= MAX_QUERY_WORDS
+    assert {number for number, _ in index.search(found, least, 10)} <= {1, 2}
+
+
+@given(text=st.text(min_size=1, max_size=300))
+def test_a_text_is_found_by_itself_if_it_has_a_word_that_counts(text: str) -> None:
+    index = WordIndex()
+    index.change(add=[(7, text, 0.5)])
+    found = index.words_of(text)
+    assert [number for number, _ in index.search(found, 0.5, 10)] == ([7] if found else [])
+
+
+def test_what_is_discarded_is_not_found() -> None:
+    index = WordIndex()
+    index.change(add=[(number, "tea", 0.5) for number in range(5)])
+    index.change(discard=[1, 3, 99])
+    assert sorted(number for number, _ in index.search(["tea"], 0, 10)) == [0, 2, 4]
+
+
+def test_stop_words_do_not_count_and_rare_words_weigh_more() -> None:
+    index = WordIndex()
+    assert index.words_of("the of and is") == []
+    index.change(add=[(0, "tea with milk", 0.5), *((number, "tea with lemon", 0.5) for number in range(1, 9))])
+    (best, _), *_ = index.search(index.words_of("tea and milk"), 0, 10)
+    assert best == 0
