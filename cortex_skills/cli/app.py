@@ -20,6 +20,7 @@ import click
 from cortex_skills import __version__
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
+from cortex_skills.cli.completion import VARIABLE, completion
 from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.graph import graph
@@ -51,6 +52,15 @@ The graph is in your data folder unless --store names another. Every namespace s
 """
 
 _EPILOG = """\b
+From nothing to a skill that answers:
+  cortex-skills init stock-watch
+      write a skill that works, with a test and what an editor needs
+  cortex-skills dev stock-watch --test --query hasStatus
+      reload it at each save, run its tests, and ask it something
+  cortex-skills test stock-watch
+      run its tests once, for CI with --junit FILE
+
+\b
 Examples:
   cortex-skills validate --load skills/
       check every skill of a folder, and load them once
@@ -67,7 +77,7 @@ Exit status:
 
 \b
 Shell completion (bash; zsh and fish likewise):
-  eval "$(_CORTEX_SKILLS_COMPLETE=bash_source cortex-skills)"
+  eval "$(cortex-skills completion bash)"
 """
 
 
@@ -81,8 +91,8 @@ class Program(Group):
             SystemExit: always.
 
         """
-        if "_CORTEX_SKILLS_COMPLETE" in os.environ:
-            return super().main(args, PROGRAM)
+        if VARIABLE in os.environ:
+            return super().main(args, PROGRAM, complete_var=VARIABLE)
         words = sys.argv[1:] if args is None else list(args)
         common = Common()
         for stream in (sys.stdout, sys.stderr):
@@ -155,7 +165,7 @@ program = Program(
         "Use skills": [query, call, status],
         "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],
-        "Mend the installation": [doctor],
+        "Mend the installation": [doctor, completion],
     },
     params=[
         click.Option(["--version"], is_flag=True, expose_value=False, callback=_print_version, help="The version.")

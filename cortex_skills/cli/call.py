@@ -19,8 +19,15 @@ from cortex_skills.cli.options import SKILL, Common
 from cortex_skills.errors import CortexError
 
 
+def _tools_like(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """What a shell offers in the place of a tool's name."""
+    from cortex_skills.tools import TOOLS
+
+    return [name for name in TOOLS if name.startswith(incomplete)]
+
+
 @click.command(cls=Command)
-@click.argument("tool")
+@click.argument("tool", shell_complete=_tools_like)
 @click.argument("arguments", metavar="[JSON|-]", required=False)
 @click.option("--arg", "pairs", metavar="KEY=VALUE", multiple=True, help="One argument; may be given again.")
 @SKILL

@@ -2,19 +2,24 @@
 
 Rules kept here:
 - a check answers with verdicts and never raises; each says what it found and, if that is not well, how to mend it;
-- the guests are not looked at but run.
+- the engines are not looked at but run;
+- nothing is made that was not there, but the code cache: a store that is missing stays missing.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import platform
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import wraps
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills import __version__
@@ -150,12 +155,17 @@ def configuration(common: Common) -> Iterator[Verdict]:
 def store(common: Common) -> Iterator[Verdict]:
     """The store can be opened and read."""
     from cortex_graph import GraphError, namespaces_of, open_store
+    from cortex_graph.stores.folders import folder_of
     from cortex_skills.errors import from_floor
 
     try:
         config = common.settings()
     except CortexError:
         yield Verdict("warn", "store", "not checked, since the configuration is not valid")
+        return
+    folder = folder_of(config.store) if isinstance(config.store, str) and config.store != "memory:" else None
+    if folder is not None and _is_free(folder):
+        yield _new_store(folder)
         return
     try:
         opened = open_store(config.store)
@@ -169,12 +179,104 @@ def store(common: Common) -> Iterator[Verdict]:
     yield Verdict("ok", "store", f"{config.store_name} can be opened and holds {namespaces}")
 
 
+def _is_free(folder: Path) -> bool:
+    """Whether a store would be made here by whoever opens it; a check makes none."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def _new_store(folder: Path) -> Verdict:
+    """What there is to say of a store that is not there yet."""
+    place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return Verdict("ok", "store", f"{folder} holds none yet; the first command that needs one makes it")
+    hint = f"make {place} writable, or name another place with --store or CORTEX_STORE"
+    return Verdict("fail", "store", f"{folder} cannot be made: {place} is not a folder that you may write to", hint)
+
+
+@_named("graph", _REINSTALL)
+def graph(_: Common) -> Iterator[Verdict]:
+    """The graph engine writes, reads, and answers a query."""
+    from cortex_graph import NamespacedGraph, open_store
+
+    store = open_store("memory:")
+    try:
+        inside = NamespacedGraph(store, "doctor")
+        inside.create_triple({"subject": "a", "predicate": "p", "object": 1})
+        found = inside.list_triples({"predicate": "p"})["triples"]
+    finally:
+        store.close()
+    if [triple["object"] for triple in found] == [1]:
+        yield Verdict("ok", "graph", "Oxigraph runs (a triple was written and read)")
+    else:
+        yield Verdict("fail", "graph", f"Oxigraph gave {found!r} for the triple that was written", _REINSTALL)
+
+
+@_named("port", "serve on another port: --port, or cortex.port")
+def port(common: Common) -> Iterator[Verdict]:
+    """Whether `serve` could listen where it is told to."""
+    try:
+        settings = common.settings().cortex
+    except CortexError:
+        return
+    where = f"{settings.host}:{settings.port}"
+    try:
+        kind, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(kind, socket.SOCK_STREAM) as listener:
+            if os.name == "posix":  # as a server does, so that one that ended just now is in nobody's way
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(1)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            hint = "if that is not `cortex-skills serve`, serve on another port: --port, or cortex.port"
+            yield Verdict("warn", "port", f"something listens on {where} already", hint)
+            return
+        hint = "set cortex.host to an address of this machine, and cortex.port to a port that you may use"
+        yield Verdict("warn", "port", f"`serve` cannot listen on {where}: {error.strerror}", hint)
+        return
+    yield Verdict("ok", "port", f"{where} is free for `serve`")
+
+
 @_named("node.js", "see nodejs.org")
-def node(_: Common) -> Iterator[Verdict]:
-    """Whether Node.js is there, which nothing that is installed needs."""
-    place = shutil.which("node")
-    what = "only needed to build cortex-skills from its source, and for the direct mode"
-    yield Verdict("ok", "node.js", f"{place} ({what})" if place else f"not there ({what})")
+def node(common: Common) -> Iterator[Verdict]:
+    """Whether Node.js is there, where the direct mode asks for it; else nothing that is installed needs it."""
+    from cortex_sandbox import SandboxError
+    from cortex_sandbox.direct.gate import VARIABLES, check_allowed
+    from cortex_sandbox.direct.node import find_node
+
+    try:
+        is_direct = not common.settings().skill_sandbox.sandbox_enabled
+    except CortexError:
+        is_direct = False
+    if not is_direct:
+        place = shutil.which("node")
+        what = "only needed to build cortex-skills from its source, and for the direct mode"
+        yield Verdict("ok", "node.js", f"{place} ({what})" if place else f"not there ({what})")
+        return
+    leave = "or set skillSandbox.sandboxEnabled to true, which needs no Node.js"
+    try:
+        found = find_node()
+        yield Verdict("ok", "node.js", f"{found.path} {'.'.join(map(str, found.version))}, for the direct mode")
+    except SandboxError as error:
+        yield Verdict("fail", "node.js", error.message, f"install Node.js 20 or newer, {leave}")
+    try:
+        check_allowed()
+        yield Verdict(
+            "warn", "direct mode", "skills run WITHOUT A SANDBOX, with every right of your account", leave[3:]
+        )
+    except SandboxError as error:
+        yield Verdict("fail", "direct mode", error.message, f"set {VARIABLES[1]}=1, {leave}")
 
 
-CHECKS: tuple[Check, ...] = (versions, sandbox, bundler, code_cache, isolation, configuration, store, node)
+CHECKS: tuple[Check, ...] = (
+    versions,
+    sandbox,
+    bundler,
+    graph,
+    code_cache,
+    isolation,
+    configuration,
+    store,
+    port,
+    node,
+)

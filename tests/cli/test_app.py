@@ -18,6 +18,7 @@ COMMANDS = [
     ["call"],
     ["status"],
     ["doctor"],
+    ["completion"],
     ["graph"],
     ["mcp"],
     ["serve"],

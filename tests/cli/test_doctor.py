@@ -1,18 +1,93 @@
 """`doctor`."""
 
-SUBJECTS = ["python", "packages", "sandbox", "bundler", "code cache", "configuration", "store", "node.js"]
+import os
+import socket
+
+import pytest
+
+from cortex_graph import open_store
+
+SUBJECTS = [
+    "python",
+    "packages",
+    "sandbox",
+    "bundler",
+    "graph",
+    "code cache",
+    "configuration",
+    "store",
+    "port",
+    "node.js",
+]
 
 
-def test_a_sound_installation_is_ok_line_by_line(run, store):
-    answer = run("doctor")
+@pytest.fixture
+def free_port():
+    """The setting of a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number = free.getsockname()[1]
+    return {"CORTEX_CORTEX__PORT": str(number)}
+
+
+def test_a_sound_installation_is_ok_line_by_line(run, store, free_port):
+    answer = run("doctor", env=free_port)
     assert (answer.exit_code, answer.stderr) == (0, "")
     lines = answer.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines] == [f"ok    {subject}" for subject in SUBJECTS]
-    assert f"ok    store: {store} can be opened and holds 0 namespaces" in lines
+    assert f"ok    store: {store} holds none yet; the first command that needs one makes it" in lines
 
 
-def test_json_holds_every_verdict(run):
-    report = run("doctor", "--json").json
+def test_a_store_that_is_there_is_opened_and_one_that_is_not_is_not_made(run, store, tmp_path):
+    open_store(store).close()
+    assert f"ok    store: {store} can be opened and holds 0 namespaces" in run("doctor").stdout
+    for missing in (tmp_path / "a" / "b", (tmp_path / "c").as_uri()):
+        answer = run("doctor", "--store", missing)
+        assert "holds none yet" in answer.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"store"}
+
+
+def test_a_store_that_cannot_be_made_fails_with_a_way_to_mend_it(run, tmp_path):
+    (tmp_path / "file").write_text("x")
+    answer = run("doctor", "--store", tmp_path / "file" / "store")
+    assert answer.exit_code == 2
+    assert "fail  store: " in answer.stdout
+    assert "name another place with --store" in answer.stdout
+
+
+def test_a_port_that_is_taken_is_a_warning(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        answer = run("doctor", env={"CORTEX_CORTEX__PORT": str(taken.getsockname()[1])})
+    assert answer.exit_code == 0
+    assert "warn  port: something listens on 127.0.0.1:" in answer.stdout
+    assert "hint: if that is not `cortex-skills serve`" in answer.stdout
+    assert "warn  port: `serve` cannot listen on" in run("doctor", env={"CORTEX_CORTEX__HOST": "192.0.2.1"}).stdout
+
+
+DIRECT = {"CORTEX_SKILL_SANDBOX__SANDBOX_ENABLED": "false"}
+
+
+def test_the_direct_mode_without_node_fails(run, tmp_path):
+    answer = run("doctor", env={**DIRECT, "PATH": str(tmp_path), "CORTEX_UNSAFE_DIRECT_LOAD": "1"})
+    assert answer.exit_code == 2
+    assert "fail  node.js: the direct mode needs Node.js" in answer.stdout
+    assert "hint: install Node.js 20 or newer" in answer.stdout
+    assert "warn  direct mode: skills run WITHOUT A SANDBOX" in answer.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a program is made out of a script")
+def test_the_direct_mode_with_a_node_that_is_too_old_or_none_or_not_allowed_fails(run, tmp_path):
+    node = tmp_path / "node"
+    node.write_text("#!/bin/sh\necho '[\"18.0.0\", false]'\n")
+    node.chmod(0o755)
+    answer = run("doctor", env={**DIRECT, "PATH": str(tmp_path)})
+    assert answer.exit_code == 2
+    assert "is 18.0.0" in answer.stdout
+    assert "fail  direct mode: the direct mode is off" in answer.stdout
+    assert "hint: set CORTEX_UNSAFE_DIRECT_LOAD=1" in answer.stdout
+
+
+def test_json_holds_every_verdict(run, free_port):
+    report = run("doctor", "--json", env=free_port).json
     assert report["ok"] is True
     assert [check["subject"] for check in report["checks"]] == SUBJECTS
     assert {check["status"] for check in report["checks"]} == {"ok"}
