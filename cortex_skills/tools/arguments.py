@@ -30,3 +30,5 @@ TRIPLE: dict[str, Any] = {
     },
     "required": ["subject", "predicate", "object"],
 }
+# The same in an answer of many, where a client checks each: what there is, and not of what kind.
+MATCH: dict[str, Any] = {"type": "object", "required": ["subject", "predicate", "object"]}

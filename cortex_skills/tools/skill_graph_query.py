@@ -17,7 +17,7 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.memory.hiding import without_memories
-from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
+from cortex_skills.tools.arguments import MATCH, NAME, VALUE
 from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
 from cortex_skills.tools.triples import line_of
 
@@ -44,7 +44,7 @@ _ANSWER: dict[str, Any] = {
     "properties": {
         "total": {"type": "integer", "minimum": 0},
         "totalIsExact": {"type": "boolean"},
-        "matches": {"type": "array", "items": TRIPLE},
+        "matches": {"type": "array", "items": MATCH},
         "enrichment": {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]},
         "proofs": {"type": "array"},
         "proofRequests": {"type": "array"},
