@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cortex_skills.reload import Approval, ReloadReport
     from cortex_skills.skill import Skill
     from cortex_skills.tools import Outcome, Tool
+    from cortex_skills.tools.offered import Format
 
 log = logging.getLogger(__name__)
 
@@ -290,9 +291,21 @@ class Plugin:
 
     # --- what a host shows and tells
 
-    def tools(self) -> list[dict[str, Any]]:
-        """The tools: name, description, inputSchema, permissions."""
-        return [tool.definition() for tool in self._tools.values()]
+    def tools(self, format: Format | None = None) -> list[dict[str, Any]]:  # noqa: A002 - what hosts call it
+        """The tools: name, description, inputSchema, permissions.
+
+        Args:
+            format: for a model: those that the active skills permit, as `mcp`, `openai` or `anthropic` have tools.
+
+        Raises:
+            CortexError: `invalid_arguments`: there is no such format.
+
+        """
+        if format is None:
+            return [tool.definition() for tool in self._tools.values()]
+        from cortex_skills.tools.offered import offered
+
+        return offered(self._tools.values(), self.skills, format)
 
     def context(self, *, agent: str | None = None, stop: Stop | None = None) -> str:
         """What the active skills want an agent to know before it starts: their declared queries, answered.

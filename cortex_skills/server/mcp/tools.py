@@ -15,12 +15,12 @@ from typing import Any
 
 import mcp_types as types
 
-from cortex_skills import policy
 from cortex_skills.errors import CortexError
 from cortex_skills.results import Result
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.skill import Skill
 from cortex_skills.tools import TOOLS, Tool
+from cortex_skills.tools.offered import acting_for, annotations_of
 
 _AGENT = {
     "type": "string",
@@ -35,8 +35,8 @@ def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
     for tool in TOOLS.values():
-        acting = _acting(tool, skills)
-        if acting and tool.is_built and (tool.read_only or caller.may_write):
+        acting = acting_for(tool, skills)
+        if acting and (tool.read_only or caller.may_write):
             found.append(_described(tool, acting, able, caller))
     return found
 
@@ -58,15 +58,6 @@ def answer(result: Result) -> types.CallToolResult:
     )
 
 
-def _acting(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
-    """The skills that a tool may act for."""
-    try:
-        policy.check_tool_allowed(tool.name, (skill.manifest for skill in skills.values()))
-    except CortexError:
-        return []
-    return sorted(n for n, s in skills.items() if all(s.manifest.has_permission(p) for p in tool.permissions))
-
-
 def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:
     given = tool.input_schema
     skill: dict[str, Any] = {"enum": acting, "description": "The skill that acts."}
@@ -83,10 +74,5 @@ def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> ty
         description=tool.description,
         input_schema={**given, "properties": properties, **({"required": required} if required else {})},
         output_schema=tool.output_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only,
-            destructive_hint=False,  # no tool takes anything away
-            idempotent_hint=True,  # asking again changes nothing, and neither does asserting again
-            open_world_hint=False,
-        ),
+        annotations=types.ToolAnnotations.model_validate(annotations_of(tool)),
     )

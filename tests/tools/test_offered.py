@@ -1,0 +1,83 @@
+"""The tools as hosts hand them to models."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from cortex_skills import Config, CortexError, Plugin
+from cortex_skills.tools import TOOLS
+from tests.mcp import skills
+
+ROOT = Path(__file__).parents[2]
+QUERY = TOOLS["skill_graph_query"]
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Plugin:
+    """A plugin with a skill that may read alone."""
+    folder = skills.write(tmp_path, graph="read", tools="skill_graph_query, skill_assert")
+    manifest = (folder / "SKILL.md").read_text().replace("  assertions: [{predicate: hasStatus}]\n", "")
+    (folder / "SKILL.md").write_text(manifest)
+    with Plugin.open(Config()) as plugin:
+        plugin.load(folder)
+        yield plugin
+
+
+def test_a_model_is_offered_what_the_active_skills_permit_in_each_format(reader: Plugin) -> None:
+    about = {"name": QUERY.name, "description": QUERY.description}
+    assert reader.tools(format="openai") == [
+        {"type": "function", "function": {**about, "parameters": QUERY.input_schema}}
+    ]
+    assert reader.tools(format="anthropic") == [{**about, "input_schema": QUERY.input_schema}]
+    (tool,) = reader.tools(format="mcp")
+    assert {**about, "inputSchema": QUERY.input_schema, "outputSchema": QUERY.output_schema}.items() <= tool.items()
+    assert tool["annotations"]["readOnlyHint"] is True
+
+
+def test_the_sdk_of_mcp_takes_its_format(reader: Plugin) -> None:
+    from mcp_types import Tool
+
+    (given,) = reader.tools(format="mcp")
+    assert Tool.model_validate(given).model_dump(by_alias=True, exclude_unset=True) == given
+
+
+def test_all_formats_are_json(reader: Plugin) -> None:
+    for form in ("mcp", "openai", "anthropic"):
+        assert json.loads(json.dumps(reader.tools(format=form))) == reader.tools(format=form)
+
+
+def test_without_a_skill_nothing_is_offered() -> None:
+    with Plugin.open(Config()) as plugin:
+        assert plugin.tools(format="mcp") == []
+        assert len(plugin.tools()) == len(TOOLS)
+
+
+def test_an_unknown_format_is_refused_with_the_nearest(reader: Plugin) -> None:
+    with pytest.raises(CortexError) as refused:
+        reader.tools(format="opnai")  # type: ignore[arg-type]
+    assert refused.value.code == "invalid_arguments"
+    assert "openai" in refused.value.hint
+
+
+def test_a_host_finds_the_plugin_by_its_entry_point() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (found,) = project["entry-points"]["cortex_skills.plugins"].items()
+    assert EntryPoint(*found, group="cortex_skills.plugins").load() is Plugin
+
+
+def test_what_a_tool_answers_is_what_its_output_schema_says(tmp_path: Path) -> None:
+    from jsonschema_rs import Draft202012Validator
+
+    with Plugin.open(Config()) as plugin:
+        plugin.load(skills.write(tmp_path))
+        for value in ("approved", 3, 2.5, True, {"node": "b"}):
+            result = plugin.call("skill_assert", {"subject": "a", "predicate": "hasStatus", "object": value})
+            assert Draft202012Validator(TOOLS["skill_assert"].output_schema).is_valid(result.details)
+        result = plugin.call("skill_graph_query", {"scope": "namespace"})
+        assert len(result.details["matches"]) == 5
+        assert Draft202012Validator(QUERY.output_schema).is_valid(result.details)
