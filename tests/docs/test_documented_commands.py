@@ -118,7 +118,7 @@ semantic: {version: 1, skillVersion: "1.2.0"}
 
 
 def test_the_skill_that_the_skills_page_shows_loads(newcomer: tuple[Path, str]) -> None:
-    (manifest,), (code,) = blocks("docs/skills.md", "yaml"), blocks("docs/skills.md", "ts")
+    manifest, code = blocks("docs/skills.md", "yaml")[0], blocks("docs/skills.md", "ts")[0]
     for file, text in {
         "stock-watch/SKILL.md": manifest,
         "stock-watch/skill.ts": code,
@@ -129,6 +129,16 @@ def test_the_skill_that_the_skills_page_shows_loads(newcomer: tuple[Path, str]) 
         path.write_text(text, encoding="utf-8")
     printed = shell(["cortex-skills validate --load shown"], newcomer[0])
     assert "stock-watch 1.0.0, exports onActivate, onDeactivate, onError, onQuery" in printed
+
+
+def test_the_test_that_the_skills_page_shows_passes_for_the_skill_of_the_readme(newcomer: tuple[Path, str]) -> None:
+    folder = newcomer[0] / "tested" / "stock-watch"
+    shutil.copytree(newcomer[0] / "skills" / "stock-watch", folder)
+    (test,) = (block for block in blocks("docs/skills.md", "ts") if block.startswith("test("))
+    (folder / "skill.test.ts").write_text(test, encoding="utf-8")
+    things = (f"<urn:cortex:mayros:{name}> <urn:cortex:mayros:inStock> 250 .\n" for name in ("a", "b", "c"))
+    (folder / "skill.test.ttl").write_text("".join(things), encoding="utf-8")
+    assert "1 passed (" in shell(["cortex-skills test tested/stock-watch"], newcomer[0])
 
 
 def test_the_settings_of_the_python_page_are_the_defaults(newcomer: tuple[Path, str]) -> None:
