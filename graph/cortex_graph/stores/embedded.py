@@ -42,7 +42,7 @@ from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _FULL = "No space left"
-_ROCKSDB_FILES = ("LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
+_ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
 
@@ -406,8 +406,11 @@ def _sweep(folder: Path) -> None:
 
 def _strangers(folder: Path) -> list[str]:
     """A few files that RocksDB did not put there, when there is no store in the folder."""
-    if (folder / "CURRENT").exists():
-        return []
+    return [] if (folder / "CURRENT").exists() else foreign_files(folder)
+
+
+def foreign_files(folder: Path) -> list[str]:
+    """A few files, or folders, that RocksDB did not put into a folder; hidden ones do not count."""
     foreign = (
         entry.name
         for entry in folder.iterdir()

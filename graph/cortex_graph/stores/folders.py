@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,3 +36,13 @@ def folder_of(where: str | Path | Mapping[str, Any]) -> Path | None:
     if url.netloc not in ("", "localhost") or not url.path:
         raise GraphUnavailable(f"{where} names no folder of this machine", hint="for instance `file:///data/graph`")
     return Path(url2pathname(url.path))
+
+
+def store_above(path: Path) -> Path | None:
+    """The folder of a store, if there is one on the disk that a path leads into."""
+    parents = Path(os.path.realpath(path)).parents
+    return next((folder for folder in parents if (folder / "CURRENT").is_file() and _is_store(folder)), None)
+
+
+def _is_store(folder: Path) -> bool:
+    return any(folder.glob("MANIFEST-*")) and (folder / "IDENTITY").is_file()

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph.errors import InvalidArguments, invalid
 from cortex_graph.store import GraphStore
+from cortex_graph.stores.folders import store_above
 from cortex_graph.transfer.hashing import Digest, digest_of, digest_of_file, spool
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.scratch import whole_folder
@@ -83,6 +85,9 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
     target = Path(folder).absolute()
     if target.exists():
         raise invalid("folder", f"{folder} is there already", hint="name a new folder: a backup replaces nothing")
+    if above := store_above(target):
+        hint = "name a folder beside it: a backup in a store goes with the store"
+        raise invalid("folder", f"{folder} is in {above}, which is the folder of a store", hint=hint)
     try:
         with whole_folder(target) as part:
             progress("taking a snapshot", 0, None)
@@ -116,8 +121,9 @@ def read_backup(folder: Path | str) -> Backup:
     path = Path(folder).absolute()
     try:
         file = path / MANIFEST
-        if file.stat().st_size > _MAX_MANIFEST:
-            raise damaged(folder, "its manifest is too large")
+        told = file.stat()
+        if told.st_size > _MAX_MANIFEST or not stat.S_ISREG(told.st_mode):
+            raise damaged(folder, "its manifest is too large, or no file")
         manifest = json.loads(file.read_bytes())
     except OSError as error:
         raise invalid(
@@ -165,6 +171,8 @@ def check_files(backup: Backup) -> None:
     """
     for graph, digest in backup.graphs.items():
         try:
+            if not backup.file_of(graph).is_file():
+                raise damaged(backup.folder, f"the file of {graph} is missing, or no file")
             found = digest_of_file(backup.file_of(graph), NamedNode(graph))
         except (OSError, ValueError) as error:
             raise damaged(backup.folder, f"the file of {graph} cannot be used: {error}") from error

@@ -21,6 +21,7 @@ from pyoxigraph import Quad, RdfFormat, serialize
 from cortex_graph.errors import InvalidArguments, invalid
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.store import Pattern
+from cortex_graph.stores.folders import store_above
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.precheck import check_file
 from cortex_graph.transfer.progress import Progress, silent
@@ -57,6 +58,8 @@ def export_rdf(
     form = FORMATS[format_of(target, format)]
     if with_provenance and not form.supports_datasets:
         raise invalid("format", f"{form.name} holds no graphs, and so no provenance", hint="use trig, n-quads, json-ld")
+    if isinstance(target, str | Path) and (above := store_above(Path(target))):
+        raise invalid("target", f"{target} is in {above}, which is the folder of a store", hint="name another file")
     names = graph.names
     prefixes = {names.namespace: f"{names.graph.value}:", **names.vocabularies}
     quads = _Counted(graph, with_provenance, progress)

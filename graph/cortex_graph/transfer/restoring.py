@@ -26,7 +26,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph.errors import GraphUnavailable, StoreLocked, invalid
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.embedded import OxigraphStore, foreign_files
 from cortex_graph.stores.folders import folder_of
 from cortex_graph.stores.opening import open_store
 from cortex_graph.transfer.backup import STORE, Backup, check_files, check_store, damaged, read_backup, reading
@@ -69,7 +69,8 @@ def restore(
     backup = read_backup(folder)
     place = folder_of(where)
     if place is not None:
-        _into_folder(backup, place.absolute(), replace, progress)
+        # Behind links, or the link would be replaced, and not what it leads to.
+        _into_folder(backup, Path(os.path.realpath(place)), replace, progress)
     elif where == "memory:":
         raise invalid("store", "is in memory and would be gone at once", hint="name a folder or a server")
     else:
@@ -79,8 +80,11 @@ def restore(
 
 
 def _into_folder(backup: Backup, place: Path, replace: bool, progress: Progress) -> None:
-    if place == backup.folder or backup.folder in place.parents:
+    source = Path(os.path.realpath(backup.folder))
+    if place == source or source in place.parents:
         raise invalid("store", f"{place} is in the backup itself", hint="name another folder")
+    if place in source.parents:
+        raise invalid("folder", f"{source} is in the store that it would replace", hint="move it out first")
     new = place.with_name(f".{place.name}.restoring")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -119,6 +123,11 @@ def _nobody_in(place: Path) -> Iterator[bool]:
         raise GraphUnavailable(
             f"the folder {place} is no store and holds other files: {', '.join(strangers[:3])}",
             hint="give an empty or a new folder",
+        )
+    if (place / "CURRENT").exists() and (strangers := foreign_files(place)):
+        raise GraphUnavailable(
+            f"the folder {place} holds more than its store, and that would be gone: {', '.join(strangers)}",
+            hint="move it elsewhere, and restore again",
         )
     OxigraphStore(place).close()  # says so when this process has it open, which the lock below does not
     # The lock that RocksDB takes. Our reading of the store does not touch it; closing the file lets go of it.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode
 
-from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, StoreLocked, open_store
+from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, StoreLocked, export_rdf, open_store
 from cortex_graph.transfer import back_up, digest_of, read_backup, restore
 from cortex_graph.transfer.restoring import restore_into
 from tests.graph.transfer.support import Sliced, assert_some, exported, kill_when, left_in, lines, python, write_triples
@@ -110,6 +111,67 @@ def test_a_folder_of_something_else_is_left_alone(backup: Path, tmp_path: Path) 
     (tmp_path / "file").touch()
     with pytest.raises(GraphUnavailable, match="no folder"):
         restore(backup, tmp_path / "file", replace=True)
+
+
+@pytest.mark.parametrize("holds", ["a store", "nothing", "no folder"])
+def test_behind_a_link_the_store_is_restored_and_the_link_stays(backup: Path, tmp_path: Path, holds: str) -> None:
+    (tmp_path / "large-disk").mkdir()
+    place, link = tmp_path / "large-disk" / "store", tmp_path / "link"
+    if holds == "a store":
+        other = open_store(place)
+        NamespacedGraph(other, "mayros").create_triple({"subject": "b", "predicate": "p", "object": "theirs"})
+        other.close()
+    elif holds == "nothing":
+        place.mkdir()
+    link.symlink_to(place)
+    restore(backup, link, replace=holds == "a store")
+    assert link.is_symlink()
+    assert restored(place) == restored(link) != []
+    assert b"theirs" not in b"".join(restored(place))
+    assert left_in(tmp_path, (".",)) == []
+
+
+def test_a_store_is_not_replaced_together_with_what_else_lies_in_its_folder(backup: Path, tmp_path: Path) -> None:
+    place = tmp_path / "other"
+    open_store(place).close()
+    (place / "notes.txt").write_text("mine")
+    with pytest.raises(GraphUnavailable, match=r"would be gone: notes\.txt"):
+        restore(backup, place, replace=True)
+    (place / "notes.txt").unlink()
+    backup.rename(place / "backup")
+    with pytest.raises(InvalidArguments, match="in the store that it would replace"):
+        restore(place / "backup", place, replace=True)
+    assert (place / "backup" / "manifest.json").exists()
+
+
+def test_neither_a_backup_nor_an_export_is_written_into_a_store(backup: Path, tmp_path: Path) -> None:
+    place = tmp_path / "other"
+    restore(backup, place)
+    (tmp_path / "link").symlink_to(place)
+    store = open_store(place)
+    graph = NamespacedGraph(store, "mayros")
+    before = lines(graph)
+    for folder in (place / "backup", place / ".owner" / "backup", tmp_path / "link" / "backup"):
+        with pytest.raises(InvalidArguments, match="is the folder of a store"):
+            back_up(store, folder)
+    for name in ("CURRENT", "new.nt"):
+        with pytest.raises(InvalidArguments, match="is the folder of a store"):
+            export_rdf(graph, place / name, "n-triples")
+    store.close()
+    assert restored(place) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs devices and links")
+def test_a_backup_whose_files_are_devices_is_refused(backup: Path, tmp_path: Path) -> None:
+    graphs = list((backup / "graphs").glob("*.nt"))
+    for file in [backup / "manifest.json", *graphs[:1]]:
+        kept = file.read_bytes()
+        file.unlink()
+        file.symlink_to("/dev/zero")
+        with pytest.raises(InvalidArguments, match="no file"):
+            restore(backup, tmp_path / "new")
+        file.unlink()
+        file.write_bytes(kept)
 
 
 def damage(backup: Path, how: str) -> None:
