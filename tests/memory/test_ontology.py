@@ -1,0 +1,56 @@
+"""A memory in the graph is what the ontology's shapes say, and what the shapes refuse is no memory of ours."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pyoxigraph
+import pytest
+import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
+from pyshacl import validate
+
+from cortex_graph import NamespacedGraph, open_store, vocabulary
+from cortex_graph.ontology import shapes
+from cortex_graph.store import Pattern
+from cortex_skills.memory import Memories, NewMemory
+
+pytestmark = pytest.mark.filterwarnings("ignore:(ConjunctiveGraph|Dataset).* is deprecated:DeprecationWarning")
+
+words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40)
+
+
+def written(new: NewMemory, agent: str = "a1", skill: str | None = "probe") -> list[Quad]:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    Memories(graph, lambda: datetime(2026, 6, 1, 12, tzinfo=UTC)).remember(new, agent=agent, skill=skill)
+    quads = list(graph.store.quads(Pattern(graph.names.graph)))
+    graph.store.close()
+    return quads
+
+
+def conforms(quads: list[Quad]) -> bool:
+    text = pyoxigraph.serialize((quad.triple for quad in quads), format=RdfFormat.N_TRIPLES)
+    data = rdflib.Graph().parse(data=text, format="nt")
+    found: bool = validate(data, shacl_graph=rdflib.Graph().parse(data=shapes()))[0]
+    return found
+
+
+@settings(max_examples=20, deadline=None)
+@given(text=words, importance=st.floats(0, 1), tags=st.sets(words, max_size=8), agent=words)
+def test_every_memory_that_is_written_conforms(text, importance, tags, agent) -> None:
+    quads = written(NewMemory(text, importance, tuple(tags)), agent)
+    assert len(quads) == 6 + len(tags)
+    assert conforms(quads)
+
+
+@pytest.mark.parametrize("term", sorted(vocabulary.MEMORY_TERMS - {vocabulary.MEMORY_SKILL}, key=str), ids=str)
+def test_a_memory_without_one_of_its_parts_or_with_two_does_not_conform(term: NamedNode) -> None:
+    quads = written(NewMemory("tea", 0.5, ()))
+    (*parts,) = [quad for quad in quads if quad.predicate == term]
+    subject, graph = quads[0].subject, quads[0].graph_name
+    values = [Literal("2"), NamedNode("urn:cortex:mayros:agent:other")]
+    assert not all(conforms([*quads, Quad(subject, term, value, graph)]) for value in values)
+    without = [quad for quad in quads if quad not in parts]
+    assert conforms(without) == (term in (vocabulary.MEMORY_TEXT, vocabulary.MEMORY_TAG))  # without a text it is none
