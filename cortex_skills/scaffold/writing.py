@@ -38,9 +38,10 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", newline="\n")
             work.chmod(0o777 & ~_umask())
-            if os.name == "nt" and folder.is_dir():
-                folder.rmdir()  # only an empty one goes
-            os.rename(work, folder)  # noqa: PTH104 - Path.rename says nothing else, and this refuses a folder that is not empty
+            if folder.is_dir():
+                _fill(folder, work)
+            else:
+                work.rename(folder)  # refused where a folder that holds something has come up meanwhile
         except BaseException:
             shutil.rmtree(work, ignore_errors=True)
             raise
@@ -55,6 +56,24 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
                 folder, f"cannot be written: {error.strerror}", "name a place that you may write to"
             ) from None
         raise
+
+
+def _fill(folder: Path, work: Path) -> None:
+    """Move what was written into an empty folder, which stays the one that it is: a shell may stand in it."""
+    check_free(folder)
+    moved: list[Path] = []
+    try:
+        for child in sorted(work.iterdir()):
+            target = folder / child.name
+            if os.path.lexists(target):
+                raise _refused(target, "has come up meanwhile", "name a new folder; init overwrites nothing")
+            child.rename(target)
+            moved.append(target)
+    except BaseException:
+        for path in moved:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        raise
+    work.rmdir()
 
 
 def check_free(folder: Path) -> None:

@@ -35,7 +35,7 @@ from cortex_skills.testing.seeds import Seeds
 _PRELUDE = "cortex-test-prelude.ts"
 _ENTRY = "cortex-test-entry.ts"
 _SAID = re.compile(r'\n\n<skill-enrichment type="data">\n(.*)\n</skill-enrichment>\Z', re.DOTALL)
-_MAX_LOGS = 200
+_MAX_LOGS, _MAX_TESTS = 200, 1000
 
 Tell = Callable[[Outcome], None]
 Functions = Mapping[str, Promised]
@@ -95,7 +95,7 @@ class TestRun:
             refuse_critical(reading.name, findings)
             with self._box(code, {}) as box:
                 declared = box.call("list", timeout_s=self._timeout_s)
-            tests = [(index, _Declared(**entry)) for index, entry in enumerate(declared)]
+            tests = list(enumerate(_declared(declared)))
         except Exception as error:
             yield Outcome(file, "", "failed", time.monotonic() - started, _as_ours(error, sources, file))
             return
@@ -157,6 +157,17 @@ class _Declared:
     mode: str
 
 
+def _declared(listed: Any) -> list[_Declared]:
+    """The tests of a file, as its own code lists them: it may have changed what it found there."""
+    try:
+        tests = [_Declared(entry["name"], entry["mode"]) for entry in listed[:_MAX_TESTS]]
+    except (KeyError, TypeError):
+        tests = [_Declared("", "none")]
+    if all(isinstance(test.name, str) and test.mode in ("", "only", "skip") for test in tests):
+        return tests
+    raise CortexError("skill_error", "the file has changed what lists its tests", hint="leave `test` as it is")
+
+
 _NAMES = ("call", "load", "add", "triples")
 
 
@@ -173,13 +184,16 @@ def _offered(plugin: Plugin, *, reading: Reading, seeds: Seeds) -> Functions:
         return {**result.to_json(), "said": None if block is None else _read(block[1])}
 
     def load(file: Any = None, *_: Any) -> int:
+        if not isinstance(file, str):
+            raise CortexError("invalid_arguments", "t.load takes the path of a file of the skill")
         return seeds.load(plugin.graph, file)
 
     def add(triple: Any = None, *_: Any) -> None:
         plugin.graph.create_triple(triple)
 
     def triples(pattern: Any = None, *_: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = plugin.graph.list_triples({"limit": 1000, **(pattern or {})})["triples"]
+        wanted = pattern if isinstance(pattern, Mapping) else {}
+        found: list[dict[str, Any]] = plugin.graph.list_triples({"limit": 1000, **wanted})["triples"]
         return found
 
     functions: tuple[Callable[..., Any], ...] = (call, load, add, triples)

@@ -107,6 +107,32 @@ def test_it_is_told_what_was_written(run, tmp_path):
     assert f"cortex-skills dev {tmp_path / 'b-skill'}" in run("init", tmp_path / "b-skill", "-y").stdout
 
 
+def test_the_current_folder_is_filled_when_it_is_empty_and_stays_the_same_folder(run, tmp_path, monkeypatch):
+    folder = tmp_path / "a-skill"
+    folder.mkdir()
+    inode = folder.stat().st_ino
+    monkeypatch.chdir(folder)
+    assert run("init", ".", "-y").exit_code == 0
+    assert (folder.stat().st_ino, files_below(folder)) == (inode, FILES)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["a-skill"]
+
+
+def test_an_empty_folder_that_cannot_be_filled_stays_empty(run, tmp_path, monkeypatch):
+    folder = tmp_path / "a-skill"
+    folder.mkdir()
+    rename = Path.rename
+
+    def fail(path, target):
+        if path.name == "skill.ts":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    assert run("init", folder, "-y").exit_code == 1
+    assert list(folder.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["a-skill"]
+
+
 def test_nothing_that_is_there_is_overwritten(run, tmp_path):
     folder = tmp_path / "a-skill"
     folder.mkdir()

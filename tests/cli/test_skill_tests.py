@@ -113,6 +113,10 @@ def test_what_fails_is_shown_with_its_place(run, write_skill):
         ("test('x', async (t) => {\n  await t.load('../greeter2/x.ttl');\n});", "skill_error", 2),
         ("test('x', async (t) => {\n  await t.load('SKILL.md');\n});", "skill_error", 2),
         ("for (;;);", "skill_timeout", None),
+        ("test('x', () => {}); Array.prototype.map = () => 5 as any;", "skill_error", None),
+        ("test('x', () => {}); Array.prototype.map = () => [{ name: 5, mode: '' }] as any;", "skill_error", None),
+        ("for (let i = 0; i < 2000; i++) test(`t${i}`, () => {});", "skill_error", 1),
+        ("test('x', async (t: any) => {\n  await t.load([]);\n});", "skill_error", 2),
     ],
 )
 def test_whatever_a_test_does_it_ends_as_an_outcome_with_a_place(tested, text, code, line):
