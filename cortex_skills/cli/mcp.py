@@ -17,7 +17,11 @@ def mcp(common: Common, skill: str | None) -> None:
     The host starts this command and speaks the Model Context Protocol with it. The log is on standard error. Several
     of them on one --store share it.
     """
+    from cortex_skills.policy import acting_skill
+
     with common.loaded() as plugin:
+        if skill is not None:
+            acting_skill(skill, plugin.skills)
         from cortex_skills.server.mcp.stdio import serve
 
         serve(plugin, agent=common.agent, skill=skill)

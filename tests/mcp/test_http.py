@@ -13,8 +13,10 @@ import pytest
 from mcp import MCPError
 
 from cortex_skills.server.mcp import door as doors
+from cortex_skills.server.mcp.server import AT_ONCE
 from tests.mcp.conftest import over_http
 from tests.mcp.test_clients import ASK, STATUS, run
+from tests.mcp.test_life import FOREVER, until
 from tests.server.serving import Running, talk
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -179,6 +181,35 @@ def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running])
     running.end()
     assert ended.wait(10)  # well before the time that a request under way is given
     listening.join(30)
+
+
+def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -> None:
+    running = serve()
+
+    async def test() -> None:
+        async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
+            running.end()
+            async with asyncio.timeout(10):
+                assert [event async for event in changes] == []
+
+    run(test())
+
+
+def test_a_token_that_has_many_calls_at_work_leaves_threads_for_others(running: Running) -> None:
+    async def test() -> None:
+        async with over_http(running, running.token("ada")) as ada, over_http(running, running.token("eve")) as eve:
+            many = [asyncio.create_task(ada.call_tool("skill_graph_query", FOREVER)) for _ in range(30)]
+            calls = running.plugin.skills["status-desk"].calls
+            await until(lambda: calls._count == AT_ONCE)
+            asserted = await eve.call_tool("skill_assert", STATUS)
+            assert asserted.structured_content["created"] is True
+            assert not any(call.done() for call in many[AT_ONCE:])
+            for call in many:
+                call.cancel()
+            await asyncio.gather(*many, return_exceptions=True)
+            await until(lambda: calls._count == 0)
+
+    run(test())
 
 
 def test_a_stream_outlives_the_patience_of_the_server(tmp_path: Any, skill: Any) -> None:

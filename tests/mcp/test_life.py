@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -109,7 +110,7 @@ def test_an_asynchronous_host_that_cancels_its_task_stops_the_skill(tmp_path: Pa
 
 
 def test_clients_are_told_when_a_reload_takes_a_tool_away(connect: Connect, skill: Path, request: Any) -> None:
-    is_served_here = "running" in request.node.funcargs
+    is_served_here = request.node.callspec.params["connect"] == "http"
 
     async def test() -> None:
         told: list[str] = []
@@ -171,6 +172,37 @@ def test_the_session_may_say_which_skill_acts_and_a_call_may_say_another(running
         skills.write(tmp_path / "more", "other-desk", code=skills.ADDS.replace("version: 1", "version: 2"))
     )
     run(test())
+
+
+def test_the_settings_that_the_page_shows_for_a_host_work(
+    parameters: StdioServerParameters, running: Running, skill: Path, tmp_path: Path
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    local, remote = (
+        json.loads(block)["mcpServers"]["cortex"] for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    )
+    places = {"/path/to/skills": str(skill.parent), "/path/to/shelf": str(tmp_path / "shelf")}
+    words = [places.get(word, word) for word in local["args"]]
+
+    async def test() -> None:
+        started = StdioServerParameters(command=COMMAND, args=words, env=parameters.env)
+        async with Client(started) as client:
+            await client.call_tool("skill_assert", {**STATUS, "subject": "mayros:agent:ada"})
+            found = await client.call_tool("skill_graph_query", {"predicate": "hasStatus"})
+        assert found.structured_content["total"] == 1
+
+    assert Path(local["command"]).name == Path(COMMAND).name
+    assert remote["url"].endswith(":19090/mcp")
+    assert remote["headers"] == {"Authorization": "Bearer TOKEN"}
+    run(test())
+
+
+def test_a_session_of_a_skill_that_is_not_loaded_does_not_begin(parameters: StdioServerParameters) -> None:
+    words = [COMMAND, *parameters.args, "--skill", "nobody"]
+    done = subprocess.run(words, env=parameters.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT_S)
+    assert done.returncode == 1
+    assert b"error[skill_not_found]" in done.stderr
+    assert done.stdout == b""
 
 
 # --- the process

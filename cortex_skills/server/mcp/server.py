@@ -3,6 +3,7 @@
 Rules kept here:
 - a door without policy: a tool call passes `Plugin.call`, and everything else shows what the plugin has;
 - blocking work is done in a lane; a client that cancels ends what was begun for it (`Stop`);
+- nobody has more than `AT_ONCE` calls at work, so that nobody has all the threads; what is beyond waits;
 - with a progress token, a client hears every second that its call is still at work.
 """
 
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _Context = ServerRequestContext[Any, Any]
+AT_ONCE = 8
 _BEAT_S = 1.0
 _RESOURCE_NOT_FOUND = -32002
 _INSTRUCTIONS = (
@@ -101,6 +104,7 @@ class _Handlers:
         self._lane = lane
         self._caller_of = caller_of
         self.logs = Logs()
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx)))
@@ -177,7 +181,7 @@ class _Handlers:
         """
         began = time.monotonic()
         wants_progress = bool(ctx.meta and ctx.meta.get("progress_token") is not None)
-        working = asyncio.ensure_future(self._lane.run(work))
+        working = asyncio.ensure_future(self._in_turn(self._caller_of(ctx).agent or "", work))
         try:
             if wants_progress:
                 await ctx.session.report_progress(0.0, message=f"{what}: begun")
@@ -191,6 +195,13 @@ class _Handlers:
             stop.set()
             working.cancel()
             raise
+
+    async def _in_turn(self, agent: str, work: Callable[[], Answer]) -> Answer:
+        turns = self._turns.get(agent)
+        if turns is None:
+            turns = self._turns[agent] = asyncio.Semaphore(AT_ONCE)
+        async with turns:
+            return await self._lane.run(work)
 
 
 def _as_mcp(error: CortexError) -> MCPError:
