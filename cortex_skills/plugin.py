@@ -6,7 +6,8 @@
 
 Rules kept here:
 - every call, from every door, passes `Plugin.call`, and each step of it: the acting skill, the arguments, the tool
-  allow-list, the permission, the rate window, the budget, the tool, the cleaning of what the skill said, the audit;
+  allow-list, the permission, the host's hooks, the rate window, the budget, the tool, the cleaning of what the skill
+  said, the audit;
 - a call answers with a result, also when it fails; a host never dies of a skill;
 - the active skills are swapped in one step, and a call under way ends on what it began with (see `active`).
 """
@@ -19,7 +20,6 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cortex_skills import audit, policy
 from cortex_skills.config import Config
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.events import AgentStart, EventName, Events, Hook, SessionEnd, ToolCall, ToolEnd
 from cortex_skills.limits import Budgets, RateWindow, Slot
 from cortex_skills.results import Result, failed
 from cortex_skills.stopping import Stop
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "default"
-_MAX_AGENT = 256
+_MAX_AGENT = audit.MAX_NAME
 
 
 class Plugin:
@@ -63,6 +64,7 @@ class Plugin:
         self.agent = checked_agent(agent)
         self.session = uuid.uuid4().hex
         self._tools = TOOLS
+        self._events = Events()
         self._rate = RateWindow(settings.max_calls_per_minute)
         self._budgets = Budgets(
             max_graph_queries=settings.max_graph_queries,
@@ -238,18 +240,18 @@ class Plugin:
                 chosen.calls.leave()
             cleaned, result = _cleaned(outcome)
         except Exception as error:
-            result = failed(as_ours(_word(tool), error))
-        audit.record(
-            audit.AuditRecord(
-                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                tool=_word(tool),
-                skill=acting,
-                agent=_word(who),
-                outcome=result.code or "ok",
-                milliseconds=round((time.monotonic() - started) * 1000, 3),
-                stripped=cleaned.stripped_count if cleaned else 0,
-            )
+            result = failed(as_ours(audit.word(tool), error))
+        entry = audit.AuditRecord(
+            time=audit.now(),
+            tool=audit.word(tool),
+            skill=acting,
+            agent=audit.word(who),
+            outcome=result.code or "ok",
+            milliseconds=round((time.monotonic() - started) * 1000, 3),
+            stripped=cleaned.stripped_count if cleaned else 0,
         )
+        audit.record(entry)
+        self._events.after_tool_call(ToolEnd(entry, self.session, result))
         return result
 
     def _run(
@@ -265,8 +267,8 @@ class Plugin:
         """The steps of the gate between the arguments and the outcome; each refuses with an error of its own."""
         from cortex_skills.tools import Call
 
-        policy.check_tool_allowed(tool.name, (active.manifest for active in skills.values()))
-        policy.check_permissions(tool.permissions, skill.manifest, tool.name)
+        policy.check_call(tool.name, tool.permissions, skill, skills)
+        self._events.before_tool_call(ToolCall(tool.name, arguments, skill.name, agent, self.session))
         if tool.rate_limited:
             self._rate.acquire(skill.name)
         with self._slot(tool, skill, skills) as slot:
@@ -288,6 +290,60 @@ class Plugin:
         if tool.budget == "assertion":
             return self._budgets.assertion(skill.name)
         return Slot.free()
+
+    # --- what a host decides and hears
+
+    def check(self, tool: str, *, skill: str | None = None, permissions: Collection[str] = ()) -> policy.Decision:
+        """Whether a tool may be called while these skills are active: the host's own tools too. Changes nothing.
+
+        It is what the gate would say of allow-lists and permissions; not of arguments, rate, budgets or hooks.
+
+        Args:
+            tool: its name, of the plugin's tools or of the host's own.
+            skill: the acting skill; may be left out as in `call`, and for a tool that needs no permission.
+            permissions: what the host says that its own tool needs of the acting skill, such as `graph:write`.
+
+        """
+        return policy.decide(tool, self.skills, self._tools, skill=skill, permissions=permissions)
+
+    def record(
+        self,
+        tool: str,
+        *,
+        outcome: str = "ok",
+        skill: str | None = None,
+        agent: str | None = None,
+        milliseconds: float = 0.0,
+    ) -> None:
+        """Put a call of a tool of the host's own into the audit, and tell the hooks of `after_tool_call`.
+
+        Args:
+            tool: its name.
+            outcome: `ok`, or a word for what went wrong, such as the code of a decision.
+            skill: the acting skill, if any.
+            agent: on whose behalf; the plugin's own when left out.
+            milliseconds: how long it took.
+
+        Raises:
+            CortexError: `invalid_arguments`.
+
+        """
+        who = self.agent if agent is None else checked_agent(agent)
+        entry = audit.of_host(tool, skill, who, outcome, milliseconds)
+        audit.record(entry)
+        self._events.after_tool_call(ToolEnd(entry, self.session))
+
+    def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
+        """Have `hook` called at each `event`; see `cortex_skills.events` for what it is told, and when.
+
+        Returns:
+            What takes it back.
+
+        Raises:
+            CortexError: `invalid_arguments`: there is no such event, or the hook is no plain callable.
+
+        """
+        return self._events.on(event, hook)
 
     # --- what a host shows and tells
 
@@ -315,6 +371,7 @@ class Plugin:
         """
         from cortex_skills.enrichment import context_block
 
+        self._events.before_agent_start(AgentStart(audit.word(self.agent if agent is None else agent), self.session))
         blocks = []
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
@@ -342,7 +399,8 @@ class Plugin:
     # --- life
 
     def close(self) -> None:
-        """Deactivate every skill and close the store. Closing twice is fine."""
+        """Tell the hooks of `session_end`, deactivate every skill and close the store. Closing twice is fine."""
+        self._events.session_end(SessionEnd(self.agent, self.session))
         if self._watcher is not None:
             self._watcher.stop()
         self._active.close()
@@ -370,11 +428,6 @@ def checked_agent(agent: object) -> str:
     if not isinstance(agent, str) or not agent.strip() or len(agent) > _MAX_AGENT:
         raise CortexError("invalid_arguments", f"the agent's id must be 1 to {_MAX_AGENT} characters")
     return agent
-
-
-def _word(name: object) -> str:
-    """What a caller named, for the audit; it may be anything."""
-    return name[:_MAX_AGENT] if isinstance(name, str) else f"<{type(name).__name__}>"
 
 
 def _cleaned(outcome: Outcome) -> tuple[Sanitized | None, Result]:

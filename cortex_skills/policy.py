@@ -13,7 +13,9 @@ Predicates are compared by the IRI that they mean, so `isVerified` and `mayros:i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
@@ -27,6 +29,71 @@ if TYPE_CHECKING:
     from cortex_skills.tools import Tool
 
 _MAX_LISTED = 20
+_TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")  # as `allowedTools` names them
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a tool may be called.
+
+    Attributes:
+        allowed: whether it may.
+        code: the stable code of the refusal; None when it may.
+        message: what refuses, and why; empty when nothing does.
+        hint: what to do about it.
+
+    """
+
+    allowed: bool
+    code: str | None = None
+    message: str = ""
+    hint: str = ""
+
+
+def decide(
+    tool: object,
+    skills: Mapping[str, Skill],
+    tools: Mapping[str, Tool],
+    *,
+    skill: object = None,
+    permissions: Collection[str] = (),
+) -> Decision:
+    """Whether a tool may be called while these skills are active; what is asked wrongly is refused.
+
+    Args:
+        tool: its name, of the plugin's tools or of the host's own.
+        skills: the active ones.
+        tools: the plugin's.
+        skill: the acting skill. It is looked for when the tool is the plugin's, or needs a permission.
+        permissions: what the host says that its tool needs, beside what the plugin's tool does.
+
+    """
+    try:
+        if not isinstance(tool, str) or not _TOOL_NAME.fullmatch(tool):
+            hint = "a letter, then up to 63 letters, digits, _, . or -"
+            raise CortexError("invalid_arguments", f"{shown(tool)} is no name of a tool", hint=hint)
+        if not _are_names(permissions):
+            hint = 'a list of them, such as ["graph:read"]'
+            raise CortexError("invalid_arguments", "the permissions are no list of names", hint=hint)
+        ours = tools.get(tool)
+        needed = {*permissions, *(ours.permissions if ours else ())}
+        acting = acting_skill(skill, skills) if ours or needed or skill is not None else None
+        check_call(tool, needed, acting, skills)
+    except CortexError as refusal:
+        return Decision(False, refusal.code, refusal.message, refusal.hint)
+    return Decision(True)
+
+
+def check_call(tool: str, needed: Collection[str], acting: Skill | None, skills: Mapping[str, Skill]) -> None:
+    """What manifests say of a call: every active skill allows the tool, and the acting one has its permissions.
+
+    Raises:
+        CortexError: `tool_not_allowed`, or `permission_denied`.
+
+    """
+    check_tool_allowed(tool, (active.manifest for active in skills.values()))
+    if acting is not None:
+        check_permissions(needed, acting.manifest, tool)
 
 
 def find_tool(name: object, tools: Mapping[str, Tool]) -> Tool:
@@ -160,6 +227,10 @@ def needs_proof(predicate: str) -> CortexError:
         hint="assert a predicate that needs no proof, or wait for the version that proves",
         details={"predicate": predicate},
     )
+
+
+def _are_names(given: object) -> bool:
+    return isinstance(given, Collection) and not isinstance(given, str) and all(isinstance(name, str) for name in given)
 
 
 def _nearest(name: object, listed: str, known: Collection[str]) -> str:
