@@ -116,7 +116,7 @@ class TokenFile:
 
     def _read(self) -> tuple[Token, ...]:
         try:
-            with self.path.open("rb") as file:
+            with open(self.path, "rb", opener=_without_waiting) as file:
                 state = os.fstat(file.fileno())
                 if _POSIX and (state.st_mode & 0o077 or state.st_uid != os.geteuid()):
                     raise self._refused("can be read or written by others", "make it your own, with mode 600")
@@ -162,6 +162,11 @@ class TokenFile:
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the file of tokens {self.path} {problem}", hint=hint)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe in its place is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager

@@ -164,6 +164,13 @@ def test_a_file_that_others_can_reach_is_not_trusted(tmp_path, mode):
         file.tokens()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_in_the_files_place_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "tokens.json", 0o600)
+    with pytest.raises(CortexError, match="is no file"):
+        TokenFile(tmp_path / "tokens.json").tokens()
+
+
 def test_a_folder_in_the_files_place_is_refused(tmp_path):
     (tmp_path / "tokens.json").mkdir(mode=0o700)
     with pytest.raises(CortexError) as caught:

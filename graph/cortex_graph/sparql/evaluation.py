@@ -114,4 +114,6 @@ class Evaluation:
 
 def sweep(folder: Path) -> None:
     """Remove the snapshots that a process which was killed has left in the folder of a store."""
+    if (folder / FOLDER).is_symlink():  # none of ours is one: the copies would lie elsewhere, and stay
+        (folder / FOLDER).unlink(missing_ok=True)
     shutil.rmtree(folder / FOLDER, ignore_errors=True)

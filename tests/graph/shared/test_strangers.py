@@ -20,7 +20,7 @@ from cortex_graph import GraphBusy, GraphStore, GraphUnavailable, Pattern, Store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits
 from cortex_graph.stores.shared.channel import Channel, Distrusted, Lost, greet_client, greet_owner
-from cortex_graph.stores.shared.place import FOLDER, Place, connected
+from cortex_graph.stores.shared.place import FOLDER, Place, Record, connected, forget
 from tests.graph.shared.processes import owner_of, record_of, stopped
 
 GRAPH = NamedNode("urn:g")
@@ -49,6 +49,27 @@ def token(folder: Path) -> bytes:
     record = record_of(folder)
     assert record is not None
     return str(record["token"]).encode()
+
+
+@posix
+def test_a_pipe_in_place_of_the_record_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    os.mkfifo(tmp_path / FOLDER / "record.json", 0o600)
+    with pytest.raises(GraphUnavailable, match="no plain file"):
+        open_store(tmp_path)
+
+
+@posix
+def test_a_socket_elsewhere_that_a_record_names_is_not_removed(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    open_store(store).close()
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(str(tmp_path / "their.sock"))
+        record = Record(os.getpid(), str(tmp_path / "their.sock"), b"x" * 64)
+        Place(store).write(record)
+        forget(record)
+        open_store(store).close()
+    assert (tmp_path / "their.sock").exists()
 
 
 @posix

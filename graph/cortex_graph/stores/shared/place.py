@@ -122,9 +122,9 @@ class Place:
             return None
         self._check()
         try:
-            file = os.open(
-                self._here / _RECORD, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-            )
+            # A pipe that somebody has put there is not waited for.
+            flags = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"))
+            file = os.open(self._here / _RECORD, os.O_RDONLY | sum(flags))
         except OSError:
             return None
         with os.fdopen(file, "rb") as opened:
@@ -271,6 +271,8 @@ def forget(record: Record) -> None:
     if not isinstance(record.address, str):
         return
     path = Path(record.address)
+    if path.parent.name != FOLDER and not path.parent.name.startswith(_FAR_PREFIX):
+        return  # no owner of ours has listened there
     with contextlib.suppress(OSError, ValueError):
         if stat.S_ISSOCK(path.lstat().st_mode):
             path.unlink()
