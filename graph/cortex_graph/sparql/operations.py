@@ -106,8 +106,6 @@ class _Reader:
         return found
 
     def _operation(self, prologue: Prologue) -> Operation:
-        # What an operation's names mean is not changed by the declarations before a later one.
-        prologue.prefixes = dict(self._prologue.prefixes)
         token = self._next("an operation")
         word = token.text if token.kind == "word" else ""
         if word in ("INSERT", "DELETE", "WITH"):
@@ -242,6 +240,7 @@ class _Reader:
 
 
 def _block(graph: str | None, tokens: list[Token]) -> list[Block]:
-    while tokens and tokens[-1][:2] == ("sign", "."):
-        tokens = tokens[:-1]
-    return [Block(graph, tokens)] if tokens else []
+    end = len(tokens)
+    while end and tokens[end - 1][:2] == ("sign", "."):
+        end -= 1
+    return [Block(graph, tokens[:end])] if end else []

@@ -20,6 +20,7 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _NOT_IN_IRIS = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
+_PREFIX_COSTS = 64  # bytes, in a copy of all that are declared
 _MOST = 32 << 20  # characters: some ten times what the longest text can be whose prefixes are of ordinary length
 
 
@@ -39,7 +40,13 @@ class Prologue:
         self._spent = [0]  # one for a text, however many of its operations have copies of the prologue
 
     def read(self, tokens: Sequence[Token], at: int) -> int:
-        """Take in the declarations that begin at a token; say where they end."""
+        """Take in the declarations that begin at a token; say where they end.
+
+        What a copy of this one means, made before, stays.
+        """
+        if tokens[at : at + 1] and tokens[at][:2] == ("word", "PREFIX"):
+            self.prefixes = dict(self.prefixes)
+            self._spend(_PREFIX_COSTS * len(self.prefixes))
         while at < len(tokens) and tokens[at][:2] in (("word", "BASE"), ("word", "PREFIX")):
             word, at = tokens[at], at + 1
             name = None
@@ -65,13 +72,16 @@ class Prologue:
 
         """
         if token.kind == "iri":
-            self._spent[0] += len(token.text) + len(self.base or "")
+            self._spend(len(token.text) + len(self.base or ""))
         elif token.kind == "pname":
-            self._spent[0] += len(token.text) + len(self.prefixes.get(token.text.partition(":")[0], ""))
+            self._spend(len(token.text) + len(self.prefixes.get(token.text.partition(":")[0], "")))
+
+    def _spend(self, size: int) -> None:
+        self._spent[0] += size
         if self._spent[0] > _MOST:
             raise QueryLimit(
                 f"the names of the text have more than {_MOST >> 20} MiB when they are written in full",
-                hint="use shorter prefixes, or send it in parts",
+                hint="use shorter and fewer prefixes, or send it in parts",
             )
 
     def iri(self, token: Token) -> str:

@@ -21,11 +21,18 @@ class Query:
     named_graphs: tuple[str, ...] | None
 
 
-def read_text(text: object, most: int, depth: int) -> list[Token]:
+def read_text(text: object, most: int, depth: int, deadline: float | None = None) -> list[Token]:
     """The tokens of a request.
+
+    Args:
+        text: the request.
+        most: how many bytes it may have.
+        depth: how deep it may nest.
+        deadline: when it must have been read, by `time.monotonic`.
 
     Raises:
         InvalidArguments: it is no text, too long, or no tokens.
+        QueryTimeout: it takes too long to read.
 
     """
     if not isinstance(text, str):
@@ -36,7 +43,7 @@ def read_text(text: object, most: int, depth: int) -> list[Token]:
         raise invalid("query", "holds a lone surrogate", hint="SPARQL is Unicode text") from None
     if size > most:
         raise invalid("query", f"has {size} bytes, and {most} are allowed", hint="send it in parts")
-    return read_tokens(text, depth)
+    return read_tokens(text, depth, deadline)
 
 
 def read_query(text: str, tokens: Sequence[Token], prologue: Prologue) -> Query:

@@ -15,10 +15,11 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from cortex_graph.errors import GraphError, InvalidArguments, PermissionDenied
+from cortex_graph.errors import GraphError, InvalidArguments, PermissionDenied, QueryTimeout
 from cortex_graph.sparql.words import WORDS
 
 Kind = Literal["iri", "pname", "var", "string", "lang", "bnode", "number", "word", "sign"]
@@ -106,19 +107,26 @@ def another_server(text: str, at: int, what: str) -> GraphError:
     )
 
 
-def read_tokens(text: str, depth: int) -> list[Token]:
+def read_tokens(text: str, depth: int, deadline: float | None = None) -> list[Token]:
     """The tokens of a text.
 
     Args:
         text: the text.
         depth: how deep brackets and prefix operators may nest.
+        deadline: when it must have been read, by `time.monotonic`.
 
     Raises:
         InvalidArguments: something in it is no token, or nests too deeply.
         PermissionDenied: it asks another server.
+        QueryTimeout: it takes too long to read.
 
     """
-    return list(_Reader(text, depth).tokens())
+    found: list[Token] = []
+    for token in _Reader(text, depth).tokens():
+        if deadline is not None and not len(found) % 1000 and time.monotonic() > deadline:
+            raise QueryTimeout("the text took longer to read than it may", hint="send it in parts")
+        found.append(token)
+    return found
 
 
 class _Reader:

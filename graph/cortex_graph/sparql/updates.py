@@ -82,9 +82,10 @@ def update_graphs(
         QueryLimit: it would change more than the limits allow.
 
     """
-    tokens = read_text(text, limits.update_bytes, limits.depth)
+    deadline = time.monotonic() + timeout_s
+    tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
-    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, timeout_s, limits)
+    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, deadline, limits)
     for operation in operations:
         update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
@@ -103,7 +104,7 @@ class _Update:
         text: str,
         using: tuple[Sequence[str] | None, Sequence[str] | None],
         provenance: Provenance | None,
-        timeout_s: float,
+        deadline: float,
         limits: Limits,
     ) -> None:
         self._store = store
@@ -111,7 +112,7 @@ class _Update:
         self._text = text
         self._using = using
         self._provenance = provenance
-        self._deadline = time.monotonic() + timeout_s
+        self._deadline = deadline
         self._limits = limits
         self._skolem = Skolem(store)
         self._own = {graph.names.graph.value: graph for graph in graphs}
@@ -198,6 +199,7 @@ class _Update:
         return list(quads)
 
     def _data(self, operation: Data, block: Block) -> Iterator[Quad]:
+        self._left()
         graph = self._target(block.graph, None)
         written = Writer(self._text, operation.prologue).write([block.tokens, "."])
         try:

@@ -224,6 +224,7 @@ def test_an_update_that_touches_too_many_triples_does_nothing(graph: NamespacedG
         f"BASE <urn:x:{'x' * 10_000}/> INSERT DATA {{ {'<a> <b> <c> . ' * 2000} }}",
         f"PREFIX p: <urn:x:{'x' * 10_000}> " + "INSERT DATA { p:a p:b 1 } ; " * 4000,
         f"BASE <urn:x:{'x' * 10_000}/> " + "".join(f"PREFIX p{i}: <{i}> " for i in range(5000)) + "CLEAR DEFAULT",
+        "".join(f"PREFIX p{i}: <urn:x:{i}> " for i in range(4000)) + "INSERT DATA {} ; PREFIX q: <urn:x> " * 200,
         f"PREFIX p: <urn:x:{'x' * 10_000}> INSERT {{ ?s ?p 1 }} WHERE {{ {'?s p:b.c ?o . ' * 4000} }}",
     ],
 )
@@ -231,6 +232,20 @@ def test_short_names_of_long_iris_do_not_make_a_short_text_a_huge_one(graph: Nam
     with pytest.raises(QueryLimit, match="MiB when they are written in full"):
         graph.update(text)
     assert triples(graph) == []
+
+
+def test_what_a_prefix_means_is_not_changed_by_a_later_declaration(graph: NamespacedGraph) -> None:
+    graph.update("PREFIX p: <urn:x:> INSERT DATA { p:a p:b 1 } ; PREFIX p: <urn:y:> INSERT DATA { p:a p:b 2 }")
+    assert {(row[0], row[2]) for row in triples(graph)} == {("urn:x:a", 1), ("urn:y:a", 2)}
+
+
+def test_the_longest_update_is_read_in_time_or_refused(graph: NamespacedGraph) -> None:
+    with pytest.raises(QueryTimeout):
+        update_graphs(graph.store, [graph], f"INSERT DATA {{ mayros:a mayros:b 1 {'.' * 2_000_000} }}", timeout_s=0.5)
+    text = f"INSERT DATA {{ mayros:a mayros:b 1 {'.' * 100_000} }}"
+    assert graph.update(text) == Updated(1, 0)
+    many = "".join(f"PREFIX p{i}: <urn:x:{i}> " for i in range(4000)) + "INSERT DATA { p1:a p2:b 1 } ; " * 10_000
+    assert graph.update(many) == Updated(1, 0)
 
 
 def test_triples_that_are_too_long_together_are_not_changed_at_once(graph: NamespacedGraph) -> None:
