@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -65,9 +65,26 @@ def test_an_unknown_format_is_refused_with_the_nearest(reader: Plugin) -> None:
 
 
 def test_a_host_finds_the_plugin_by_its_entry_point() -> None:
+    found = entry_points(group="cortex_skills.plugins")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (found,) = project["entry-points"]["cortex_skills.plugins"].items()
-    assert EntryPoint(*found, group="cortex_skills.plugins").load() is Plugin
+    assert {entry.name: entry.value for entry in found} == project["entry-points"]["cortex_skills.plugins"]
+    assert found["semantic-skills"].load() is Plugin
+    assert found["semantic-skills"].dist.name == "cortex-skills"
+
+
+def test_every_schema_is_one_of_json_schema_and_of_an_object() -> None:
+    from jsonschema_rs import meta
+
+    for tool in TOOLS.values():
+        for schema in (tool.input_schema, tool.output_schema):
+            meta.validate(schema)
+            assert schema["type"] == "object"
+
+
+def test_no_offered_schema_is_a_choice_at_its_top() -> None:
+    """OpenAI and Anthropic refuse those."""
+    for tool in TOOLS.values():
+        assert not tool.is_built or not {"oneOf", "anyOf", "allOf"} & tool.input_schema.keys()
 
 
 def test_what_a_tool_answers_is_what_its_output_schema_says(tmp_path: Path) -> None:
