@@ -20,6 +20,7 @@ from cortex_skills.limits import Budgets
 from cortex_skills.manifest import Manifest
 from cortex_skills.memory import Memories, new_memory, wanted
 from cortex_skills.memory.hiding import without_memories
+from cortex_skills.memory.owned import PATIENCE_S
 from cortex_skills.policy import check_may_write, check_permissions
 
 
@@ -121,7 +122,9 @@ class GraphBridge:
     def recall(self, query: Any = None, options: Any = None, *_: Any) -> list[dict[str, Any]]:
         """The memories that fit a query best, each with its score."""
         self._check("memory:recall", "memory.recall")
-        recalled = self._memories.recall(wanted(query, options), agent=self.agent)
+        # Some of the time is left to the skill, to make something of the refusal.
+        patience_s = min(PATIENCE_S, 0.8 * remaining_s())
+        recalled = self._memories.recall(wanted(query, options), agent=self.agent, patience_s=patience_s)
         return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
 
     def _check_predicate(self, predicate: str) -> None:

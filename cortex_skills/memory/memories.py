@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from cortex_graph import NamespacedGraph
 from cortex_graph.store import Pattern
 from cortex_skills.memory.model import NewMemory, Recalled, Wanted
-from cortex_skills.memory.owned import OwnedMemories
+from cortex_skills.memory.owned import PATIENCE_S, OwnedMemories
 from cortex_skills.memory.reading import MemoryReader
 from cortex_skills.memory.records import memory_id, memory_node, triples_of
 
@@ -59,8 +59,13 @@ class Memories:
         self._graph.create_triples(triples_of(self._graph.names, new, agent, skill, self._clock()))
         return identifier, True
 
-    def recall(self, wanted: Wanted, *, agent: str) -> Recalled:
+    def recall(self, wanted: Wanted, *, agent: str, patience_s: float = PATIENCE_S) -> Recalled:
         """What an agent remembers about something, best first.
+
+        Args:
+            wanted: the query.
+            agent: whose memories.
+            patience_s: how long to wait for their index, in seconds; the first time it has to be made.
 
         Raises:
             CortexError: `graph_busy`, while its memories are being indexed.
@@ -74,7 +79,7 @@ class Memories:
             self._owned.move_to_end(agent)
             while len(self._owned) > _MAX_AGENTS:
                 self._owned.popitem(last=False)
-        return owned.recall(wanted)
+        return owned.recall(wanted, patience_s)
 
     def forget(self, identifier: str, *, agent: str) -> bool:
         """Delete a memory of an agent; True if there was one."""

@@ -6,6 +6,8 @@ Rules kept here:
 - what others remember is found by its minute: when the graph was written to, the minutes since the last look are read
   again (and one before, for clocks). Everything is looked at when there is no index yet, after a long pause, and once
   an hour, which is when memories are found that came in by an import;
+- the first look at many memories takes longer than a call may: it goes on behind, and who cannot wait is told to come
+  again;
 - at most `MAX_INDEXED` memories are searched; how many are not is told.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from array import array
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -30,7 +33,7 @@ log = logging.getLogger(__name__)
 
 MAX_INDEXED = 200_000
 POOL = 200  # the candidates with the best words, which are ranked by importance and recency too
-_PATIENCE_S = 10.0
+PATIENCE_S = 10.0
 _ROUNDS = 3
 _MINUTE = timedelta(minutes=1)
 _LONG_PAUSE = timedelta(hours=6)
@@ -53,23 +56,30 @@ class OwnedMemories:
         self._reader = MemoryReader(graph, agent)
         self._clock = clock
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
         self._index = WordIndex()
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._importances = array("d")
         self._times = array("d")
         self._revision: str | None = None
+        self._first_look: threading.Thread | None = None
         self._looked: datetime | None = None
         self._looked_at_all: datetime | None = None
 
-    def recall(self, wanted: Wanted) -> Recalled:
+    def recall(self, wanted: Wanted, patience_s: float = PATIENCE_S) -> Recalled:
         """The memories that answer a query best.
 
+        Args:
+            wanted: the query.
+            patience_s: how long to wait for the index, in seconds.
+
         Raises:
-            CortexError: `graph_busy`, when the index is being made for somebody else for a long time.
+            CortexError: `graph_busy`, when the index is not made by then; it goes on being made.
 
         """
-        if not self._lock.acquire(timeout=_PATIENCE_S):
+        deadline = time.monotonic() + patience_s
+        if not self._look_first(patience_s) or not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise CortexError("graph_busy", "the memories are being indexed", hint="try again in a while")
         try:
             self._refresh()
@@ -85,6 +95,25 @@ class OwnedMemories:
             return Recalled(tuple(found), tuple(words), len(candidates))
         finally:
             self._lock.release()
+
+    def _look_first(self, patience_s: float) -> bool:
+        """Wait for the first look, begun by whoever comes first; False when it takes longer."""
+        if self._looked is not None:
+            return True
+        with self._starting:
+            look = self._first_look
+            if look is None or not look.is_alive():
+                look = self._first_look = threading.Thread(target=self._look, name="memories", daemon=True)
+                look.start()
+        look.join(patience_s)
+        return not look.is_alive()
+
+    def _look(self) -> None:
+        with self._lock:
+            try:
+                self._refresh()
+            except Exception as error:  # whoever waits looks again, and gets it
+                log.info("the memories could not be indexed: %s", error)
 
     def _candidates(self, words: list[str], min_importance: float) -> list[Candidate]:
         return [

@@ -40,7 +40,7 @@ def rows() -> list[Row]:
 def _rows(graph: NamespacedGraph, words: list[str]) -> list[Row]:
     memories = Memories(graph)
     start = time.perf_counter()
-    memories.recall(wanted(words[500]), agent="a1")
+    memories.recall(wanted(words[500]), agent="a1", patience_s=600)
     first = time.perf_counter() - start
     chance = random.Random(7)
 

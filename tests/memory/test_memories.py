@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import NamespacedGraph, vocabulary
+from cortex_graph import GraphError, NamespacedGraph, vocabulary
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.memory import Memories, new_memory, owned, wanted
@@ -270,3 +270,21 @@ def test_what_cannot_be_remembered_is_refused_by_its_field(given, field) -> None
 def test_a_limit_that_is_none_is_refused(limit) -> None:
     with pytest.raises(CortexError, match="limit must be a whole number from 1 to 50"):
         wanted("a", {"limit": limit})
+
+
+def test_a_first_look_that_takes_long_is_told_and_goes_on(memories, graph, clock) -> None:
+    for number in range(1500):
+        remember(memories, f"tea {number}")
+    fresh = Memories(graph, clock)
+
+    with pytest.raises(CortexError) as caught:
+        fresh.recall(wanted("tea"), agent="a1", patience_s=0.0)
+    assert caught.value.code == "graph_busy"
+    assert len(fresh.recall(wanted("tea"), agent="a1", patience_s=60).found) == 5
+
+
+def test_a_store_that_is_closed_is_told_and_not_waited_for(graph, clock) -> None:
+    fresh = Memories(graph, clock)
+    graph.store.close()
+    with pytest.raises(GraphError):
+        fresh.recall(wanted("tea"), agent="a1")
