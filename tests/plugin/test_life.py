@@ -132,7 +132,6 @@ def test_the_status_is_ready_for_json_and_holds_what_was_used(opened: Opened, sk
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"store": "https://example.org/sparql"}, "graph_unavailable"),
         ({"store": "nothing://x"}, "graph_unavailable"),
         ({"store": "a\0b"}, "graph_unavailable"),
         ({"store": "FOLDER"}, "graph_unavailable"),
