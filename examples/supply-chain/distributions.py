@@ -54,6 +54,8 @@ def described(distributions: Iterable[Distribution]) -> Iterator[Package]:
         except UnicodeDecodeError as error:
             log.warning("left out a distribution whose metadata is not UTF-8: %s", error)
             continue
+        except FileNotFoundError:  # what the backport of importlib.metadata says, once anything has imported it
+            names = versions = []
         if not names or not versions:
             log.warning("left out a distribution whose metadata has no name or no version: %s", distribution)
         elif (name := canonicalize_name(names[0])) not in seen:

@@ -65,7 +65,8 @@ def build(files: Mapping[str, str], entry: str, *, timeout_s: float, answer_byte
     try:
         deadline = time.monotonic() + timeout_s
         deep_threads.run(lambda: run.run(run.functions["_start"], deadline), run.interrupt)
-    except Finished:
+    except Finished as finished:
+        finished.__traceback__ = None  # or its frames, the caller's too, would live until the next garbage collection
         if world.too_long:
             raise AnswerTooLong from None
     except SandboxError as error:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -158,9 +159,22 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
     assert not (tmp_path / "store").exists()
 
 
+@contextmanager
+def heard(number: signal.Signals) -> Iterator[None]:
+    """What is started meanwhile hears a signal, also where the tests themselves run under nohup."""
+    before = signal.getsignal(number)
+    if before is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
 def test_each_way_to_end_it_ends_it_well(dev: Callable[..., Dev], skills: Path, number: signal.Signals) -> None:
-    running = dev(write(skills / "kyc", 1))
+    with heard(number):
+        running = dev(write(skills / "kyc", 1))
     running.until("loaded kyc")
     running.process.send_signal(number)
     assert running.end() == (0, [])
