@@ -16,9 +16,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from pyoxigraph import Quad, RdfFormat, serialize
+from pyoxigraph import Quad, RdfFormat
 
 from cortex_graph.errors import InvalidArguments, invalid
+from cortex_graph.files import write_quads
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.store import Pattern
 from cortex_graph.stores.folders import store_above
@@ -68,7 +69,7 @@ def export_rdf(
             if form == RdfFormat.RDF_XML:
                 _export_xml(graph, quads, output, prefixes)
             else:
-                _write(quads, output, form, prefixes)
+                write_quads(quads, output, form, prefixes)
     except OSError as error:
         hint = "name a file in a folder that is there and that you may write to"
         raise invalid("target", f"{shown(target)} cannot be written: {error.strerror or error}", hint=hint) from error
@@ -100,17 +101,12 @@ class _Counted:
             yield from chain(firsts[1], streams[1])
 
 
-def _write(quads: _Counted, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-    statements = quads if form.supports_datasets else (quad.triple for quad in quads)
-    serialize(statements, output, form, prefixes=dict(prefixes))
-
-
 def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], prefixes: Mapping[str, str]) -> None:
     # Oxigraph writes what XML cannot hold all the same, and other readers choke on it.
     with scratch_folder() as folder:
         written = folder / "graph.rdf"
         with written.open("wb") as file:
-            _write(quads, file, RdfFormat.RDF_XML, prefixes)
+            write_quads(quads, file, RdfFormat.RDF_XML, prefixes)
         try:
             check_file(written, RdfFormat.RDF_XML)
         except InvalidArguments as error:

@@ -20,9 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, serialize
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import invalid
+from cortex_graph.files import read_triples, write_quads
 from cortex_graph.index import hash_line
 from cortex_graph.provenance import Provenance
 from cortex_graph.store import Answer, Dataset, Page, Pattern
@@ -182,17 +183,13 @@ class CortexStore:
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
         try:
-            triples = parse(path=path, format=RdfFormat.N_TRIPLES)
-            self.bulk_insert(Quad(quad.subject, quad.predicate, quad.object, graph) for quad in triples)
+            self.bulk_insert(read_triples(path, graph))
         except OSError as error:
             raise self._api.client.unavailable(f"was to load {path}, which cannot be read: {error}") from error
 
     def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
         """See `GraphStore`."""
-        quads: Iterable[Any] = self.quads(Pattern(graph))
-        if not form.supports_datasets:
-            quads = (quad.triple for quad in quads)
-        serialize(quads, output, form, prefixes=dict(prefixes))
+        write_quads(self.quads(Pattern(graph)), output, form, prefixes)
 
     def query(
         self,
