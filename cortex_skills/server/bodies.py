@@ -135,6 +135,22 @@ def check(name: str, document: Any) -> Any:
     return document
 
 
+def pairs_of(encoded: bytes, most: int) -> list[tuple[str, str]]:
+    """The names and values of a query string or a form.
+
+    Raises:
+        ValueError: it is malformed, is not ASCII or, decoded, not UTF-8, or has more than `most` of them.
+
+    """
+    return parse_qsl(
+        encoded.decode("ascii"),
+        keep_blank_values=True,
+        strict_parsing=bool(encoded),
+        errors="strict",
+        max_num_fields=most,
+    )
+
+
 def parse_query(name: str | None, query: bytes) -> dict[str, Any]:
     """The parameters of a query string, as the component of that name has them.
 
@@ -143,14 +159,8 @@ def parse_query(name: str | None, query: bytes) -> dict[str, Any]:
 
     """
     try:
-        pairs = parse_qsl(
-            query.decode("ascii"),
-            keep_blank_values=True,
-            strict_parsing=bool(query),
-            errors="strict",
-            max_num_fields=_MAX_PARAMETERS,
-        )
-    except ValueError:  # also what is not ASCII or, decoded, not UTF-8
+        pairs = pairs_of(query, _MAX_PARAMETERS)
+    except ValueError:
         raise _invalid("the query string is malformed", "percent-encode it, in UTF-8") from None
     known = {} if name is None else component(name)["properties"]
     given: dict[str, Any] = {}

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from urllib.parse import parse_qsl
 
+from cortex_skills.server.bodies import pairs_of
 from cortex_skills.server.errors import HttpError
 
 FORM = "application/x-www-form-urlencoded"
@@ -92,14 +92,8 @@ def read_post(kind: str, query: bytes, body: bytes) -> Request:
 def _parameters(encoded: bytes) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     try:
-        pairs = parse_qsl(
-            encoded.decode("ascii"),
-            keep_blank_values=True,
-            strict_parsing=bool(encoded),
-            errors="strict",
-            max_num_fields=_MAX_PARAMETERS,
-        )
-    except ValueError:  # also what is not ASCII or, decoded, not UTF-8
+        pairs = pairs_of(encoded, _MAX_PARAMETERS)
+    except ValueError:
         raise _invalid("the parameters are malformed", "percent-encode them, in UTF-8") from None
     for name, value in pairs:
         given.setdefault(name, []).append(value)
