@@ -44,10 +44,10 @@ class Starting:
         self._box = box
 
     def interrupt(self) -> None:
-        """Stop it, where it can be stopped."""
-        interrupt = getattr(self._box, "interrupt", None)
-        if interrupt is not None:
-            interrupt()
+        """Stop it, if anything is being started."""
+        box = self._box
+        if box is not None:
+            box.interrupt()
 
 
 @dataclass(frozen=True)

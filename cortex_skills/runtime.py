@@ -154,10 +154,7 @@ class SkillRuntime:
             with stop.interrupts(box.interrupt):
                 answer = box.call("onQuery", context, timeout_s=_left(deadline), shared="results")
         except SandboxError as error:
-            if stop.is_set:  # no fault of the skill's
-                self._box = None
-                box.close()
-                stop.check()
+            self._abandon_if_stopped(box, stop)  # no fault of the skill's
             stopped_by = error if _is_spent(box, error) else self._tell(box, error, "onQuery", deadline)
             if stopped_by is not None:
                 self._stopped(box, stopped_by)
@@ -165,12 +162,16 @@ class SkillRuntime:
         finally:
             self._bridge.agent = self._session.agent
             self._log.pass_on(box.take_logs())
-        if stop.is_set:  # at the last moment: it may have been meant to end, and is not trusted to go on
+        self._abandon_if_stopped(box, stop)  # at the last moment: it may have been meant to end
+        self._stops = 0
+        return answer
+
+    def _abandon_if_stopped(self, box: Box, stop: Stop) -> None:
+        """A sandbox that was interrupted is not trusted to go on."""
+        if stop.is_set:
             self._box = None
             box.close()
             stop.check()
-        self._stops = 0
-        return answer
 
     def _restart(self, deadline: float, stop: Stop) -> Box:
         self._log.tell(logging.INFO, "starting anew in a fresh sandbox")
