@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,20 +10,11 @@ import pytest
 from hypothesis import settings
 
 from cortex_skills import Config, Plugin
+from tests.logs import told  # noqa: F401 - a fixture of every test here
 from tests.plugin.skills import write_skill
 
 settings.register_profile("no-deadline", deadline=None)  # nothing here asserts a time
 settings.load_profile("no-deadline")
-
-
-@pytest.fixture(autouse=True)
-def told() -> Iterator[None]:
-    """What the plugin says at INFO is said, for `caplog` to read."""
-    logger = logging.getLogger("cortex_skills")
-    before = logger.level
-    logger.setLevel(logging.INFO)
-    yield
-    logger.setLevel(before)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,16 +11,7 @@ import pytest
 
 from cortex_skills import Config, Plugin
 from cortex_skills.reload import ReloadReport
-
-
-@pytest.fixture(autouse=True)
-def told() -> Iterator[None]:
-    """What the plugin says at INFO is said, for `caplog` to read."""
-    logger = logging.getLogger("cortex_skills")
-    before = logger.level
-    logger.setLevel(logging.INFO)
-    yield
-    logger.setLevel(before)
+from tests.logs import told  # noqa: F401 - a fixture of every test here
 
 
 @pytest.fixture
