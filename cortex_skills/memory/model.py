@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cortex_graph.moments import date_time
+
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
@@ -46,7 +48,7 @@ class Memory:
             "text": self.text,
             "importance": self.importance,
             "tags": list(self.tags),
-            "time": self.time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": date_time(self.time),
             "skill": self.skill,
         }
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from cortex_graph.moments import date_time, to_milliseconds
 from cortex_graph.names import Names
 from cortex_graph.vocabulary import (
     DATE_TIME,
@@ -60,7 +61,7 @@ def minute_of(moment: datetime) -> str:
 def triples_of(names: Names, new: NewMemory, agent: str, skill: str | None, time: datetime) -> list[dict[str, Any]]:
     """The triples that a new memory is, as `NamespacedGraph.create_triples` takes them."""
     subject = f"{names.prefix}memory:{memory_id(agent, new.text)}"
-    moment = time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = date_time(to_milliseconds(time))
     said: list[tuple[NamedNode, Any]] = [
         (MEMORY_OWNER, {"node": f"{names.prefix}agent:{agent}"}),
         (MEMORY_TEXT, new.text),

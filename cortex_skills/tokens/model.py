@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from cortex_graph.moments import date_time
 from cortex_skills.errors import CortexError
 
 PERMISSIONS = ("read", "write", "provenance")
@@ -166,7 +167,7 @@ def _list(given: Any) -> list[Any]:
 
 
 def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return date_time(moment)
 
 
 def _read(text: Any) -> datetime:

@@ -19,6 +19,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.errors import invalid
+from cortex_graph.moments import date_time
 from cortex_graph.names import Names
 from cortex_graph.vocabulary import (
     ATTRIBUTED_TO,
@@ -162,4 +163,4 @@ def _time(given: datetime | None) -> Literal:
     moment = datetime.now(UTC) if given is None else given
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise invalid("provenance.time", "must be a datetime with a time zone", hint="datetime.now(UTC)")
-    return Literal(moment.astimezone(UTC).isoformat().replace("+00:00", "Z"), datatype=DATE_TIME)
+    return Literal(date_time(moment), datatype=DATE_TIME)

@@ -29,7 +29,7 @@ def test_what_was_remembered_is_recalled_with_all_that_was_said(memories, clock)
         "text": "Ana prefers tea",
         "importance": 0.8,
         "tags": ["ana", "drinks"],
-        "time": "2026-06-01T12:00:30.000Z",
+        "time": "2026-06-01T12:00:30Z",
         "skill": "probe",
     }
     assert (scored.relevance, scored.importance, scored.recency) == (1.0, 0.9, 1.0)

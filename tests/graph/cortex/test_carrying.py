@@ -145,5 +145,5 @@ def test_a_provenance_goes_out_as_the_api_has_it() -> None:
     assert to_json(Provenance("k", None, "a", WHEN)) == {
         "skill": "k",
         "agent": "a",
-        "time": "2026-01-31T12:00:00.500000Z",
+        "time": "2026-01-31T12:00:00.5Z",
     }

@@ -15,6 +15,7 @@ from pyoxigraph import Quad
 
 from cortex_graph.errors import GraphError
 from cortex_graph.index import hash_line
+from cortex_graph.moments import date_time
 from cortex_graph.names import Names
 from cortex_graph.provenance import Provenance, as_json, description_of, record_of, skill_of
 
@@ -57,6 +58,6 @@ def to_json(provenance: Provenance) -> dict[str, Any]:
         "skill": provenance.skill,
         "skillVersion": provenance.skill_version,
         "agent": provenance.agent,
-        "time": None if provenance.time is None else provenance.time.isoformat().replace("+00:00", "Z"),
+        "time": None if provenance.time is None else date_time(provenance.time),
     }
     return {key: value for key, value in given.items() if value is not None}
