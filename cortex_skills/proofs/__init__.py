@@ -1,0 +1,1 @@
+"""Proofs: of logic, of who said something, and of knowing something without telling it."""
