@@ -1,9 +1,8 @@
 """The file of tokens, shared by the command and by running servers.
 
 Rules kept here:
-- the file holds digests, never a token's text; it is 0600, and one that others may read or write is not trusted;
-- a change is read, made and written under a lock, into a new file that takes the old one's place: two commands at once
-  both count, and a reader sees the one or the other, whole;
+- the file holds digests, never a token's text, and is this user's alone (`private_files`);
+- a change is read, made and written under a lock: two commands at once both count;
 - a reader looks at the file each time, so that a revoked token is of no use from the next request on;
 - a file that cannot be read or understood opens nothing.
 """
@@ -11,21 +10,17 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import os
-import stat
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cortex_skills.errors import CortexError
+from cortex_skills.private_files import NotPrivateError, locked, read_private, write_private
 from cortex_skills.tokens.model import Token, read_record
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
-_POSIX = os.name == "posix"
 
 
 def default_file() -> Path:
@@ -105,27 +100,20 @@ class TokenFile:
 
     def _change(self, change: Callable[[tuple[Token, ...]], tuple[Token, ...]]) -> None:
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _locked(self.path.with_name(f"{self.path.name}.lock")):
+            with locked(self.path):
                 old = self._read() if self.path.exists() else ()
                 new = change(old)
                 if new != old:
-                    self._write(new)
+                    document = {"version": _VERSION, "tokens": [token.to_record() for token in new]}
+                    write_private(self.path, json.dumps(document, indent=1).encode())
         except OSError as error:
             raise self._refused(f"cannot be written: {error.strerror}", "see cortex.tokenFile") from error
 
     def _read(self) -> tuple[Token, ...]:
         try:
-            with open(self.path, "rb", opener=_without_waiting) as file:
-                state = os.fstat(file.fileno())
-                if _POSIX and (state.st_mode & 0o077 or state.st_uid != os.geteuid()):
-                    raise self._refused("can be read or written by others", "make it your own, with mode 600")
-                if not stat.S_ISREG(state.st_mode):
-                    raise self._refused("is no file", "see cortex.tokenFile")
-                data = file.read(_MAX_BYTES + 1)
-            if len(data) > _MAX_BYTES:
-                raise self._refused("is too large", "revoke tokens that are not needed")
-            document = json.loads(data)
+            document = json.loads(read_private(self.path, _MAX_BYTES))
+        except NotPrivateError as error:
+            raise self._refused(error.problem, error.hint) from None
         except OSError as error:
             raise self._refused(f"cannot be read: {error.strerror}", "see who owns it") from error
         except (ValueError, RecursionError) as error:
@@ -140,48 +128,5 @@ class TokenFile:
         except CortexError as error:
             raise self._refused(f"is damaged: {error.message}", "remove it and create the tokens anew") from error
 
-    def _write(self, tokens: tuple[Token, ...]) -> None:
-        document = {"version": _VERSION, "tokens": [token.to_record() for token in tokens]}
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)  # 0600 from the start
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(document, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
-        if _POSIX:
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the file of tokens {self.path} {problem}", hint=hint)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; a pipe in its place is not waited for."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes out until the end of the block."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        if _POSIX:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        else:
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        yield
-    finally:
-        os.close(handle)
