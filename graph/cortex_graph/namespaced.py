@@ -30,6 +30,7 @@ from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pa
 from cortex_graph.errors import invalid
 from cortex_graph.index import TripleIndex
 from cortex_graph.names import DEFAULT_BASE, Names
+from cortex_graph.proofs import StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
 from cortex_graph.sparql.limits import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
@@ -68,6 +69,7 @@ class NamespacedGraph:
         self.store = store
         self.names = Names(namespace, base, vocabularies)
         self.index = TripleIndex(store, self.names)
+        self.proofs = StoredProofs(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
     @property
@@ -131,12 +133,13 @@ class NamespacedGraph:
         return None if quad is None else self._as_json(quad, triple_id)
 
     def delete_triple(self, triple_id: str) -> bool:
-        """Delete a triple and its provenance; True if this namespace had it."""
+        """Delete a triple, its provenance, and the proofs that prove nothing else; True if this namespace had it."""
         quad = self.index.find(check_id(triple_id))
         if quad is None:
             return False
         record = self.names.record(triple_id)
-        return self.store.remove(quad, [(self.names.provenance_graph, record), (self.names.index_graph, record)])
+        about = [(self.names.provenance_graph, node) for node in (record, *self.proofs.going_with([record]))]
+        return self.store.remove(quad, [*about, (self.names.index_graph, record)])
 
     def count(self, pattern: Mapping[str, Any] | None = None) -> int:
         """How many triples have what a pattern binds, exactly; takes longer the more there are.

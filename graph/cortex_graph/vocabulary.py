@@ -24,8 +24,16 @@ GENERATED_AT = NamedNode(f"{PROV}generatedAtTime")
 SOFTWARE_VERSION = NamedNode(f"{SCHEMA}softwareVersion")
 DATE_TIME = NamedNode(f"{XSD}dateTime")
 STRING = NamedNode(f"{XSD}string")
+
+# A proof, and the rules that it applies (`proofs.py`).
 PROOF = NamedNode(f"{CORTEX}proof")
 PROOF_CLASS = NamedNode(f"{CORTEX}Proof")
+PROOF_KIND = NamedNode(f"{CORTEX}proofKind")
+PROVES = NamedNode(f"{CORTEX}proves")
+PREMISE = NamedNode(f"{CORTEX}premise")
+RULES = NamedNode(f"{CORTEX}rules")
+RULE_SET = NamedNode(f"{CORTEX}RuleSet")
+CONTENT = NamedNode(f"{CORTEX}content")
 
 # A memory (`cortex_skills/memory`): terms of our own, so that no predicate of a skill is one of them by chance.
 MEMORY_OWNER = NamedNode(f"{CORTEX}memoryOwner")

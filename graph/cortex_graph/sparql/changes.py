@@ -1,7 +1,7 @@
 """What an update does to a namespace, as quads: the triples, and what is kept about them.
 
 Rules kept here:
-- a triple that goes takes its record and its entry of the index along; one that comes brings them;
+- a triple that goes takes its record, its entry of the index and its own proofs along; one that comes brings them;
 - a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as with an import;
 - literals are written as the store gives them back, so that their ids hold.
 """
@@ -148,7 +148,11 @@ def _kept_about(store: GraphStore, graph: NamespacedGraph, quads: list[Quad]) ->
         return []
     keepers = [keeper for keeper in (names.provenance_graph, names.index_graph) if store.count(Pattern(keeper), 1)]
     records = [names.record(hash_line(str(quad))) for quad in quads] if keepers else []
-    return [quad for record in records for keeper in keepers for quad in store.quads(Pattern(keeper, record))]
+    kept = [quad for record in records for keeper in keepers for quad in store.quads(Pattern(keeper, record))]
+    if names.provenance_graph in keepers:
+        proofs = graph.proofs.going_with(set(records))
+        kept += [quad for proof in proofs for quad in store.quads(Pattern(names.provenance_graph, proof))]
+    return kept
 
 
 def _to_keep_about(graph: NamespacedGraph, quads: list[Quad], provenance: Provenance | None) -> list[Quad]:

@@ -4,7 +4,7 @@ Rules kept here:
 - a record's id is the hash of its triple in this namespace's graph; one that does not match is refused, and with it the
   whole import: somebody changed the triple, the record, or the namespace;
 - a record is what `provenance.record_of` writes, with links to proofs; anything else in the graph is refused, but for
-  what describes the namespace's own agents, skills and proofs;
+  what describes the namespace's own agents, skills and proofs; a proof and a rule set are named by their content;
 - what a record says of agents and times cannot be checked: it is as true as the file;
 - memory stays flat, but for one record at a time, which has a bound.
 """
@@ -21,21 +21,30 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 from cortex_graph.errors import InvalidArguments, invalid
 from cortex_graph.index import hash_line
 from cortex_graph.names import Names
+from cortex_graph.proofs import content_id, proof_quads, read_proof
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.transfer.sorting import sorted_lines
 from cortex_graph.vocabulary import (
     AGENT,
     ATTRIBUTED_TO,
+    CONTENT,
     DATE_TIME,
     ENTITY,
     GENERATED_AT,
     LABEL,
     OBJECT,
     PREDICATE,
+    PREMISE,
     PROOF,
+    PROOF_CLASS,
+    PROOF_KIND,
+    PROVES,
+    RULE_SET,
+    RULES,
     SOFTWARE_AGENT,
     SOFTWARE_VERSION,
     STATEMENT,
+    STRING,
     SUBJECT,
     TYPE,
 )
@@ -43,6 +52,8 @@ from cortex_graph.vocabulary import (
 MAX_LINES = 1000  # of one record, or one description
 _ONCE = (SUBJECT, PREDICATE, OBJECT, GENERATED_AT)
 _OF_RECORDS = frozenset({TYPE, *_ONCE, ATTRIBUTED_TO, PROOF})
+_OF_PROOFS = frozenset({TYPE, PROOF_KIND, CONTENT, GENERATED_AT, PROVES, PREMISE, RULES})
+_OF_RULES = frozenset({TYPE, CONTENT})
 _OF_AGENTS = frozenset({TYPE, LABEL, SOFTWARE_VERSION})
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -100,7 +111,9 @@ def check_group(subject: str, triples: list[Triple], names: Names) -> Triple | N
     own = names.graph.value
     if node.startswith((f"{own}:agent:", f"{own}:skill:")):
         _check_agent(node, triples)
-    elif not node.startswith(f"{own}/proof/"):
+    elif node.startswith((f"{own}/proof/", f"{own}/rules/")):
+        _check_evidence(node, triples, names)
+    else:
         raise _refused(node, "is no record, agent, skill or proof of this namespace")
     return None
 
@@ -129,6 +142,24 @@ def _check_record(node: str, triple_hash: str, triples: list[Triple], names: Nam
             if not isinstance(triple.object, NamedNode) or not triple.object.value.startswith(own):
                 raise _refused(node, f"leads out of the namespace, to {triple.object}")
     return about.triple
+
+
+def _check_evidence(node: str, triples: list[Triple], names: Names) -> None:
+    """A proof or a rule set is what `proofs.py` writes, under the name that its content gives it."""
+    kind = PROOF_CLASS if "/proof/" in node.removeprefix(names.graph.value) else RULE_SET
+    if strange := {triple.predicate for triple in triples} - (_OF_PROOFS if kind == PROOF_CLASS else _OF_RULES):
+        raise _refused(node, f"has {min(map(str, strange))}, which is not for it")
+    if [triple.object for triple in triples if triple.predicate == TYPE] != [kind]:
+        raise _refused(node, f"must be a {kind}, and nothing else")
+    content = [triple.object for triple in triples if triple.predicate == CONTENT]
+    texts = [text.value for text in content if isinstance(text, Literal) and text.datatype == STRING]
+    if len(content) != 1 or [content_id(text) for text in texts] != [node.rpartition("/")[2]]:
+        raise _refused(node, "is not named by what it holds")
+    if kind == PROOF_CLASS:
+        quads = [Quad(t.subject, t.predicate, t.object, names.provenance_graph) for t in triples]
+        proof = read_proof(quads, names)
+        if proof is None or set(quads) != set(proof_quads(proof, names)):
+            raise _refused(node, "is no proof of triples of this namespace")
 
 
 def _check_agent(node: str, triples: list[Triple]) -> None:

@@ -17,6 +17,7 @@ from rdflib.compare import isomorphic
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph, Provenance, export_rdf, open_store, vocabulary
 from cortex_graph.ontology import context, ontology, shapes
+from cortex_graph.proofs import StoredProof, content_id
 from cortex_graph.store import Pattern
 from cortex_graph.terms import to_term
 from tests.graph.strategies import unicode_text, values
@@ -117,11 +118,32 @@ ROW = {"subject": "a", "predicate": "p", "object": 1}
 
 
 def test_a_record_with_a_proof_conforms() -> None:
+    graph = proved()
+    conforms, text = report(records_of(graph))
+    assert conforms, text
+    assert {term.value for term in (vocabulary.PROOF_CLASS, vocabulary.RULE_SET)} <= {
+        quad.object.value for quad in records_of(graph)
+    }
+
+
+def proved() -> NamespacedGraph:
     graph = recorded(ROW, skill="s", skill_version="1.0.0", agent="a")
-    (record,) = {quad.subject for quad in records_of(graph) if quad.predicate == vocabulary.SUBJECT}
-    proof = NamedNode("urn:cortex:mayros/proof/1")
-    link = Quad(record, vocabulary.PROOF, proof, graph.names.provenance_graph)
-    assert report([*records_of(graph), link])[0]
+    (triple,) = graph.list_triples()["triples"]
+    rules = "# rules"
+    on = {"premises": ("0" * 64,), "rests_on_graph": True, "rules": (content_id(rules),)}
+    graph.proofs.add(StoredProof("pol", "{}", "2026-01-01T00:00:00Z", (triple["id"],), **on), [rules])
+    return graph
+
+
+@pytest.mark.parametrize("predicate", [vocabulary.CONTENT, vocabulary.PROOF_KIND, vocabulary.PROVES, vocabulary.TYPE])
+def test_a_proof_that_lacks_something_does_not_conform(predicate: NamedNode) -> None:
+    graph = proved()
+    (proof, *_) = {quad.subject for quad in records_of(graph) if quad.predicate == vocabulary.PROOF_KIND}
+    (rules, *_) = {quad.object for quad in records_of(graph) if quad.predicate == vocabulary.RULES}
+    of = rules if predicate == vocabulary.TYPE else proof
+    kept = [quad for quad in records_of(graph) if (quad.subject, quad.predicate) != (of, predicate)]
+    assert len(kept) < len(records_of(graph))
+    assert not report(kept)[0]
 
 
 @pytest.mark.parametrize(
