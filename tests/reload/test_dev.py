@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reload.test_reload import RECALL, needs
-from tests.reload.versions import save_code, save_manifest, write
+from tests.reload.versions import RECALL, needs, save_code, save_manifest, write
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 DATA = '<urn:cortex:mayros:s> <urn:cortex:mayros:p> "seeded" .\n'

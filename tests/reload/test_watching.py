@@ -17,8 +17,7 @@ import pytest
 from cortex_skills import Plugin
 from cortex_skills.watcher import Watcher, is_relevant, watched_folders
 from tests.reload.conftest import Told
-from tests.reload.test_reload import needs
-from tests.reload.versions import code, save_code, save_manifest, version_of, write
+from tests.reload.versions import code, needs, save_code, save_manifest, version_of, write
 
 Opened = Callable[..., Plugin]
 

@@ -1,12 +1,20 @@
-"""Skills that say which version they are."""
+"""Skills that say which version they are, and what is asked and told of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cortex_skills import Plugin
+from cortex_skills.reload import ReloadReport
 from tests.plugin.skills import manifest_text, write_skill
+
+Opened = Callable[..., Plugin]
+
+RECALL = {"permissions": {"graph": ["read", "write"], "proofs": ["request"], "memory": ["recall"]}}
+READ = {"permissions": {"graph": ["read"]}, "assertions": []}
+NOTHING: dict[str, list[str]] = {"reloaded": [], "loaded": [], "rejected": [], "restored": []}
 
 
 def code(name: str, version: object, more: str = "") -> str:
@@ -44,3 +52,18 @@ def answer(plugin: Plugin, name: str) -> str:
 def version_of(plugin: Plugin, name: str) -> str:
     """Which version answers."""
     return answer(plugin, name).partition('"version":')[2].partition("}")[0]
+
+
+def needs(slug: str, version: str = "^1.0.0") -> dict[str, object]:
+    """What a manifest says that depends on another skill."""
+    return {"dependencies": [{"slug": slug, "version": version}]}
+
+
+def names(report: ReloadReport) -> dict[str, list[str]]:
+    """Which skills a report tells of."""
+    return {
+        "reloaded": [item.name for item in report.reloaded],
+        "loaded": [item.name for item in report.loaded],
+        "rejected": [item.name for item in report.rejected],
+        "restored": list(report.restored),
+    }
