@@ -1,0 +1,52 @@
+"""The generators of the suite: libsodium's base point `B`, and `H`, of which nobody knows the logarithm to `B`.
+
+Rules kept here:
+- `H` comes out of a hash and is derived when it is first used, by provers and verifiers alike: it is no constant that
+  one has to believe in;
+- the derivation: for n = 0, 1, … take the first 32 bytes of SHA-512(`DERIVATION` ‖ n as one byte). The first of them
+  that encode a point of the curve (RFC 8032, §5.1.3), multiplied by the cofactor 8, is `H`.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from hashlib import sha512
+
+from nacl.exceptions import RuntimeError as SodiumError
+
+from cortex_skills.proofs.zk.group import BASE, BYTES, add, read_point, times
+
+SUITE = "edwards25519-sha512"
+DERIVATION = b"cortex-skills/zk/edwards25519-sha512/generator/H"
+B = BASE
+
+
+@cache
+def value_generator() -> bytes:
+    """`H`, the generator that carries the values of commitments."""
+    for counter in range(256):
+        candidate = sha512(DERIVATION + bytes([counter])).digest()[:BYTES]
+        try:
+            point = add(candidate, candidate)  # on the curve, or refused
+        except SodiumError:
+            continue
+        for _ in range(2):
+            point = add(point, point)
+        return read_point(point)
+    raise AssertionError("no hash of 256 encodes a point")  # chance 2^-256
+
+
+@cache
+def _power(exponent: int) -> bytes:
+    if not exponent:
+        return value_generator()
+    half = _power(exponent - 1)
+    return add(half, half)
+
+
+@lru_cache(maxsize=256)
+def multiple_of_h(weight: int) -> bytes:
+    """`weight · H` for a public weight from 1 to 2^64; kept for the next time."""
+    if weight & (weight - 1) == 0:
+        return _power(weight.bit_length() - 1)
+    return times(weight, value_generator())

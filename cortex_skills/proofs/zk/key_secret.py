@@ -1,0 +1,50 @@
+"""The scalar behind an Ed25519 public key, as a witness.
+
+Rules kept here:
+- the scalar is the one of RFC 8032, §5.1.5: out of the SHA-512 of the seed, clamped;
+- a secret shows nothing of itself, and is neither copied nor pickled;
+- one key may sign and prove: a challenge of a signature and one of a proof are hashes that begin differently, so
+  neither is the other.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha512
+from typing import Any, NoReturn
+
+from cortex_skills.proofs.zk.group import BYTES, L, NotCanonicalError, times_base
+
+
+class KeySecret:
+    """A secret key.
+
+    Args:
+        scalar: from 1 to `L - 1`.
+
+    Attributes:
+        public: the public key, 32 bytes.
+
+    Raises:
+        NotCanonicalError: the scalar is out of its range.
+
+    """
+
+    __slots__ = ("public", "scalar")
+
+    def __init__(self, scalar: int) -> None:
+        if not 0 < scalar < L:
+            raise NotCanonicalError("a secret key is not a scalar beside zero")
+        self.scalar = scalar
+        self.public = times_base(scalar)
+
+    @classmethod
+    def of_seed(cls, seed: bytes) -> KeySecret:
+        """The secret of the Ed25519 key that has this seed."""
+        half = int.from_bytes(sha512(seed).digest()[:BYTES], "little")
+        return cls((half & ((1 << 254) - 8) | 1 << 254) % L)
+
+    def __repr__(self) -> str:
+        return f"KeySecret(of {self.public.hex()})"
+
+    def __reduce_ex__(self, _: Any) -> NoReturn:
+        raise TypeError("a secret key is neither copied nor pickled: open it where it is used")

@@ -1,0 +1,151 @@
+"""What a zero-knowledge proof speaks of: a statement of the graph, for whom, and until when.
+
+Rules kept here:
+- a statement is whole: namespace, triple, skill and version, the verifier's nonce, expiry. All of it is in the
+  transcript, so a proof moved to another statement is none;
+- the triple is its canonical N-Quads line (RDFC-1.0, §6), in the graph of its namespace; its hash is recomputed, never
+  believed;
+- what is read is exact: unknown keys, other types and texts that are not canonical are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from cortex_skills.proofs.zk.group import NotCanonicalError
+from cortex_skills.proofs.zk.values import text_bytes
+
+MAX_NONCE = 256  # bytes in UTF-8
+
+_MAX_TRIPLE = 64 << 10
+_MAX_WORD = 256
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_KEYS = ("namespace", "triple", "tripleHash", "skill", "skillVersion", "nonce", "expires")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, and what a proof of it is bound to beside it.
+
+    Args:
+        namespace: whose graph the triple is in.
+        triple: its canonical N-Quads line, from the first `<` to the last ` .`, without the line feed.
+        skill: the name of the skill that acts.
+        skill_version: its version; empty when it has none.
+        nonce: what the verifier asked to be bound in, so that the proof was made for this occasion; empty for none.
+        expires: when the proof ends: `YYYY-MM-DDTHH:MM:SSZ`.
+
+    Attributes:
+        triple_hash: the SHA-256 of the line with its line feed, in hexadecimal: the triple's id.
+        items: all of it, as the transcript has it.
+
+    Raises:
+        NotCanonicalError: a part is not as it must be.
+
+    """
+
+    namespace: str
+    triple: str
+    skill: str
+    skill_version: str
+    nonce: str
+    expires: str
+    triple_hash: str = field(init=False)
+    items: tuple[bytes, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, longest in (
+            ("namespace", _MAX_WORD),
+            ("triple", _MAX_TRIPLE),
+            ("skill", _MAX_WORD),
+            ("skill_version", _MAX_WORD),
+            ("nonce", MAX_NONCE),
+            ("expires", _MAX_WORD),
+        ):
+            text = getattr(self, name)
+            if not isinstance(text, str) or len(text_bytes(text)) > longest:
+                raise NotCanonicalError(f"the {name} of a statement is not a text of at most {longest} bytes")
+        self.end()
+        digest = sha256(f"{self.triple}\n".encode()).digest()
+        object.__setattr__(self, "triple_hash", digest.hex())
+        words = (self.skill, self.skill_version, self.nonce, self.expires)
+        object.__setattr__(self, "items", (self.namespace.encode(), digest, *(word.encode() for word in words)))
+
+    def end(self) -> datetime:
+        """When the proof ends.
+
+        Raises:
+            NotCanonicalError: `expires` is no moment.
+
+        """
+        try:
+            if _MOMENT.fullmatch(self.expires):
+                return datetime.fromisoformat(self.expires)
+        except ValueError:
+            pass
+        raise NotCanonicalError("the expiry of a statement is not a moment such as 2030-01-31T12:00:00Z")
+
+    def has_expired(self, now: datetime) -> bool:
+        """Whether the proof has ended."""
+        return now >= self.end()
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as a proof carries it."""
+        return {
+            "namespace": self.namespace,
+            "triple": self.triple,
+            "tripleHash": self.triple_hash,
+            "skill": self.skill,
+            "skillVersion": self.skill_version,
+            "nonce": self.nonce,
+            "expires": self.expires,
+        }
+
+
+def read_statement(given: object) -> Statement:
+    """A statement that came from outside.
+
+    Raises:
+        NotCanonicalError: it is none, or its hash is not that of its triple.
+
+    """
+    read = exact_keys(given, _KEYS, "the statement")
+    parts = (read[key] for key in ("namespace", "triple", "skill", "skillVersion", "nonce", "expires"))
+    statement = Statement(*parts)
+    if statement.triple_hash != read["tripleHash"]:
+        raise NotCanonicalError("the hash of the statement is not that of its triple")
+    _check_line(statement.triple)
+    return statement
+
+
+def moment_text(moment: datetime) -> str:
+    """A moment as `expires` has it, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def exact_keys(given: object, keys: tuple[str, ...], what: str) -> Mapping[str, Any]:
+    """A mapping that has these keys, all of them and no other.
+
+    Raises:
+        NotCanonicalError: it is none.
+
+    """
+    if not isinstance(given, Mapping) or set(given) != set(keys):
+        raise NotCanonicalError(f"{what} is not an object with exactly the keys {', '.join(keys)}")
+    return given
+
+
+def _check_line(line: str) -> None:
+    from pyoxigraph import RdfFormat, parse
+
+    try:
+        quads = list(parse(line, RdfFormat.N_QUADS))
+    except (SyntaxError, ValueError):
+        quads = []
+    if len(quads) != 1 or f"{quads[0]} ." != line:
+        raise NotCanonicalError("the triple of the statement is not one canonical line of N-Quads")

@@ -1,0 +1,60 @@
+"""The challenge of a proof (Fiat–Shamir): a hash of everything that was fixed before it.
+
+Rules kept here:
+- strong Fiat–Shamir (Bernhard, Pereira, Warinschi, *How not to prove yourself*, 2012): the suite, the generators, the
+  statement, the claim with every commitment, and every first message go in, so that a proof of one thing is none of
+  another;
+- each item is a frame: its length as 4 bytes, big-endian, then its bytes. So no two lists of items are the same bytes;
+- the challenge is SHA-512 of all frames, as a little-endian number modulo the order of the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha512
+
+from cortex_skills.proofs.zk.generators import SUITE, B, value_generator
+from cortex_skills.proofs.zk.group import L
+
+DOMAIN = b"cortex-skills/zk"
+VERSION = b"1"
+
+_prefix: list[bytes] = []
+
+
+def frame(item: bytes) -> bytes:
+    """An item with its length before it."""
+    return len(item).to_bytes(4, "big") + item
+
+
+def frames(items: Iterable[bytes]) -> bytes:
+    """Items one after the other, each with its length before it."""
+    return b"".join([part for item in items for part in (len(item).to_bytes(4, "big"), item)])
+
+
+class Transcript:
+    """What a proof speaks of, as bytes.
+
+    Args:
+        items: of the statement, then of the claim, in their order.
+
+    Attributes:
+        context: the bytes that every challenge begins with.
+
+    """
+
+    __slots__ = ("context",)
+
+    def __init__(self, *items: bytes) -> None:
+        self.context = prefix() + frames(items)
+
+    def challenge(self, messages: Iterable[bytes]) -> int:
+        """The challenge that answers the first messages of a proof."""
+        return int.from_bytes(sha512(self.context + frames(messages)).digest(), "little") % L
+
+
+def prefix() -> bytes:
+    """The frames that every transcript begins with: domain, version, suite, generators."""
+    if not _prefix:
+        _prefix.append(frames((DOMAIN, VERSION, SUITE.encode(), B, value_generator())))
+    return _prefix[0]
