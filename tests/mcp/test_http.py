@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,6 +17,7 @@ from mcp import MCPError
 
 from cortex_skills.server.mcp import door as doors
 from cortex_skills.server.mcp.server import AT_ONCE
+from tests.mcp import skills
 from tests.mcp.conftest import over_http
 from tests.mcp.test_clients import ASK, STATUS, run
 from tests.mcp.test_life import FOREVER, until
@@ -91,6 +95,27 @@ def test_a_session_is_not_there_for_another_token_and_not_after_its_end(running:
     assert eve.delete("/mcp", headers=session).status_code == 404
     assert ada.delete("/mcp", headers=session).status_code == 200
     assert ada.post("/mcp", json=PING, headers=session).status_code == 404
+
+
+def test_what_changes_before_a_session_opens_its_stream_is_told_on_it(running: Running, tmp_path: Path) -> None:
+    """A client opens its stream after its first requests: a change may come between."""
+    client = running.client("of-the-host")
+    sessions = [opened(client) for _ in range(2)]
+    assert client.post("/mcp", json=PING, headers=sessions[0]).status_code == 200
+    running.plugin.load(skills.write(tmp_path / "more", "other-desk"))
+    for session in sessions:
+        with client.stream("GET", "/mcp", headers=session) as stream:
+            told = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
+        assert sorted(told) == [f"notifications/{what}/list_changed" for what in ("prompts", "resources", "tools")]
+    current = opened(client)
+    with client.stream("GET", "/mcp", headers=current) as stream:
+        running.plugin.unload("other-desk")
+        told = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
+    assert len(set(told)) == 3  # each once: nothing was told that this session knew
+
+
+def data_of(stream: httpx.Response) -> Iterator[str]:
+    return (line for line in stream.iter_lines() if line.startswith("data: "))
 
 
 def test_pages_of_other_origins_and_hosts_are_refused(running: Running) -> None:

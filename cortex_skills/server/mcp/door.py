@@ -7,6 +7,7 @@ Rules kept here:
 - what a request may be is checked before the SDK sees it: its method, its type, its size, the time that it takes;
 - sessions, and requests at work (streams are that too), are bounded in all and for each token; a session that is not
   used ends, and a stream whose token was revoked;
+- a session whose stream begins is told what it has missed;
 - when the server ends, streams end at once, and calls under way as they would.
 """
 
@@ -14,7 +15,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -41,6 +44,7 @@ IDLE_S = 900.0
 ASK_AGAIN_S = 15.0
 _MAX_NAME = 256
 _METHODS = ("POST", "GET", "DELETE")
+_SESSION_ID = "mcp-session-id"
 _PRINCIPAL = "cortex.principal"
 _SESSION = "cortex.mcp"
 
@@ -90,7 +94,9 @@ class McpDoor:
         scope = {**scope, _PRINCIPAL: principal, _SESSION: session, "user": _user(principal)}
         self._at_work[principal.name] += 1
         try:
-            await self._serve(manager, service, scope, receive, _Answer(send))
+            answer = _Answer(send)
+            with self._heard(scope["method"], headers.get(_SESSION_ID), answer):
+                await self._serve(manager, service, scope, receive, answer)
         finally:
             self._at_work[principal.name] -= 1
             if not self._at_work[principal.name]:
@@ -134,6 +140,20 @@ class McpDoor:
                 await begun.wait()
                 self._manager = manager
             return self._manager
+
+    @contextmanager
+    def _heard(self, method: str, session: str | None, answer: _Answer) -> Iterator[None]:
+        """Meanwhile a session can be told of changes, when this is the request that opens its stream."""
+        if method != "GET" or session is None or self._built is None:
+            yield
+            return
+        changes = self._built.changes
+        answer.on_success = lambda: changes.stream_begins(session)
+        try:
+            yield
+        finally:
+            if answer.is_success:  # else there is another stream, or no such session
+                changes.stream_ends(session)
 
     async def _serve(
         self, manager: StreamableHTTPSessionManager, service: Service, scope: Scope, receive: Receive, answer: _Answer
@@ -248,6 +268,8 @@ class _Answer:
     """Hands an answer on, and can end it before its time."""
 
     def __init__(self, send: Send) -> None:
+        self.on_success: Callable[[], None] | None = None
+        self.is_success = False
         self._send = send
         self._has_begun = self._is_over = False
 
@@ -255,6 +277,10 @@ class _Answer:
         self._has_begun = True
         self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
+        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
+            self.is_success = True
+            if self.on_success is not None:
+                self.on_success()
 
     async def end(self) -> None:
         if not self._has_begun:
