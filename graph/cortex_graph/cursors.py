@@ -32,8 +32,8 @@ class Position:
     mark: bytes
 
 
-def mark_of(quad: Quad) -> bytes:
-    """Eight bytes that tell a quad from the others near it."""
+def mark_of(quad: Quad | str) -> bytes:
+    """Eight bytes that tell a quad, or what `str` gives for it, from the others near it."""
     return hashlib.sha256(str(quad).encode()).digest()[:8]
 
 

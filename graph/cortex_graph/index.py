@@ -31,12 +31,15 @@ from cortex_graph.store import GraphStore, Identifying, Pattern
 
 SMALL = 10_000  # quads in a graph that is read through sooner than indexed
 _RECENT = 4096  # triples in one half of the memory of recent ones
+_SHA_256 = hashlib.sha256()  # to be copied: that takes half the time of making one
 _LONG = 2048  # characters of a line; longer ones are not kept in memory
 
 
 def hash_line(line: str) -> str:
     """The id of the quad that `str` gives this line for."""
-    return hashlib.sha256(f"{line} .\n".encode()).hexdigest()
+    digest = _SHA_256.copy()
+    digest.update(f"{line} .\n".encode())
+    return digest.hexdigest()
 
 
 class TripleIndex:
@@ -54,9 +57,15 @@ class TripleIndex:
         self._recent: dict[str, Quad] = {}
         self._less_recent: dict[str, Quad] = {}
 
-    def identify(self, quad: Quad) -> str:
-        """The id of a quad as the store has it; the quad is remembered for a while."""
-        line = str(quad)
+    def identify(self, quad: Quad, line: str | None = None) -> str:
+        """The id of a quad as the store has it; the quad is remembered for a while.
+
+        Args:
+            quad: what is identified.
+            line: what `str` gives for it, if the caller has that.
+
+        """
+        line = line or str(quad)
         triple_id = hash_line(line)
         if len(line) < _LONG:
             if len(self._recent) >= _RECENT:

@@ -113,6 +113,7 @@ class Names:
         self._record = f"{base}{namespace}/triple/"
         self._own = f"{base}{namespace}:"
         self._base_length = len(base)
+        self._own_length = len(self._own)
         self._longest_first = sorted(self.vocabularies.items(), key=lambda item: -len(item[1]))
 
     def node(self, name: Any, field: str = "name") -> NamedNode:
@@ -143,10 +144,9 @@ class Names:
     def name(self, iri: str) -> str:
         """The name under which an IRI is read here; `node` turns it back into the same IRI."""
         if iri.startswith(self._own):
-            local = iri[len(self._own) :]
-            if _ALL_KEPT.fullmatch(local):
+            if _ALL_KEPT.fullmatch(iri, self._own_length):
                 return iri[self._base_length :]
-            if text := _decoded(local):
+            if text := _decoded(iri[self._own_length :]):
                 return self.prefix + text
         for prefix, start in self._longest_first:
             if iri.startswith(start) and (text := _decoded(iri[len(start) :])):

@@ -103,10 +103,10 @@ class NamespacedGraph:
         quads = [self._quad(*check_triple(triple)) for triple in triples]
         ids = [self.index.identify(quad) for quad in quads]
         created = self._write(quads, ids, provenance)
-        return [
-            {**self._as_json(quad, triple_id), "created": new}
-            for quad, triple_id, new in zip(quads, ids, created, strict=True)
-        ]
+        rows = self._as_json(quads, ids)
+        for row, new in zip(rows, created, strict=True):
+            row["created"] = new
+        return rows
 
     def list_triples(self, pattern: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """A page of the triples that have what the pattern binds.
@@ -130,7 +130,7 @@ class NamespacedGraph:
     def get_triple(self, triple_id: str) -> dict[str, Any] | None:
         """The triple that has this id; None when this namespace has none."""
         quad = self.index.find(check_id(triple_id))
-        return None if quad is None else self._as_json(quad, triple_id)
+        return None if quad is None else self._as_json([quad], [triple_id])[0]
 
     def delete_triple(self, triple_id: str) -> bool:
         """Delete a triple, its provenance, and the proofs that prove nothing else; True if this namespace had it."""
@@ -243,7 +243,7 @@ class NamespacedGraph:
         page = self.store.match(pattern, limit, cursor)
         total, exact = self._total(pattern, len(page.quads), whole=cursor is None and page.cursor is None)
         return {
-            key: [self._as_json(quad, self.index.identify(quad)) for quad in page.quads],
+            key: self._as_json(page.quads, map(self.index.identify, page.quads, page.lines or map(str, page.quads))),
             "total": total,
             "totalIsExact": exact,
             "nextCursor": page.cursor,
@@ -265,13 +265,19 @@ class NamespacedGraph:
         counted = self.store.count(pattern, MAX_TOTAL + 1)
         return (counted, True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
 
-    def _as_json(self, quad: Quad, triple_id: str) -> dict[str, Any]:
-        return {
-            "id": triple_id,
-            "subject": name_of(quad.subject, self.names),
-            "predicate": self.names.name(quad.predicate.value),
-            "object": from_term(quad.object, self.names),
-        }
+    def _as_json(self, quads: Iterable[Quad], ids: Iterable[str]) -> list[dict[str, Any]]:
+        """Triples as they go out; the predicates of many are few."""
+        names = self.names
+        predicates: dict[str, str] = {}
+        rows = []
+        for quad, triple_id in zip(quads, ids, strict=True):
+            iri = quad.predicate.value
+            predicate = predicates.get(iri)
+            if predicate is None:
+                predicate = predicates[iri] = names.name(iri)
+            subject, object_ = name_of(quad.subject, names), from_term(quad.object, names)
+            rows.append({"id": triple_id, "subject": subject, "predicate": predicate, "object": object_})
+        return rows
 
 
 def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:

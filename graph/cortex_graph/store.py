@@ -37,10 +37,18 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Page:
-    """Some quads, and the cursor that leads to those after them; None when there are none."""
+    """Some quads of a graph.
+
+    Attributes:
+        quads: in the store's order.
+        cursor: leads to those after them; None when there are none.
+        lines: what `str` gives for each, from a store that had to write them anyway.
+
+    """
 
     quads: list[Quad]
     cursor: str | None
+    lines: list[str] | None = None
 
 
 @dataclass(frozen=True)

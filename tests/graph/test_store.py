@@ -169,3 +169,36 @@ def test_a_count_stops_at_its_ceiling(store: GraphStore, ceiling: int | None, co
     assert store.count(Pattern(GRAPH), ceiling) == count
     assert store.count(Pattern(GRAPH, NODE, NODE, Literal(1))) == 1
     assert store.graph_names() in ([GRAPH, OTHER], [OTHER, GRAPH])
+
+
+def test_a_count_is_of_what_is_there_now_whatever_wrote_it(tmp_path: Path) -> None:
+    store, pattern = OxigraphStore(), Pattern(GRAPH)
+    file = tmp_path / "more.nt"
+    file.write_text(f"{quad(6).triple} .\n")
+    counts = []
+
+    def told() -> None:
+        counts.append((store.count(pattern), store.count(pattern), store.count(pattern, 2)))
+
+    for write in (
+        lambda: None,
+        lambda: store.insert([[quad(1)]]),
+        lambda: store.insert([[quad(2)], [quad(3, OTHER), quad(3)]]),
+        lambda: store.apply([quad(4)], [quad(1)]),
+        lambda: store.apply_at(store.revision([GRAPH]), [GRAPH], [quad(1)], []),
+        lambda: store.bulk_insert([quad(5)]),
+        lambda: store.bulk_load(file, GRAPH),
+        lambda: store.remove(quad(6)),
+        lambda: store.remove(quad(1), [(GRAPH, NODE)]),
+    ):
+        write()
+        told()
+    assert counts == [(n, n, min(n, 2)) for n in (0, 1, 3, 3, 4, 5, 6, 5, 0)]
+
+
+def test_what_was_counted_is_not_told_of_a_store_that_is_closed() -> None:
+    store = OxigraphStore()
+    assert store.count(Pattern(GRAPH)) == 0
+    store.close()
+    with pytest.raises(GraphUnavailable, match="closed"):
+        store.count(Pattern(GRAPH))

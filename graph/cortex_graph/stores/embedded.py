@@ -16,7 +16,7 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar, cast
@@ -40,6 +40,8 @@ from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
+_COUNTS = 1000  # patterns whose count is remembered, each with the last write to its graph
+_SHORT = 4096  # characters of the terms of such a pattern
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _FULL = "No space left"
 _ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
@@ -86,6 +88,7 @@ class OxigraphStore:
         self._revisions = Revisions()
         self._store: Store = Store() if folder is None else _opened(folder)
         self._evaluation = Evaluation(self._revisions, folder, self._copy)
+        self._counted = lru_cache(_COUNTS)(self._count)
 
     @classmethod
     def read_only(cls, folder: Path) -> OxigraphStore:
@@ -170,17 +173,21 @@ class OxigraphStore:
     @_reported
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
-        offset, quads = 0, self._slice(pattern, 0, limit + 1)
-        if cursor is not None:
+        if cursor is None:
+            offset, quads = 0, self._slice(pattern, 0, limit + 1)
+        else:
             offset, quads = self._after(pattern, read_cursor(pattern, cursor), limit + 1)
         found: list[Quad] = []
+        lines: list[str] = []
         room = PAGE_BYTES
         for quad in quads:
-            room -= len(str(quad).encode())
+            line = str(quad)
+            room -= len(line.encode())
             if len(found) == limit or (found and room < 0):
-                return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
+                return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(lines[-1]))), lines)
             found.append(quad)
-        return Page(found, None)
+            lines.append(line)
+        return Page(found, None, lines)
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         """See `GraphStore`."""
@@ -191,10 +198,9 @@ class OxigraphStore:
 
     @_reported
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
-        """See `GraphStore`."""
-        limit = "" if ceiling is None else f"LIMIT {ceiling}"
-        (row,) = self._select(f"SELECT (COUNT(*) AS ?n) {{ SELECT * {_where(pattern)} {limit} }}")
-        return int(row["n"].value)
+        """See `GraphStore`. Quick for what was counted since the graph was last written to."""
+        counted = self._counted if _is_short(pattern) else self._count
+        return counted(pattern, ceiling, self._revisions.of((pattern.graph,)))
 
     @_reported
     def graph_names(self) -> list[NamedNode]:
@@ -259,6 +265,7 @@ class OxigraphStore:
         """See `GraphStore`."""
         self._evaluation.close()
         self._store = _Closed(self._where)  # type: ignore[assignment]
+        self._counted.cache_clear()
 
     def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
         update = f"{_data('DELETE', remove)}; {_data('INSERT', insert)}"
@@ -293,6 +300,11 @@ class OxigraphStore:
                     _sweep(self._folder)
                 raise
 
+    def _count(self, pattern: Pattern, ceiling: int | None, _revision: int) -> int:
+        limit = "" if ceiling is None else f"LIMIT {ceiling}"
+        (row,) = self._select(f"SELECT (COUNT(*) AS ?n) {{ SELECT * {_where(pattern)} {limit} }}")
+        return int(row["n"].value)
+
     def _iterate(self, pattern: Pattern) -> Iterator[Quad]:
         return self._store.quads_for_pattern(pattern.subject, pattern.predicate, pattern.object_, pattern.graph)
 
@@ -302,16 +314,18 @@ class OxigraphStore:
     def _slice(self, pattern: Pattern, offset: int, length: int) -> Iterator[Quad]:
         """Quads one by one: all of them at once may be more than the memory holds."""
         if not offset:
-            yield from islice(self._iterate(pattern), length)
-            return
+            return islice(self._iterate(pattern), length)
         # Oxigraph skips ten times faster in a query, and answers it in the same order.
-        for row in self._select(f"SELECT * {_where(pattern)} OFFSET {offset} LIMIT {length}"):
-            yield Quad(
+        rows = self._select(f"SELECT * {_where(pattern)} OFFSET {offset} LIMIT {length}")
+        return (
+            Quad(
                 pattern.subject or row["s"],
                 pattern.predicate or row["p"],
                 pattern.object_ or row["o"],
                 pattern.graph,
             )
+            for row in rows
+        )
 
     def _after(self, pattern: Pattern, last: Position, length: int) -> tuple[int, Iterator[Quad]]:
         """Where the quads after the last one that was read begin, and those quads: skipping is what takes the time."""
@@ -421,6 +435,11 @@ def foreign_files(folder: Path) -> list[str]:
 
 def _graphs(quads: Sequence[Quad]) -> set[NamedNode]:
     return {quad.graph_name for quad in quads}  # type: ignore[misc]  # in a store of ours all graphs have names
+
+
+def _is_short(pattern: Pattern) -> bool:
+    terms = (pattern.subject, pattern.predicate, pattern.object_)
+    return sum(len(term.value) for term in terms if term is not None) <= _SHORT
 
 
 def _where(pattern: Pattern) -> str:
