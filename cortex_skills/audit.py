@@ -48,9 +48,14 @@ class AuditRecord:
     stripped: int = 0
 
 
+def is_kept() -> bool:
+    """Whether a record would be written anywhere."""
+    return log.isEnabledFor(logging.INFO)
+
+
 def record(entry: AuditRecord) -> None:
     """Write a record."""
-    if log.isEnabledFor(logging.INFO):
+    if is_kept():
         log.info("%s", json.dumps(asdict(entry), ensure_ascii=True))
 
 

@@ -136,6 +136,10 @@ class Events:
 
         return take_back
 
+    def are_told(self, event: EventName) -> bool:
+        """Whether somebody on this thread would hear of an event."""
+        return bool(self._told(event))
+
     def before_agent_start(self, start: AgentStart) -> None:
         """Tell that an agent starts."""
         self._tell("before_agent_start", start)

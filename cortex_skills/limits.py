@@ -76,22 +76,25 @@ class RateWindow:
 class Slot:
     """One unit of a budget, already taken. As a context manager it goes back when the block raises."""
 
-    def __init__(self, give_back: Callable[[], None]) -> None:
-        self._give_back = give_back
-        self._lock = Lock()
+    __slots__ = ("_counts", "_held", "_lock", "_skill")
+
+    def __init__(self, counts: Counter[str], skill: str, lock: Lock) -> None:
+        self._counts = counts
+        self._skill = skill
+        self._lock = lock
         self._held = True
 
     @classmethod
     def free(cls) -> Slot:
         """A slot of what is not counted."""
-        return cls(lambda: None)
+        return cls(Counter(), "", Lock())
 
     def refund(self) -> None:
         """Give the slot back; a second time does nothing."""
         with self._lock:
-            held, self._held = self._held, False
-        if held:
-            self._give_back()
+            if self._held:
+                self._held = False
+                self._counts[self._skill] -= 1
 
     def __enter__(self) -> Slot:
         return self
@@ -176,11 +179,7 @@ class Budgets:
         if counts[skill] >= limit:
             raise _spent(code, f"{skill} has", noun, counts[skill], limit)
         counts[skill] += 1
-        return Slot(lambda: self._give_back(counts, skill))
-
-    def _give_back(self, counts: Counter[str], skill: str) -> None:
-        with self._lock:
-            counts[skill] -= 1
+        return Slot(counts, skill, self._lock)
 
 
 def _spent(code: str, who: str, noun: str, used: int, limit: int) -> CortexError:

@@ -241,17 +241,18 @@ class Plugin:
             cleaned, result = _cleaned(outcome)
         except Exception as error:
             result = failed(as_ours(audit.word(tool), error))
-        entry = audit.AuditRecord(
-            time=audit.now(),
-            tool=audit.word(tool),
-            skill=acting,
-            agent=audit.word(who),
-            outcome=result.code or "ok",
-            milliseconds=round((time.monotonic() - started) * 1000, 3),
-            stripped=cleaned.stripped_count if cleaned else 0,
-        )
-        audit.record(entry)
-        self._events.after_tool_call(ToolEnd(entry, self.session, result))
+        if audit.is_kept() or self._events.are_told("after_tool_call"):
+            entry = audit.AuditRecord(
+                time=audit.now(),
+                tool=audit.word(tool),
+                skill=acting,
+                agent=audit.word(who),
+                outcome=result.code or "ok",
+                milliseconds=round((time.monotonic() - started) * 1000, 3),
+                stripped=cleaned.stripped_count if cleaned else 0,
+            )
+            audit.record(entry)
+            self._events.after_tool_call(ToolEnd(entry, self.session, result))
         return result
 
     def _run(
@@ -268,7 +269,8 @@ class Plugin:
         from cortex_skills.tools import Call
 
         policy.check_call(tool.name, tool.permissions, skill, skills)
-        self._events.before_tool_call(ToolCall(tool.name, arguments, skill.name, agent, self.session))
+        if self._events.are_told("before_tool_call"):
+            self._events.before_tool_call(ToolCall(tool.name, arguments, skill.name, agent, self.session))
         if tool.rate_limited:
             self._rate.acquire(skill.name)
         with self._slot(tool, skill, skills) as slot:

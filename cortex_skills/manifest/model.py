@@ -41,12 +41,15 @@ class Permissions:
     memory: frozenset[str] = frozenset()
 
     def __contains__(self, permission: str) -> bool:
-        return permission in self.names()
+        area, _, action = permission.partition(":")
+        return action in self._areas().get(area, ())
 
     def names(self) -> frozenset[str]:
         """Every permission as `area:action`."""
-        areas = {"graph": self.graph, "proofs": self.proofs, "memory": self.memory}
-        return frozenset(f"{area}:{action}" for area, actions in areas.items() for action in actions)
+        return frozenset(f"{area}:{action}" for area, actions in self._areas().items() for action in actions)
+
+    def _areas(self) -> dict[str, frozenset[str]]:
+        return {"graph": self.graph, "proofs": self.proofs, "memory": self.memory}
 
 
 @dataclass(frozen=True, slots=True)

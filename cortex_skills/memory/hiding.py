@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from cortex_graph.names import Names
@@ -27,8 +28,8 @@ def without_memories(page: Mapping[str, Any], key: str, semantic: Semantic, name
 
     """
     triples: list[dict[str, Any]] = page[key]
-    terms = {names.name(term.value) for term in MEMORY_TERMS}
-    if not any(triple["predicate"] in terms for triple in triples):
+    terms = _terms(names)
+    if terms.isdisjoint({triple["predicate"] for triple in triples}):
         return dict(page)
     declared = {*(a.predicate for a in semantic.assertions), *(q.predicate for q in semantic.queries)}
     terms -= {names.name(names.node(predicate).value) for predicate in declared}
@@ -36,3 +37,9 @@ def without_memories(page: Mapping[str, Any], key: str, semantic: Semantic, name
     hidden = len(triples) - len(shown)
     exact = page["totalIsExact"] and (not hidden or page["nextCursor"] is None)
     return {**page, key: shown, "total": max(len(shown), page["total"] - hidden), "totalIsExact": exact}
+
+
+@lru_cache(8)
+def _terms(names: Names) -> frozenset[str]:
+    """What the predicates of memories are called in a namespace."""
+    return frozenset(names.name(term.value) for term in MEMORY_TERMS)
