@@ -18,8 +18,9 @@ _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\u
 _UNUSUAL = re.compile(rf"[^ !-%'-;=?-~\u00a1-\u00ac\u00ae-\u02ff]|[{_BLANK}]")
 _ALWAYS_ESCAPED = re.compile(f"[<>&{_BLANK}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*")  # what JSON writes as it is, and no markup: most of all names and values
-_PLAIN_NAME = re.compile(r"[!#-%'-;=?-\[\]-~]+")
+PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup: most of all names and values
+_PLAIN = re.compile(f"[ {PLAIN}]*")
+_PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

@@ -8,12 +8,19 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from cortex_skills.escaping import json_text, shown_name
+from cortex_skills.escaping import PLAIN, json_text, shown_name
+
+# With two quotes and no escape, both are of the object; so the two names before it hold no blank, or there were more.
+_PLAIN_LINE = re.compile(f'[{PLAIN}]+ [{PLAIN}]+ "[ {PLAIN}]*"')
 
 
 def line_of(triple: Mapping[str, Any]) -> str:
     """One triple as one line."""
-    return f"{shown_name(triple['subject'])} {shown_name(triple['predicate'])} {json_text(triple['object'])}"
+    subject, predicate, object_ = triple["subject"], triple["predicate"], triple["object"]
+    if type(object_) is str and _PLAIN_LINE.fullmatch(line := f'{subject} {predicate} "{object_}"'):
+        return line  # as below, and as most are
+    return f"{shown_name(subject)} {shown_name(predicate)} {json_text(object_)}"
