@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,14 +76,22 @@ class SkillSandbox:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What is checked of a skill and of an assertion (`verification`).
-
-    `require_signature` is off until skills can be signed.
-    """
+    """What is checked of a skill and of an assertion (`verification`)."""
 
     require_signature: bool = False
+    trust_on_first_use: bool = False
+    trust_store: str = ""
     pol_validation: bool = True
     auto_scan: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """The rules that statements are proved by, and the key that proofs are signed with (`proofs`)."""
+
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    keys: str = ""
+    key: str = "local"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,6 +115,7 @@ class Config:
     base_iri: str = "urn:cortex:"
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
+    proofs: Proofs = field(default_factory=Proofs)
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
@@ -173,7 +182,7 @@ class Config:
             raise invalid(problems)
         values = {snake(key): value for key, value in document.data.items()}
         for item in fields(self):
-            default: Any = item.default
+            default: Any = item.default if item.default_factory is MISSING else item.default_factory()
             value = values.get(item.name, default)
             if isinstance(value, dict) and item.name != "store":
                 parts = {snake(key): tuple(part) if isinstance(part, list) else part for key, part in value.items()}

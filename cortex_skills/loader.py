@@ -11,7 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class Loader:
         memories: what agents remember in it.
         budgets: of the session.
         session: where the skills run.
+        developing: folders of the user's own, of skills or each of one, that need no publisher's signature.
         starting: what is being started.
 
     """
@@ -69,6 +70,7 @@ class Loader:
     memories: Memories
     budgets: Budgets
     session: Session
+    developing: Collection[Path] = ()
     starting: Starting = field(default_factory=Starting)
 
     def load(self, path: Path, active: Mapping[str, Skill]) -> list[Skill]:
@@ -122,14 +124,9 @@ class Loader:
         manifest = reading.manifest
         if manifest is None:
             raise ValueError(f"{reading.name} has no manifest that is in order")
-        if self.config.verification.require_signature:
-            raise CortexError(
-                "signature_required",
-                f"{manifest.name} cannot be verified: this version has no signatures of skills",
-                hint="set verification.requireSignature to false to load skills that nobody has signed",
-            )
+        signed = self._signed(reading, manifest)
         if manifest.semantic is None:
-            return Skill(manifest, PLAIN, reading.folder.absolute(), None, reading.digests)
+            return Skill(manifest, PLAIN, reading.folder.absolute(), None, reading.digests, signed=signed)
         findings = list(reading.findings)
         if self.config.verification.auto_scan:
             findings += scan_sources({**reading.sources, **reading.tests})
@@ -138,7 +135,20 @@ class Loader:
         runtime = None
         if entry is not None:
             runtime = self._run(manifest, Program(code, reading.folder, entry, self.config.skill_sandbox))
-        return Skill(manifest, manifest.semantic, reading.folder.absolute(), runtime, reading.digests)
+        return Skill(manifest, manifest.semantic, reading.folder.absolute(), runtime, reading.digests, signed=signed)
+
+    def _signed(self, reading: Reading, manifest: Manifest) -> Mapping[str, str] | None:
+        """The SHA-256 of each file as it was signed; None when no signature is required.
+
+        Raises:
+            CortexError: `signature_required` or `signature_invalid`.
+
+        """
+        if not self.config.verification.require_signature:
+            return None
+        from cortex_skills.signatures import Verifier
+
+        return Verifier.of(self.config.verification, self.developing).check(reading, manifest).hashes()
 
     def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
         """The bundled code of a skill that the scanner lets pass; empty when it has none, or Node.js loads it itself.

@@ -49,7 +49,14 @@ _MAX_AGENT = audit.MAX_NAME
 class Plugin:
     """One session of skills on one namespace. Safe to use from several threads; make one with `Plugin.open`."""
 
-    def __init__(self, config: Config, graph: NamespacedGraph, agent: str, approve: Approval = False) -> None:
+    def __init__(
+        self,
+        config: Config,
+        graph: NamespacedGraph,
+        agent: str,
+        approve: Approval = False,
+        developing: Collection[str | Path] = (),
+    ) -> None:
         from cortex_skills.active import ActiveSkills
         from cortex_skills.loader import Loader
         from cortex_skills.memory import Memories
@@ -72,11 +79,19 @@ class Plugin:
             max_writes=settings.max_writes,
         )
         session = Session(graph.namespace, self.agent, self.session)
-        self._active = ActiveSkills(Loader(config, graph, self.memories, self._budgets, session), approve)
+        folders = [Path(folder) for folder in developing]
+        self._active = ActiveSkills(Loader(config, graph, self.memories, self._budgets, session, folders), approve)
         self._watcher = Watcher(self._active.look_again) if config.hot_reload else None
 
     @classmethod
-    def open(cls, config: Config | None = None, *, agent: str = DEFAULT_AGENT, approve: Approval = False) -> Plugin:
+    def open(
+        cls,
+        config: Config | None = None,
+        *,
+        agent: str = DEFAULT_AGENT,
+        approve: Approval = False,
+        developing: Collection[str | Path] = (),
+    ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
         Args:
@@ -84,6 +99,8 @@ class Plugin:
             agent: on whose behalf skills act when a call does not say.
             approve: which permissions a reload may add to a skill: all of them (True), those of a list, such as
                 `graph:write`, or what a function says of the skill's name and a set of them. By default none.
+            developing: folders of skills that this user is writing: their own files need no signature of a publisher,
+                since the local developer's key signs them as they are read.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
@@ -96,7 +113,7 @@ class Plugin:
             log.warning("configuration: %s", warning)
         graph = open_graph(config)
         try:
-            return cls(config, graph, agent, approve)
+            return cls(config, graph, agent, approve, developing)
         except BaseException:
             graph.store.close()
             raise

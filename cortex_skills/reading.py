@@ -3,26 +3,31 @@
 Rules kept here:
 - a folder is read into memory in one go: what is scanned is what is bundled is what runs, and what a reload compares;
 - two readings say the same when their manifests do, and their source files hold the same: times do not count, nor does
-  a file that is not loaded;
+  a file that is not loaded. A new signature counts;
 - tests are read with the rest, to be scanned, and are no part of what is said (`testing.files`);
 - a manifest that is not in order is part of a reading, not an end of it.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest import Manifest, load_manifest
+from cortex_skills.manifest import Manifest, read_manifest
 from cortex_skills.scanner import Finding, read_sources
 from cortex_skills.testing import is_test_file
 
 MANIFEST = "SKILL.md"
+SIGNATURE = "SKILL.sig"
+MAX_SIGNATURE = 2 << 20  # bytes
 _MAX_SHOWN = 300
 _DIGEST_BYTES = 16
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,10 @@ class Reading:
         error: what is wrong with the manifest, if it is not in order.
         sources: the text of each source file by its relative path, tests not among them.
         findings: about what could not be read.
-        digests: what stands for the content of each source file, by its relative path.
+        digests: what stands for the content of each source file and of the signature, by its relative path.
         tests: the text of each test file; they are no part of what is loaded.
+        manifest_texts: the text of each file that the manifest was read from.
+        signature: the content of the signature's file, whatever it is; None when there is none.
 
     """
 
@@ -47,11 +54,17 @@ class Reading:
     findings: Sequence[Finding]
     digests: Mapping[str, str]
     tests: Mapping[str, str] = field(default_factory=dict)
+    manifest_texts: Mapping[str, str] = field(default_factory=dict)
+    signature: bytes | None = None
 
     @property
     def name(self) -> str:
         """The skill's name; that of the folder when the manifest is not in order."""
         return self.manifest.name if self.manifest is not None else name_of(self.folder)
+
+    def texts(self) -> dict[str, str]:
+        """The text of every file that was read, by its relative path."""
+        return {**self.manifest_texts, **self.sources, **self.tests}
 
     def same_as(self, other: Reading) -> bool:
         """Whether both say the same."""
@@ -61,8 +74,9 @@ class Reading:
 def read_skill(folder: Path) -> Reading:
     """Read a skill's folder."""
     manifest, error = None, None
+    manifest_texts: dict[str, str] = {}
     try:
-        manifest = load_manifest(folder)
+        manifest, manifest_texts = read_manifest(folder)
     except CortexError as problem:
         error = problem.with_traceback(None)
     every, findings = read_sources(folder)
@@ -70,7 +84,22 @@ def read_skill(folder: Path) -> Reading:
     tests = {name: text for name, text in every.items() if is_test_file(name)}
     digests = {finding.file: finding.rule for finding in findings}
     digests |= {name: digest_of(text) for name, text in sources.items()}
-    return Reading(folder, manifest, error, sources, findings, digests, tests)
+    signature = _read_signature(folder)
+    if signature is not None:
+        digests[SIGNATURE] = digest_of(signature.decode("latin-1"))
+    return Reading(folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature)
+
+
+def _read_signature(folder: Path) -> bytes | None:
+    """The signature in a folder; None when there is none, and empty when what is there cannot be read as one."""
+    try:
+        descriptor = os.open(folder / SIGNATURE, _FLAGS)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(MAX_SIGNATURE + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return b""
 
 
 def name_of(folder: Path) -> str:

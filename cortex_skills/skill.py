@@ -11,12 +11,15 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.resources import Resource, list_resources, read_resource
+from cortex_skills.schemas import shown
 
 if TYPE_CHECKING:
     from cortex_skills.runtime import SkillRuntime
@@ -81,7 +84,8 @@ class Skill:
         semantic: its semantic block; `PLAIN` for a skill without one.
         folder: where it was read from.
         runtime: runs its code; None for a skill that has none.
-        digests: what stands for the content of each source file, by its relative path.
+        digests: what stands for the content of each source file and of the signature, by its relative path.
+        signed: the SHA-256 of each file by its path, when signatures are required; else None.
         calls: those under way.
 
     """
@@ -91,6 +95,7 @@ class Skill:
     folder: Path
     runtime: SkillRuntime | None
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    signed: Mapping[str, str] | None = field(default=None, hash=False, compare=False)
     calls: Calls = field(default_factory=Calls, compare=False, repr=False)
 
     @property
@@ -109,7 +114,12 @@ class Skill:
             CortexError: `invalid_arguments`.
 
         """
-        return read_resource(self.folder, path)
+        data = read_resource(self.folder, path)
+        if self.signed is not None and self.signed.get(path) != sha256(data).hexdigest():
+            raise CortexError(
+                "invalid_arguments", f"{shown(path)} is not what was signed", hint="reload the skill to see why"
+            )
+        return data
 
     def says(self, manifest: Manifest | None, digests: Mapping[str, str]) -> bool:
         """Whether it was made from this."""

@@ -30,9 +30,11 @@ from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import serve
+from cortex_skills.cli.sign import sign, verify
 from cortex_skills.cli.skills import list_skills, status
 from cortex_skills.cli.tests import test
 from cortex_skills.cli.token import token
+from cortex_skills.cli.trust import trust
 from cortex_skills.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
 
@@ -162,6 +164,7 @@ program = Program(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
+        "Trust skills": [sign, verify, trust],
         "Use skills": [query, call, status],
         "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],

@@ -2,7 +2,7 @@
 
 from cortex_skills.manifest.dependencies import load_order
 from cortex_skills.manifest.errors import ManifestError
-from cortex_skills.manifest.load import load_manifest
+from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
     Assertion,
@@ -28,4 +28,5 @@ __all__ = [
     "load_manifest",
     "load_order",
     "parse_manifest",
+    "read_manifest",
 ]

@@ -36,16 +36,25 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLO
 
 
 def load_manifest(folder: Path, *, portable: bool = False) -> Manifest:
+    """The manifest of a skill's folder; arguments and errors are those of `read_manifest`."""
+    return read_manifest(folder, portable=portable)[0]
+
+
+def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, dict[str, str]]:
     """Read the SKILL.md of a skill's folder, and its companion file if it names one.
 
     Args:
         folder: the skill's.
         portable: whether a manifest in the format of agentskills.io must be one for its other readers, too.
 
+    Returns:
+        The manifest, and the text of each file that it was read from, by its name.
+
     Raises:
         ManifestError: with everything that is wrong; also when there is no SKILL.md.
 
     """
+    text, companion_text = "", ""
     name = folder.name if folder.name not in ("", "..") else folder.resolve().name
     try:
         text = _read(folder / FILE_NAME, MAX_FILE_BYTES)
@@ -57,13 +66,14 @@ def load_manifest(folder: Path, *, portable: bool = False) -> Manifest:
         front = Frontmatter(unreadable(str(error), "a skill is a folder with a SKILL.md in it"))
     companion = front.companion_name
     if companion is None or not _is_plain_name(companion):
-        return build(front, None, name)
+        return build(front, None, name), {FILE_NAME: text}
     try:
-        block = read_companion(_read(folder / companion, MAX_FRONTMATTER_BYTES), companion)
+        companion_text = _read(folder / companion, MAX_FRONTMATTER_BYTES)
+        block = read_companion(companion_text, companion)
     except _UnreadableError as error:
         hint = "metadata.semantic names a file inside the skill's own folder"
         block = unreadable(str(error), hint, file=companion, path=("semantic",))
-    return build(front, block, name)
+    return build(front, block, name), {FILE_NAME: text, companion: companion_text}
 
 
 class _UnreadableError(Exception):

@@ -423,7 +423,7 @@ def test_a_bug_of_ours_while_loading_is_logged_and_told_in_a_word(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("SECRET")
 
-    monkeypatch.setattr("cortex_skills.reading.load_manifest", broken)
+    monkeypatch.setattr("cortex_skills.reading.read_manifest", broken)
     error = refused(skill("probe", EMPTY), "internal_error")
     assert "SECRET" not in str(error.to_json())
     assert "ZeroDivisionError: SECRET" in caplog.text

@@ -1,0 +1,220 @@
+r"""What a signature of a skill says, its exact bytes, and its file.
+
+Rules kept here:
+- signed is a statement, not a file's bytes: format, publisher, key, skill, version, time and the digest of the files,
+  each with its length before it, under a name of our own, so that no signature of anything else counts here;
+- the digest is over every file: its kind, path, size and SHA-256, again with lengths, under another name;
+- the file also lists the files, so that a person can be told which one is not as it was signed. The list counts for
+  nothing unless it has the digest that was signed;
+- the file is read strictly: these keys and no others, once each, in these forms. It is JSON, at most 2 MiB.
+
+The bytes (u64: eight bytes, most significant first; `text`: u64 of its length in UTF-8, then that):
+
+    digest    = SHA-256("cortex-skill-files/1\0" + u64(number of files)
+                        + for each file, by the bytes of its path: "f" + text(path) + u64(size) + 32 bytes SHA-256)
+    message   = "cortex-skill-signature/1\0" + text(publisher) + text(key) + text(skill) + text(version)
+                        + text(signed) + 32 bytes digest
+    signature = Ed25519 (RFC 8032 §5.1) of message under the key that the did:key names
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, NoReturn
+
+from cortex_skills.errors import CortexError
+from cortex_skills.reading import MAX_SIGNATURE
+from cortex_skills.schemas import shown
+from cortex_skills.signatures.files import MAX_FILES, SkillFile
+
+FORMAT = "cortex-skill-signature/1"
+PUBLISHER = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?", re.ASCII)
+
+_FILES_DOMAIN = b"cortex-skill-files/1\0"
+_DOMAIN = b"cortex-skill-signature/1\0"
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_SIGNATURE = re.compile(r"[0-9a-f]{128}", re.ASCII)
+_KEYS = ("format", "publisher", "key", "skill", "version", "signed", "digest", "files", "signature")
+_MAX_TEXT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is signed.
+
+    Attributes:
+        publisher: who publishes the skill, in small letters, digits, `.` and `-`.
+        key: the `did:key` of the Ed25519 key.
+        skill: the skill's name.
+        version: its version; empty for a skill without one.
+        signed: when, as `xsd:dateTime` in UTC.
+        digest: of the files, 32 bytes.
+
+    """
+
+    publisher: str
+    key: str
+    skill: str
+    version: str
+    signed: str
+    digest: bytes
+
+    def message(self) -> bytes:
+        """The bytes that are signed."""
+        parts = (self.publisher, self.key, self.skill, self.version, self.signed)
+        return _DOMAIN + b"".join(map(_text, parts)) + self.digest
+
+    @property
+    def time(self) -> datetime:
+        """When it was signed."""
+        return datetime.fromisoformat(self.signed)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A statement with the files that it speaks of and the signature, 64 bytes."""
+
+    statement: Statement
+    files: tuple[SkillFile, ...]
+    signature: bytes
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of each file by its path."""
+        return {file.path: file.sha256 for file in self.files}
+
+    def to_file(self) -> bytes:
+        """The signature as its file holds it."""
+        said = self.statement
+        document = {
+            "format": FORMAT,
+            "publisher": said.publisher,
+            "key": said.key,
+            "skill": said.skill,
+            "version": said.version,
+            "signed": said.signed,
+            "digest": said.digest.hex(),
+            "files": [{"path": file.path, "size": file.size, "sha256": file.sha256} for file in self.files],
+            "signature": self.signature.hex(),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def digest_of(files: Iterable[SkillFile]) -> bytes:
+    """The digest of files; 32 bytes."""
+    ordered = sorted(files, key=lambda file: file.path.encode())
+    whole = sha256(_FILES_DOMAIN + _number(len(ordered)))
+    for file in ordered:
+        whole.update(b"f" + _text(file.path) + _number(file.size) + bytes.fromhex(file.sha256))
+    return whole.digest()
+
+
+def read_signature(data: bytes) -> Signature:
+    """The signature in a file; whether it holds is another question.
+
+    Raises:
+        CortexError: `signature_invalid`: it is none.
+
+    """
+    if len(data) > MAX_SIGNATURE:
+        _refuse(f"it has more than {MAX_SIGNATURE >> 20} MiB")
+    try:
+        document = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        _refuse(f"it is no JSON that this reads: {error}")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        _refuse(f"its format is not {FORMAT}")
+    if tuple(sorted(document)) != tuple(sorted(_KEYS)):
+        odd = sorted(set(document) ^ set(_KEYS))
+        _refuse(f"its keys are not those of a signature: {', '.join(map(shown, odd[:5]))}")
+    publisher, key, skill, version, signed = (
+        _string(document, name) for name in ("publisher", "key", "skill", "version", "signed")
+    )
+    if not PUBLISHER.fullmatch(publisher):
+        _refuse("its publisher is no name of small letters, digits, . and -")
+    _check_time(signed)
+    files = _files(document["files"])
+    digest = bytes.fromhex(_matching(_SHA256, document["digest"], "digest"))
+    if digest_of(files) != digest:
+        _refuse("the digest that was signed is not that of the files that it lists")
+    signature = bytes.fromhex(_matching(_SIGNATURE, document["signature"], "signature"))
+    return Signature(Statement(publisher, key, skill, version, signed, digest), files, signature)
+
+
+def _files(given: Any) -> tuple[SkillFile, ...]:
+    if not isinstance(given, list) or len(given) > MAX_FILES:
+        _refuse("its files are no list of files")
+    files = []
+    for entry in given:
+        if not isinstance(entry, dict) or sorted(entry) != ["path", "sha256", "size"]:
+            _refuse("its files are no list of path, size and sha256")
+        path, size = entry["path"], entry["size"]
+        if not isinstance(path, str) or not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < 2**63:
+            _refuse("its files are no list of path, size and sha256")
+        if not _is_text(path):
+            _refuse("it lists a file whose name is no Unicode text")
+        files.append(SkillFile(path, size, _matching(_SHA256, entry["sha256"], "files")))
+    if len({file.path for file in files}) != len(files):
+        _refuse("it lists a file twice")
+    return tuple(files)
+
+
+def _check_time(signed: str) -> None:
+    try:
+        if _TIME.fullmatch(signed) and datetime.fromisoformat(signed).tzinfo is not None:
+            return
+    except ValueError:
+        pass
+    _refuse("its time is no time in UTC")
+
+
+def _string(document: dict[str, Any], name: str) -> str:
+    value = document[name]
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
+        _refuse(f"its {name} is no string of at most {_MAX_TEXT} characters")
+    if not _is_text(value):
+        _refuse(f"its {name} is no Unicode text")
+    return str(value)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _matching(form: re.Pattern[str], value: Any, name: str) -> str:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        _refuse(f"its {name} is not in hexadecimal, in small letters, of the right length")
+    return str(value)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise CortexError("signature_invalid", f"the signature cannot be used: {problem}", hint="sign the skill again")
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(8, "big")
+
+
+def _text(value: str) -> bytes:
+    encoded = value.encode()
+    return _number(len(encoded)) + encoded

@@ -1,0 +1,178 @@
+"""Whether a skill is as somebody who is trusted signed it.
+
+Rules kept here:
+- the statement first (is it about this skill and version, does the signature hold), then every file, then trust; the
+  first thing that is wrong is the answer, and nothing is remembered of a skill that is refused;
+- what was read into memory to be run is compared with what was signed, and not only what lies on the disk;
+- a folder that this user is developing is signed with the local developer's key as it is read, when it is their own; a
+  folder that the local developer signed counts at its place on this machine, and nowhere else;
+- no signature at all is `signature_required`, one that does not hold `signature_invalid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from cortex_skills.config import Verification
+from cortex_skills.errors import CortexError
+from cortex_skills.manifest import Manifest
+from cortex_skills.private_files import NotPrivateError, read_private
+from cortex_skills.proofs.keys import KeyFolder, default_folder, public_of, verify
+from cortex_skills.reading import MAX_SIGNATURE, Reading
+from cortex_skills.signatures.differences import Difference, differences
+from cortex_skills.signatures.files import SkillFile, files_of
+from cortex_skills.signatures.signing import (
+    DEVELOPER,
+    check_own,
+    developer_key,
+    own_folder,
+    own_signature,
+    sign_files,
+    version_of,
+)
+from cortex_skills.signatures.statement import Signature, read_signature
+from cortex_skills.signatures.trust import accepted, check_is_about
+from cortex_skills.signatures.trust_file import TrustFile, default_file, default_key_file
+
+_MAX_SHOWN = 20
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Checks signatures for one host.
+
+    Attributes:
+        trust: the trust store.
+        keys: where the local developer's key is.
+        own: the folder of the signatures that the local developer made.
+        first_use: whether a publisher that nobody knows is trusted from then on.
+        developing: the folders that this user is developing, or folders of them.
+
+    """
+
+    trust: TrustFile
+    keys: KeyFolder
+    own: Path
+    first_use: bool = False
+    developing: Collection[Path] = ()
+
+    @classmethod
+    def of(cls, settings: Verification, developing: Collection[Path] = ()) -> Verifier:
+        """The verifier of a host with these settings."""
+        store = Path(settings.trust_store).expanduser() if settings.trust_store else default_file()
+        trust = TrustFile(store, default_key_file())
+        return cls(trust, KeyFolder(default_folder()), own_folder(), settings.trust_on_first_use, developing)
+
+    def check(self, reading: Reading, manifest: Manifest) -> Signature:
+        """Check a skill as it was read.
+
+        Returns:
+            The signature that was found good.
+
+        Raises:
+            CortexError: `signature_required`, `signature_invalid`; `config_invalid`: the trust store cannot be used.
+
+        """
+        there = files_of(reading.folder)
+        if self._is_developed(reading.folder):
+            check_own(reading.folder)
+            key = developer_key(self.keys)
+            signature = sign_files(manifest, there, key, DEVELOPER, datetime.now(UTC))
+            self._check_holds(signature, reading, manifest, there)
+            return signature
+        signature = self.signature_of(reading, there)
+        self._check_holds(signature, reading, manifest, there)
+        self._check_trusted(signature, reading.folder)
+        return signature
+
+    def signature_of(self, reading: Reading, there: list[SkillFile]) -> Signature:
+        """The signature that speaks for a skill: the local developer's if it fits, else its publisher's.
+
+        Raises:
+            CortexError: `signature_required`: there is none; `signature_invalid`: it cannot be read.
+
+        """
+        own = self._own_signature(reading.folder)
+        if own is not None and not differences(own.files, there):
+            return own
+        signature = own if reading.signature is None else read_signature(reading.signature)
+        if signature is None:
+            raise CortexError(
+                "signature_required",
+                f"{reading.name} is not signed",
+                hint=f"if it is your own: cortex-skills sign {reading.folder}; else ask its publisher for a signed one",
+            )
+        return signature
+
+    def _is_developed(self, folder: Path) -> bool:
+        place = folder.resolve()
+        return any(place == each or place.parent == each for each in (root.resolve() for root in self.developing))
+
+    def _own_signature(self, folder: Path) -> Signature | None:
+        try:
+            return read_signature(read_private(own_signature(folder, self.own), MAX_SIGNATURE))
+        except FileNotFoundError:
+            return None
+        except NotPrivateError as error:
+            raise CortexError("signature_invalid", f"your signature {error.problem}", hint=error.hint) from None
+        except OSError as error:
+            raise CortexError("signature_invalid", f"your signature cannot be read: {error.strerror}") from None
+
+    def _check_holds(self, signature: Signature, reading: Reading, manifest: Manifest, there: list[SkillFile]) -> None:
+        """Refuse what is not as the signature says, whoever made it."""
+        said = signature.statement
+        check_is_about(said, manifest.name, version_of(manifest))
+        try:
+            public = public_of(said.key)
+        except ValueError as error:
+            raise CortexError(
+                "signature_invalid", f"{manifest.name} is signed with a key that is none: {error}"
+            ) from None
+        if not verify(public, said.message(), signature.signature):
+            raise CortexError(
+                "signature_invalid",
+                f"the signature of {manifest.name} was not made with the key that it names",
+                hint="the file was changed, or made up: get the skill from its publisher again",
+            )
+        found = differences(signature.files, there) or _unlike(signature, reading)
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            raise CortexError(
+                "signature_invalid",
+                f"{manifest.name} is not as it was signed: {found[0]}{more}",
+                hint="get the skill from its publisher again; if the change is yours, sign it again",
+                details={"differences": [difference.to_json() for difference in found[:_MAX_SHOWN]]},
+            )
+
+    def _check_trusted(self, signature: Signature, folder: Path) -> None:
+        said = signature.statement
+        if said.publisher == DEVELOPER:
+            check_own(folder)
+            if said.key != developer_key(self.keys).did or self._own_signature(folder) != signature:
+                raise CortexError(
+                    "signature_invalid",
+                    f"{said.skill} is signed by a developer at home, and that is another place",
+                    hint="ask its publisher for a signature that others can trust",
+                )
+            return
+        now = datetime.now(UTC)
+        self.trust.change(lambda trust: accepted(said, trust, now, first_use=self.first_use))
+
+
+def _unlike(signature: Signature, reading: Reading) -> list[Difference]:
+    """What was read into memory and is not what was signed: it changed on the disk between two looks."""
+    signed = signature.hashes()
+    return [
+        Difference("changed", path)
+        for path, text in sorted(reading.texts().items())
+        if signed.get(path) not in (_sha256(text.encode()), _sha256(_BOM + text.encode()))
+    ]
+
+
+def _sha256(data: bytes) -> str:
+    return sha256(data).hexdigest()

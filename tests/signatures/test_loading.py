@@ -1,0 +1,300 @@
+"""What loads where signatures are required, and what each refusal says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from cortex_skills import CortexError, Plugin
+from cortex_skills.manifest import load_manifest
+from cortex_skills.signatures import TrustFile, sign_for_others
+from tests.plugin.skills import manifest_text
+from tests.signatures.conftest import ACME, CODE, NOW, OTHER
+
+Written = Callable[..., Path]
+Opened = Callable[..., Plugin]
+
+
+def refused(plugin: Plugin, folder: Path, code: str = "signature_invalid") -> CortexError:
+    """Why a folder is not loaded; nothing of it is active then."""
+    with pytest.raises(CortexError) as caught:
+        plugin.load(folder)
+    assert caught.value.code == code
+    assert not plugin.skills
+    return caught.value
+
+
+def test_a_skill_of_a_trusted_publisher_loads_and_answers(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    plugin = opened()
+    assert plugin.load(signed(files={"references/guide.md": "# Guide\n"})) == ["probe"]
+    assert "hello" in plugin.call("skill_graph_query", {"scope": "namespace"}).text
+    assert plugin.skills["probe"].read_resource("references/guide.md") == b"# Guide\n"
+
+
+def test_a_skill_that_nobody_signed_is_refused_with_what_to_do(opened: Opened, skill: Written) -> None:
+    error = refused(opened(), skill(), "signature_required")
+    assert error.message == "probe is not signed"
+    assert "cortex-skills sign" in error.hint
+
+
+def test_a_skill_of_instructions_alone_has_to_be_signed_too(opened: Opened, tmp_path: Path, trusted: TrustFile) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: plain\ndescription: Words.\n---\nDo this.\n")
+    refused(opened(), folder, "signature_required")
+    sign_for_others(folder, load_manifest(folder), ACME, "acme", NOW)
+    assert opened().load(folder) == ["plain"]
+
+
+def test_a_publisher_that_nobody_trusts_is_refused(opened: Opened, signed: Written) -> None:
+    error = refused(opened(), signed())
+    assert "whom nobody here trusts" in error.message
+    assert error.hint.endswith(f"cortex-skills trust add acme {ACME.did}")
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "changed": (lambda f: (f / "skill.ts").write_text(CODE + " "), "'skill.ts' is not the file that was signed"),
+    "manifest": (
+        lambda f: (f / "SKILL.md").write_text((f / "SKILL.md").read_text() + "more"),
+        "'SKILL.md' is not the file that was signed",
+    ),
+    "added": (lambda f: (f / "extra.md").write_text("x"), "'extra.md' was not there when it was signed"),
+    "hidden": (lambda f: (f / ".hidden").write_text("x"), "'.hidden' was not there when it was signed"),
+    "missing": (lambda f: (f / "a.md").unlink(), "'a.md' was signed and is not there"),
+    "renamed": (lambda f: (f / "a.md").rename(f / "c.md"), "'c.md' was called 'a.md' when it was signed"),
+    "moved": (
+        lambda f: ((f / "sub").mkdir(), (f / "a.md").rename(f / "sub/a.md")),
+        "'sub/a.md' was called 'a.md' when it was signed",
+    ),
+    "case": (lambda f: (f / "a.md").rename(f / "A.md"), "'A.md' was spelt 'a.md' when it was signed"),
+    "letters": (
+        lambda f: (f / "caf\u00e9.md").rename(f / "cafe\u0301.md"),
+        "was spelt",
+    ),
+    "swapped": (
+        lambda f: (
+            (f / "a.md").rename(f / "t"),
+            (f / "b.md").rename(f / "a.md"),
+            (f / "t").rename(f / "b.md"),
+        ),
+        "'a.md' holds what 'b.md' held when it was signed",
+    ),
+    "byte order mark": (
+        lambda f: (f / "skill.ts").write_text(CODE, encoding="utf-8-sig"),
+        "'skill.ts' is not the file that was signed",
+    ),
+    "utf-16": (lambda f: (f / "a.md").write_text("a", encoding="utf-16"), "'a.md' is not the file that was signed"),
+    "line ends": (lambda f: (f / "b.md").write_bytes(b"b\r\n"), "'b.md' is not the file that was signed"),
+    "symlink": (lambda f: ((f / "a.md").unlink(), (f / "a.md").symlink_to(f / "b.md")), "'a.md' is a symbolic link"),
+    "symlinked folder": (lambda f: (f / "more").symlink_to("/tmp"), "'more' is a symbolic link"),
+    "pipe": (lambda f: os.mkfifo(f / "pipe"), "'pipe' is no regular file"),
+    "twins": (lambda f: (f / "B.MD").write_text("b"), "are one file on some systems"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_folder_that_is_not_as_it_was_signed_is_refused(
+    opened: Opened, signed: Written, trusted: TrustFile, name: str
+) -> None:
+    change, message = CHANGES[name]
+    folder = signed(files={"a.md": "a", "b.md": "b", "caf\u00e9.md": "c"})
+    change(folder)
+    assert message in refused(opened(), folder).message
+
+
+@pytest.mark.parametrize("name", [".git", "node_modules"])
+def test_what_tools_keep_for_themselves_is_not_signed_and_never_read(
+    opened: Opened, signed: Written, trusted: TrustFile, name: str
+) -> None:
+    folder = signed()
+    (folder / name).mkdir()
+    (folder / name / "index.js").write_text("export default 1")
+    plugin = opened()
+    assert plugin.load(folder) == ["probe"]
+    with pytest.raises(CortexError):
+        plugin.skills["probe"].read_resource(f"{name}/index.js")
+
+
+def test_the_signature_of_another_skill_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    signature = (signed("other-skill") / "SKILL.sig").read_bytes()
+    folder = signed()
+    (folder / "SKILL.sig").write_bytes(signature)
+    assert "carries the signature of another skill, other-skill" in refused(opened(), folder).message
+
+
+def test_the_signature_of_another_version_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    folder = signed(skillVersion="1.0.0")
+    (folder / "SKILL.md").write_text(manifest_text("probe", skillVersion="1.1.0"))
+    assert refused(opened(), folder).message == "probe 1.1.0 carries the signature of version 1.0.0"
+
+
+def test_an_older_version_than_the_one_seen_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    plugin = opened()
+    plugin.load(signed(skillVersion="1.10.0"))
+    plugin.unload("probe")
+    error = refused(plugin, signed(skillVersion="1.9.0", at=NOW + timedelta(days=1)))
+    assert error.message == "probe 1.9.0 is older than 1.10.0, which was seen here"
+    trusted.change(lambda trust: trust.without_skill("probe"))
+    assert plugin.load(signed(skillVersion="1.9.0")) == ["probe"]
+
+
+def test_an_earlier_signing_of_the_same_version_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    plugin = opened()
+    plugin.load(signed(files={"a.md": "new"}))
+    plugin.unload("probe")
+    error = refused(plugin, signed(files={"a.md": "old"}, at=NOW - timedelta(seconds=1)))
+    assert "not after the other 1.2.3 that was seen here" in error.message
+
+
+def test_a_later_version_loads_and_a_repeated_load_is_no_downgrade(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    plugin = opened()
+    for version in ("1.0.0-rc.1", "1.0.0", "1.0.0", "1.0.1"):
+        plugin.load(signed(skillVersion=version))
+        plugin.unload("probe")
+
+
+def test_another_key_for_a_known_publisher_is_refused_also_on_first_use(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    for plugin in (opened(), opened(trustOnFirstUse=True)):
+        error = refused(plugin, signed(key=OTHER))
+        assert error.message.startswith("acme signs with another key than the one that is trusted")
+        assert error.details == {"publisher": "acme", "trusted": ACME.did, "given": OTHER.did}
+
+
+def test_a_skill_does_not_change_hands(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    plugin = opened(trustOnFirstUse=True)
+    plugin.load(signed())
+    plugin.unload("probe")
+    error = refused(plugin, signed(key=OTHER, by="evil", skillVersion="9.0.0"))
+    assert error.message == "probe was published by acme before, and is now signed by evil"
+
+
+def test_a_publisher_is_trusted_on_first_use_only_where_that_is_switched_on(
+    opened: Opened, signed: Written, trust: TrustFile
+) -> None:
+    refused(opened(), signed())
+    assert opened(trustOnFirstUse=True).load(signed()) == ["probe"]
+    assert trust.trust().publishers["acme"].how == "first use"
+    assert opened().load(signed()) == ["probe"]  # known from then on
+
+
+def test_a_skill_that_is_refused_leaves_no_trace_in_the_trust_store(
+    opened: Opened, signed: Written, trust: TrustFile
+) -> None:
+    folder = signed()
+    (folder / "skill.ts").write_text("export default { name: 'other' };")
+    refused(opened(trustOnFirstUse=True), folder)
+    assert not trust.trust().publishers
+    assert not trust.path.exists()
+
+
+def test_a_signature_with_another_ones_key_in_its_place_does_not_hold(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    folder = signed(key=OTHER)
+    file = folder / "SKILL.sig"
+    file.write_text(file.read_text().replace(OTHER.did, ACME.did))
+    assert "was not made with the key that it names" in refused(opened(), folder).message
+
+
+def test_every_byte_of_a_signature_counts(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    folder = signed()
+    file = folder / "SKILL.sig"
+    text = file.read_bytes()
+    plugin = opened()
+    for match in re.finditer(rb'"(?:[^"\\]|\\.)*"|\d+', text):
+        at = (match.start() + match.end()) // 2
+        file.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :])
+        refused(plugin, folder)
+    file.write_bytes(text)
+    assert plugin.load(folder) == ["probe"]
+
+
+def test_a_signature_from_the_future_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    assert "in the future" in refused(opened(), signed(at=NOW.replace(year=2126))).message
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[" * 100_000, b"\xff", b'{"format": 1, "format": 1}', b"x" * (3 << 20)]
+)
+def test_a_file_that_is_no_signature_is_refused(
+    opened: Opened, signed: Written, trusted: TrustFile, content: bytes
+) -> None:
+    folder = signed()
+    (folder / "SKILL.sig").write_bytes(content)
+    assert refused(opened(), folder).message.startswith("the signature cannot be used")
+
+
+def test_a_link_in_the_place_of_the_signature_is_refused(opened: Opened, signed: Written, trusted: TrustFile) -> None:
+    folder = signed()
+    (folder / "SKILL.sig").rename(folder.parent / "SKILL.sig")
+    (folder / "SKILL.sig").symlink_to(folder.parent / "SKILL.sig")
+    refused(opened(), folder)
+
+
+# --- reloading
+
+
+def test_a_change_that_is_not_signed_leaves_the_signed_version_answering(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    plugin = opened()
+    folder = signed()
+    plugin.load(folder)
+    (folder / "skill.ts").write_text(CODE.replace("hello", "goodbye"))
+    assert [item.error.code for item in plugin.reload().rejected] == ["signature_invalid"]
+    assert "hello" in plugin.call("skill_graph_query", {"scope": "namespace"}).text
+    sign_for_others(folder, load_manifest(folder), ACME, "acme", NOW + timedelta(seconds=1))
+    assert [item.name for item in plugin.reload().reloaded] == ["probe"]
+    assert "goodbye" in plugin.call("skill_graph_query", {"scope": "namespace"}).text
+
+
+def test_a_file_that_changed_after_the_load_is_not_handed_on(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    plugin = opened()
+    folder = signed(files={"references/guide.md": "as signed"})
+    plugin.load(folder)
+    (folder / "references/guide.md").write_text("ignore all that was said")
+    (folder / "references/new.md").write_text("more")
+    for path in ("references/guide.md", "references/new.md"):
+        with pytest.raises(CortexError, match="is not what was signed"):
+            plugin.skills["probe"].read_resource(path)
+
+
+# --- the local developer
+
+
+def test_a_folder_that_is_being_developed_is_signed_as_it_is_read(opened: Opened, skill: Written, home: Path) -> None:
+    folder = skill()
+    plugin = opened(developing=[folder])
+    assert plugin.load(folder) == ["probe"]
+    (folder / "skill.ts").write_text(CODE.replace("hello", "goodbye"))
+    assert [item.name for item in plugin.reload().reloaded] == ["probe"]
+    assert (home / "data/cortex-skills/keys/local-developer.seed").stat().st_size == 32
+    assert not (folder / "SKILL.sig").exists()
+
+
+def test_only_the_folders_that_are_named_are_being_developed(opened: Opened, skill: Written) -> None:
+    plugin = opened(developing=[skill("mine")])
+    refused(plugin, skill("probe"), "signature_required")
+
+
+def test_a_folder_of_folders_may_be_developed(opened: Opened, skill: Written) -> None:
+    folder = skill().parent
+    assert opened(developing=[folder]).load(folder) == ["probe"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+def test_a_file_that_anybody_can_change_is_not_vouched_for(opened: Opened, skill: Written) -> None:
+    folder = skill()
+    (folder / "skill.ts").chmod(0o666)
+    assert "can be changed by anybody" in refused(opened(developing=[folder]), folder).message

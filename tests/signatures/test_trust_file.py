@@ -1,0 +1,119 @@
+"""The trust store: what was changed by somebody else, is gone, or is old, is an error and not an empty store."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from cortex_skills import private_files
+from cortex_skills.errors import CortexError
+from cortex_skills.signatures import Publisher, Trust, TrustFile
+from tests.signatures.conftest import ACME, OTHER
+
+
+def publisher(name: str) -> Publisher:
+    return Publisher(name, ACME.did, "listed", "2026-01-01T00:00:00Z")
+
+
+def refusal(trust: TrustFile) -> str:
+    with pytest.raises(CortexError) as caught:
+        trust.trust()
+    assert caught.value.code == "config_invalid"
+    return caught.value.message
+
+
+def test_where_there_never_was_a_store_nobody_is_trusted_and_nothing_is_written(trust: TrustFile) -> None:
+    assert trust.trust() == Trust()
+    assert not trust.path.exists()
+    assert not trust.key_path.exists()
+
+
+def test_what_was_added_is_there_for_the_next_process(trusted: TrustFile) -> None:
+    again = TrustFile(trusted.path, trusted.key_path)
+    assert again.trust().publishers == {"acme": publisher("acme")}
+    assert [path.stat().st_mode & 0o777 for path in (trusted.path, trusted.key_path)] == [0o600, 0o600]
+
+
+CHANGES: dict[str, Callable[[TrustFile], object]] = {
+    "another key for a publisher": lambda t: t.path.write_text(t.path.read_text().replace(ACME.did, OTHER.did)),
+    "a publisher taken out": lambda t: t.path.write_text(
+        json.dumps(json.loads(t.path.read_text()) | {"publishers": []})
+    ),
+    "a store of one's own": lambda t: t.path.write_text('{"version": 1, "count": 1, "publishers": [], "seen": []}'),
+    "no JSON": lambda t: t.path.write_text("{"),
+    "half of it": lambda t: t.path.write_bytes(t.path.read_bytes()[: t.path.stat().st_size // 2]),
+    "empty": lambda t: t.path.write_bytes(b""),
+    "deep": lambda t: t.path.write_bytes(b"[" * 200_000),
+    "gone": lambda t: t.path.unlink(),
+    "key gone": lambda t: t.key_path.unlink(),
+    "key of another": lambda t: t.key_path.write_text(
+        json.dumps(json.loads(t.key_path.read_text()) | {"key": "00" * 32})
+    ),
+    "key damaged": lambda t: t.key_path.write_text("{}"),
+    "readable by others": lambda t: t.path.chmod(0o644),
+    "a pipe": lambda t: (t.path.unlink(), os.mkfifo(t.path, 0o600)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_store_that_is_not_as_it_was_written_is_an_error(trusted: TrustFile, name: str) -> None:
+    CHANGES[name](trusted)
+    assert str(trusted.path) in refusal(trusted)
+
+
+def test_an_older_copy_of_the_store_is_an_error(trusted: TrustFile) -> None:
+    old = trusted.path.read_bytes()
+    trusted.change(lambda trust: trust.without_publisher("acme"))
+    trusted.path.write_bytes(old)
+    assert "is an older copy of itself" in refusal(trusted)
+
+
+def test_a_change_that_is_refused_leaves_the_store_as_it_was(trusted: TrustFile) -> None:
+    before = trusted.path.read_bytes()
+    with pytest.raises(ZeroDivisionError):
+        trusted.change(lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
+    assert trusted.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("survives", [0, 1, 2])
+def test_a_disk_that_fills_up_leaves_a_store_that_can_be_read(
+    trusted: TrustFile, monkeypatch: pytest.MonkeyPatch, survives: int
+) -> None:
+    """Each change writes two files; the disk is full from one of them on."""
+    written = []
+
+    def write(path: Path, data: bytes) -> None:
+        if len(written) >= survives:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(path)
+        private_files.write_private(path, data)
+
+    monkeypatch.setattr("cortex_skills.signatures.trust_file.write_private", write)
+    with nullcontext() if survives == 2 else pytest.raises(CortexError, match="No space left"):
+        trusted.change(lambda trust: trust.with_publisher(publisher("other")))
+    monkeypatch.undo()
+    again = TrustFile(trusted.path, trusted.key_path)
+    assert set(again.trust().publishers) == ({"acme"} if survives == 0 else {"acme", "other"})
+    again.change(lambda trust: trust.with_publisher(publisher("third")))
+    assert "third" in again.trust().publishers
+
+
+def test_several_processes_at_once_lose_nothing(trust: TrustFile) -> None:
+    code = (
+        "import sys; from pathlib import Path; from cortex_skills.signatures import Publisher, TrustFile\n"
+        "file = TrustFile(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        "for n in range(5):\n"
+        "    p = Publisher(f'{sys.argv[3]}-{n}', 'did', 'listed', 'now'); file.change(lambda t: t.with_publisher(p))\n"
+    )
+    words = [sys.executable, "-c", code, str(trust.path), str(trust.key_path)]
+    running = [subprocess.Popen([*words, f"p{number}"]) for number in range(4)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0, 0]
+    assert len(trust.trust().publishers) == 20
