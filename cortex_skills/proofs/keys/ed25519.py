@@ -1,7 +1,8 @@
 """Signing and verifying with Ed25519 (RFC 8032, §5.1), by libsodium.
 
 Rules kept here:
-- the seed stays inside a `Key`: no text, repr, comparison or copy of a key shows it;
+- the seed stays inside a `Key`: no text, repr, comparison or copy of a key shows it; its scalar comes out for proofs of
+  knowledge of the key alone (`zk`);
 - `verify` is strict: a point of small order, one outside the prime-order group, an encoding that is not canonical, a
   scalar that is not reduced and a wrong length all say no, so that every strict verifier comes to the same answer.
 """
@@ -11,7 +12,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from nacl.bindings import crypto_core_ed25519_is_valid_point, crypto_sign, crypto_sign_open, crypto_sign_seed_keypair
+from nacl.bindings import (
+    crypto_core_ed25519_is_valid_point,
+    crypto_sign,
+    crypto_sign_ed25519_sk_to_curve25519,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+)
 from nacl.exceptions import BadSignatureError
 
 from cortex_skills.proofs.keys.did import did_of
@@ -49,6 +56,10 @@ class Key:
     def sign(self, message: bytes) -> bytes:
         """The signature of a message: 64 bytes."""
         return crypto_sign(message, self._secret)[:SIGNATURE_BYTES]
+
+    def scalar(self) -> int:
+        """The secret scalar (RFC 8032, §5.1.5), with which the holder proves to know the key; hand it to nobody."""
+        return int.from_bytes(crypto_sign_ed25519_sk_to_curve25519(self._secret), "little")
 
     def __repr__(self) -> str:
         return f"Key({self.name!r}, {self.did})"

@@ -1,7 +1,7 @@
 """The scalar behind an Ed25519 public key, as a witness.
 
 Rules kept here:
-- the scalar is the one of RFC 8032, §5.1.5: out of the SHA-512 of the seed, clamped;
+- the scalar is the one of RFC 8032, §5.1.5, out of the SHA-512 of the seed: less the multiples of the group's order;
 - a secret shows nothing of itself, and is neither copied nor pickled;
 - one key may sign and prove: a challenge of a signature and one of a proof are hashes that begin differently, so
   neither is the other.
@@ -9,10 +9,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from hashlib import sha512
 from typing import Any, NoReturn
 
-from cortex_skills.proofs.zk.group import BYTES, L, NotCanonicalError, times_base
+from cortex_skills.proofs.keys import Key
+from cortex_skills.proofs.zk.group import L, NotCanonicalError, times_base
 
 
 class KeySecret:
@@ -38,10 +38,9 @@ class KeySecret:
         self.public = times_base(scalar)
 
     @classmethod
-    def of_seed(cls, seed: bytes) -> KeySecret:
-        """The secret of the Ed25519 key that has this seed."""
-        half = int.from_bytes(sha512(seed).digest()[:BYTES], "little")
-        return cls((half & ((1 << 254) - 8) | 1 << 254) % L)
+    def of(cls, key: Key) -> KeySecret:
+        """The secret of a key that is kept in a folder."""
+        return cls(key.scalar() % L)
 
     def __repr__(self) -> str:
         return f"KeySecret(of {self.public.hex()})"

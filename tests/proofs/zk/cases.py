@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cortex_skills.proofs.keys import Key
 from cortex_skills.proofs.zk import (
     Claim,
     Commitment,
@@ -54,7 +55,7 @@ class Case:
 
 
 YEAR, SAME_YEAR, COUNTRY = Opening(1990, 77**20), Opening(1990, 78**20), Opening("DE", 79**20)
-SECRET = KeySecret.of_seed(bytes(range(32)))
+SECRET = KeySecret.of(Key("test", bytes(range(32))))
 CASES = [
     Case("key", KeyClaim(SECRET.public), SECRET),
     Case("opening", OpeningClaim(commitment(YEAR)), [YEAR]),
