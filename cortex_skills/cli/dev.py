@@ -69,7 +69,7 @@ def dev(
     from cortex_skills.watcher import Watcher
 
     settings = common.settings(store=common.store or "memory:", hotReload=False, skillSandbox=_ROOM if query else None)
-    with _ended_by_signals(), _told_of_skills(common), common.plugin(settings) as plugin:
+    with _ended_by_signals(common), _told_of_skills(common), common.plugin(settings, [folder]) as plugin:
         where = "on a throw-away graph in memory (--store URL keeps one)"
         if settings.store != "memory:":
             where = f"on the graph in {settings.store_name}"
@@ -294,7 +294,7 @@ def _arguments(query: str | None) -> dict[str, Any] | None:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _ended_by_signals(common: Common) -> Iterator[None]:
     """Ctrl-C is how it ends, and so are the other ways to say that it should."""
 
     def end(_: int, __: FrameType | None) -> NoReturn:
@@ -308,7 +308,8 @@ def _ended_by_signals() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        pass
+        if common.out.is_terminal:
+            common.out.line()  # the terminal has written ^C where the prompt comes
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

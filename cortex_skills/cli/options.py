@@ -9,7 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,11 +104,12 @@ class Common:
         return Config.load(self.config, overrides={key: value for key, value in said.items() if value is not None})
 
     @contextmanager
-    def plugin(self, config: Config | None = None) -> Iterator[Plugin]:
+    def plugin(self, config: Config | None = None, developing: Collection[Path] = ()) -> Iterator[Plugin]:
         """A plugin on the configured store, without skills.
 
         Args:
             config: in place of the configured one.
+            developing: folders of skills that the user is writing (see `Plugin.open`).
 
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
@@ -118,7 +119,7 @@ class Common:
 
         settings = config or self.settings()
         is_new = settings.store_folder is not None and not settings.store_folder.exists()
-        with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT) as plugin:
+        with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT, developing=developing) as plugin:
             if is_new:
                 self.out.note(f"a new store was made in {settings.store_name}")
             yield plugin

@@ -66,7 +66,7 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
     """
     reports = [report for path in paths for report in _check_all(path)]
     if load and not any(report.faults for report in reports):
-        with common.plugin(common.settings(store="memory:")) as plugin:
+        with common.plugin(common.settings(store="memory:"), paths) as plugin:
             reports = [report for path in paths for report in _load(common, plugin, path)]
     bad = [report for report in reports if report.faults]
     document = {"valid": not bad, "skills": [report.to_json() for report in reports]}

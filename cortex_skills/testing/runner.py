@@ -116,7 +116,7 @@ class TestRun:
         logs: list[str] = []
         error: CortexError | None = None
         try:
-            with Plugin.open(self.config, agent=self.agent) as plugin:
+            with Plugin.open(self.config, agent=self.agent, developing=[self.folder]) as plugin:
                 for folder in (*self.needed, self.folder):
                     if not _is_loaded(plugin, folder):
                         plugin.load(folder)

@@ -58,7 +58,7 @@ def main() -> int:
 
 def run(store: Path, report: Report) -> None:
     """The whole story, told to `report`; raises when a part of it fails."""
-    with Plugin.open(Config(store=str(store)), agent=AGENT) as plugin:
+    with Plugin.open(Config(store=str(store)), agent=AGENT, developing=[SKILL]) as plugin:
         report.heading("1. What is installed here")
         started = time.perf_counter()
         found = list(metadata.distributions())
