@@ -87,11 +87,14 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """The rules that statements are proved by, and the key that proofs are signed with (`proofs`)."""
+    """The rules that statements are proved by, the key that proofs are signed with, and whose commitments count."""
 
-    shapes: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict, hash=False)
     keys: str = ""
     key: str = "local"
+    trusted_issuers: tuple[str, ...] = ()
+    openings: str = ""
+    openings_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -293,8 +293,8 @@ class Plugin:
         with self._slot(tool, skill, skills) as slot:
             if stop is not None:
                 stop.check()
-            strict = self.config.strict_declarations
-            call = Call(skill, arguments, agent, self.graph, self.memories, strict, enrich=enrich, stop=stop)
+            strict, graph = self.config.strict_declarations, self.graph
+            call = Call(skill, arguments, agent, graph, self.memories, strict, self.config, enrich=enrich, stop=stop)
             outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - a tool holds no policy: when it runs, the gate has let the call through;
-- it sees the graph as a `NamespacedGraph`, the skill as a `SkillRuntime`, what agents remember, and nothing else of the
-  host;
+- it sees the graph as a `NamespacedGraph`, the skill as a `SkillRuntime`, what agents remember, the settings, and
+  nothing else of the host;
 - what it says is an `Outcome`: its text without any enrichment, which the gate cleans and adds.
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
     from cortex_graph import NamespacedGraph
+    from cortex_skills.config import Config
     from cortex_skills.memory import Memories
     from cortex_skills.skill import Skill
     from cortex_skills.stopping import Stop
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
+
+
+def _defaults() -> Config:
+    from cortex_skills.config import Config
+
+    return Config()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Call:
         graph: the namespace's graph.
         memories: what agents remember in it.
         strict_declarations: whether only declared predicates may be asserted.
+        config: the host's settings.
         enrich: whether the skill is asked what it has to say.
         stop: ends the call early.
 
@@ -50,6 +58,7 @@ class Call:
     graph: NamespacedGraph
     memories: Memories
     strict_declarations: bool = True
+    config: Config = field(default_factory=_defaults)
     enrich: bool = True
     stop: Stop | None = None
 
