@@ -109,7 +109,7 @@ def from_environment(env: Mapping[str, str]) -> Document:
 def _typed(text: str, kind: str) -> Any:
     """The text of a variable as its setting's type has it; unchanged where it cannot be, for the schema to refuse."""
     match kind:
-        case list() if text.lstrip().startswith("{"):  # a store, as JSON
+        case list() | "object" if text.lstrip().startswith("{"):  # a store or shapes, as JSON
             try:
                 return json.loads(text)
             except (ValueError, RecursionError):

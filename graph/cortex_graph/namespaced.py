@@ -127,6 +127,14 @@ class NamespacedGraph:
         """The same as `list_triples`, with `matches` in place of `triples` and a limit of 20 unless told."""
         return self._page("matches", pattern, _QUERY_LIMIT)
 
+    def quad_of(self, triple: Mapping[str, Any]) -> Quad:
+        """The quad that a triple is here, whether it is there or not; arguments and errors are `create_triple`'s."""
+        return self._quad(*check_triple(triple))
+
+    def as_json(self, quad: Quad) -> dict[str, Any]:
+        """A quad of this namespace as `{id, subject, predicate, object}`."""
+        return self._as_json([quad], [self.index.identify(quad)])[0]
+
     def get_triple(self, triple_id: str) -> dict[str, Any] | None:
         """The triple that has this id; None when this namespace has none."""
         quad = self.index.find(check_id(triple_id))

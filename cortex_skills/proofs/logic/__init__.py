@@ -1,0 +1,1 @@
+"""Proof of Logic: this statement obeys these rules, in this graph."""
