@@ -31,6 +31,7 @@ test: setup lint
 	npm ci --prefix tests/examples/typecheck --silent
 	npm ci --prefix tests/mcp/inspector --silent
 	npm ci --prefix tests/server/sparql/comunica --silent
+	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 ## make lint    ruff, mypy and the one-way imports

@@ -1,0 +1,250 @@
+"""JSON-LD 1.1 documents as RDF, offline, and with nothing lost.
+
+Rules kept here:
+- the contexts of a document are addresses that are pinned (`contexts`), at its top alone: it can neither bring a
+  context of its own nor change one further down, so no term means anything but what its standard says;
+- nothing is fetched, whatever a document says;
+- what JSON-LD would drop in silence is an error: a term that no context maps, a relative IRI, an unknown keyword, a
+  blank node as a predicate. So everything that a person reads in a signed document is under the signature;
+- keywords that change how a document is read (`@base`, `@vocab`, `@reverse`, `@nest`, `@graph`, …) are refused;
+- so is an `xsd:double` in text that is not canonical: some readers rewrite it, others do not, and a signature would
+  hold for the ones alone.
+
+The standards: JSON-LD 1.1 and its API (expansion, and deserialization to RDF, §8); the expansion itself is PyLD's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, Quad
+
+from cortex_graph.vocabulary import RDF, TYPE, XSD
+from cortex_skills.proofs.signing.contexts import pinned
+from cortex_skills.proofs.signing.documents import check_document
+from cortex_skills.proofs.signing.errors import MalformedError, UnsupportedError
+
+_KEYWORDS = frozenset({"@id", "@type", "@value", "@language", "@list", "@set"})
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LABEL = re.compile(r"_:[A-Za-z0-9]{1,64}")
+_FIRST, _REST, _NIL = (NamedNode(f"{RDF}{name}") for name in ("first", "rest", "nil"))
+_BOOLEAN, _INTEGER, _DOUBLE = (NamedNode(f"{XSD}{name}") for name in ("boolean", "integer", "double"))
+_INTEGERS_END = 1e21  # from here on a number is a double, whatever its value (JSON-LD API, §8.6)
+
+_expanding = threading.Lock()  # PyLD's caches are not made for threads
+_resolved: dict[str, Any] = {}
+
+Node = NamedNode | BlankNode
+Contexts = Mapping[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a document says.
+
+    Attributes:
+        root: the node that it is about.
+        dataset: all that it says, of that node and of others.
+
+    """
+
+    root: Node
+    dataset: Dataset
+
+
+def described(document: dict[str, Any], contexts: Contexts | None = None) -> Described:
+    """What a document says, as RDF.
+
+    Args:
+        document: a JSON object with its `@context`.
+        contexts: those that it may name, by their addresses; the pinned ones when left out.
+
+    Raises:
+        MalformedError: the document says something that would be lost or that is no RDF.
+        UnsupportedError: it names a context that is not known here.
+
+    """
+    root = _expanded(document, pinned() if contexts is None else contexts)
+    reader = _Reader()
+    subject = reader.subject(root)
+    return Described(subject, Dataset(reader.node(root, subject)))
+
+
+def _expanded(document: dict[str, Any], contexts: Contexts) -> dict[str, Any]:
+    from pyld.context_resolver import ContextResolver
+    from pyld.jsonld import JsonLdError, JsonLdProcessor
+
+    check_document(document)
+    _check_contexts(document.get("@context"), contexts)
+    _check_keys({key: value for key, value in document.items() if key != "@context"})
+
+    def load(address: str, _: Any) -> dict[str, Any]:
+        if address not in contexts:
+            raise JsonLdError("not fetched", "jsonld.LoadDocumentError", code="loading document failed")
+        return {
+            "contextUrl": None,
+            "documentUrl": address,
+            "document": contexts[address],
+            "contentType": "application/ld+json",
+        }
+
+    with _expanding:
+        cache = _resolved if contexts is pinned() else {}
+        options = {"base": None, "documentLoader": load, "contextResolver": ContextResolver(cache, load)}
+        try:
+            expanded = JsonLdProcessor(on_property_dropped=_dropped).expand(document, options)
+        except JsonLdError as error:
+            raise MalformedError(f"the document is no JSON-LD: {_reason(error)}") from None
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, RecursionError) as error:
+            raise MalformedError(f"the document is no JSON-LD: {type(error).__name__}") from error
+    if len(expanded) != 1 or not isinstance(expanded[0], dict):
+        raise MalformedError("the document is not about one thing")
+    found: dict[str, Any] = expanded[0]
+    return found
+
+
+def _check_contexts(given: Any, contexts: Contexts) -> None:
+    addresses = given if isinstance(given, list) else [given]
+    if not addresses or not all(isinstance(address, str) for address in addresses):
+        raise UnsupportedError("its @context is not a list of addresses: a context of its own could mean anything")
+    for address in addresses:
+        if address not in contexts:
+            raise UnsupportedError(f"the context {address[:200]!r} is not known here, and none is fetched")
+
+
+def _check_keys(value: Any) -> None:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if key.startswith("@") and key not in _KEYWORDS:
+                raise MalformedError(f"the keyword {key[:40]!r} is not allowed here")
+            if key == "@language" and "@value" not in value:
+                raise MalformedError("an object has @language without @value: it would not be under the signature")
+            _check_keys(part)
+    elif isinstance(value, list):
+        for part in value:
+            _check_keys(part)
+
+
+def _dropped(term: Any) -> NoReturn:
+    raise MalformedError(f"{str(term)[:100]!r} is in no context: it would not be under the signature")
+
+
+def _reason(error: Any) -> str:
+    cause = error
+    while getattr(cause, "cause", None) is not None:
+        cause = cause.cause
+    return str(getattr(cause, "code", None) or type(cause).__name__)[:200]
+
+
+class _Reader:
+    """Turns an expanded document into quads; whatever it does not know is an error."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, BlankNode] = {}
+
+    def subject(self, node: dict[str, Any]) -> Node:
+        """The node that a node object is about."""
+        given = node.get("@id")
+        return BlankNode() if given is None else self._reference(given)
+
+    def node(self, node: dict[str, Any], subject: Node) -> Iterator[Quad]:
+        """The quads of a node object and of those within it."""
+        for key, values in node.items():
+            if key == "@id":
+                continue
+            if not isinstance(values, list):
+                raise MalformedError(f"{key[:100]!r} has a value of an unknown form")
+            if key == "@type":
+                yield from (Quad(subject, TYPE, self._reference(value)) for value in values)
+                continue
+            predicate = _iri(key)
+            for value in values:
+                object_, more = self._object(value)
+                yield Quad(subject, predicate, object_)
+                yield from more
+
+    def _object(self, value: Any) -> tuple[Node | Literal, Iterator[Quad]]:
+        if not isinstance(value, dict):
+            raise MalformedError("a value is of an unknown form")
+        if "@value" in value:
+            return _literal(value), iter(())
+        if "@list" in value:
+            return self._list(value)
+        subject = self.subject(value)
+        return subject, self.node(value, subject)
+
+    def _list(self, value: dict[str, Any]) -> tuple[Node, Iterator[Quad]]:
+        items = value["@list"]
+        if set(value) != {"@list"} or not isinstance(items, list):
+            raise MalformedError("a list is of an unknown form")
+        cells: list[Node] = [*(BlankNode() for _ in items), _NIL]
+
+        def quads() -> Iterator[Quad]:
+            for cell, rest, item in zip(cells, cells[1:], items, strict=False):
+                object_, more = self._object(item)
+                yield Quad(cell, _FIRST, object_)
+                yield Quad(cell, _REST, rest)
+                yield from more
+
+        return cells[0], quads()
+
+    def _reference(self, given: Any) -> Node:
+        if isinstance(given, str) and _LABEL.fullmatch(given):
+            return self._labels.setdefault(given, BlankNode())
+        return _iri(given)
+
+
+def _iri(given: Any) -> NamedNode:
+    try:
+        if isinstance(given, str) and not given.startswith(("_:", "@")):
+            return NamedNode(given)
+    except ValueError:
+        pass
+    raise MalformedError(f"{str(given)[:100]!r} is no absolute IRI: it would not be under the signature")
+
+
+def _literal(value: dict[str, Any]) -> Literal:
+    """The literal of a value object (JSON-LD API, §8.6)."""
+    unknown = set(value) - {"@value", "@type", "@language"}
+    if unknown or {"@type", "@language"} <= set(value):
+        raise MalformedError(f"a value has {', '.join(sorted(unknown)) or 'both @type and @language'}")
+    content, given = value["@value"], value.get("@type")
+    datatype = None if given is None else _iri(given)
+    if isinstance(content, bool):
+        return Literal("true" if content else "false", datatype=datatype or _BOOLEAN)
+    if isinstance(content, int | float):
+        if float(content).is_integer() and abs(content) < _INTEGERS_END and datatype != _DOUBLE:
+            return Literal(str(int(content)), datatype=datatype or _INTEGER)
+        return Literal(_written(float(content)), datatype=datatype or _DOUBLE)
+    if not isinstance(content, str):
+        raise MalformedError("a value is of an unknown form")
+    if datatype == _DOUBLE and content != canonical_double(content):
+        raise UnsupportedError(f"{content[:40]!r} is an xsd:double that some readers rewrite before it is signed")
+    try:
+        language = value.get("@language")
+        return Literal(content, language=language) if language is not None else Literal(content, datatype=datatype)
+    except (TypeError, ValueError):
+        raise MalformedError("a value has a language tag or a datatype that is none") from None
+
+
+def canonical_double(text: str) -> str | None:
+    """The text of an `xsd:double` as JSON-LD writes numbers (JSON-LD API, §8.6): 16 digits, and no negative zero.
+
+    Returns None when it is no number, or none that is finite.
+    """
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    written = _written(number) if math.isfinite(number) else "INF"
+    return written if math.isfinite(float(written)) else None
+
+
+def _written(number: float) -> str:
+    mantissa, _, exponent = f"{number + 0.0:.15E}".partition("E")
+    whole, _, fraction = mantissa.partition(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"

@@ -1,0 +1,282 @@
+"""Documents that were made to do harm: to be read in two ways, to fetch, to hide, to take for ever."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, Quad
+
+from cortex_skills.proofs.keys import Key
+from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, read_document
+from cortex_skills.proofs.signing.canonical import MAX_QUADS, canonical
+from cortex_skills.proofs.signing.contexts import pinned
+from cortex_skills.proofs.signing.documents import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES
+from cortex_skills.proofs.signing.jsonld import described
+from cortex_skills.proofs.signing.suite import sign
+from cortex_skills.proofs.verdict import Verdict
+from tests.proofs.signing.conftest import NOW
+
+V2 = "https://www.w3.org/ns/credentials/v2"
+P = NamedNode("urn:x:p")
+
+
+def document(**members: Any) -> dict[str, Any]:
+    return {"@context": [V2], "id": "urn:x:s", **members}
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was looked up on the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+
+
+# --- the text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no JSON"),
+        ("[]", "no JSON object"),
+        ('"x"', "no JSON object"),
+        ('{"a": 1, "a": 2}', "given twice"),
+        ('{"a": {"b": 1, "\\u0062": 2}}', "given twice"),
+        ('{"a": NaN}', "no JSON"),
+        ('{"a": Infinity}', "no JSON"),
+        ('{"a": 1e999}', "holds float"),
+        ('{"a": null}', "holds null"),
+        ('{"a": 9007199254740993}', "not every reader"),
+        ('{"a": ' + "9" * 5000 + "}", "no JSON"),
+        ('{"a": "\\ud800"}', "lone surrogate"),
+        ('{"\\udfff": 1}', "lone surrogate"),
+        (b'{"a": "\xff"}', "no JSON"),
+        ("\ufeff{}", "no JSON"),
+        ('{"a":' * 50_000, "levels deep"),
+        ('{"a":' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), "levels deep"),
+        ('{"a": [' + ",".join("1" * (MAX_VALUES + 1)) + "]}", "values"),
+        ('{"a": "' + "x" * MAX_CHARACTERS + '"}', "characters"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_text_that_two_readers_could_take_for_two_documents_is_refused(text: str | bytes, reason: str) -> None:
+    with pytest.raises(MalformedError, match=reason):
+        read_document(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["@id", "@type", "@value", "@list", "@set", "@language", "@context", "id", "type", "proof"])
+            | st.text(max_size=6),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(members=st.dictionaries(st.sampled_from(["id", "type", "issuer", "proof", "name", "urn:x:p"]), JSON, max_size=5))
+def test_odd_shapes_are_refused_without_a_failure(members: dict[str, Any]) -> None:
+    shown = {"@context": [V2], **members}
+    checks = check_credential(shown, NOW)
+    assert all(check.verdict is not Verdict.VERIFIED for check in checks if check.part == "signature")
+
+
+@given(shown=JSON)
+def test_what_is_read_is_a_document_or_refused(shown: Any) -> None:
+    try:
+        read = read_document(json.dumps(shown))
+    except MalformedError:
+        return
+    assert read == shown
+
+
+# --- contexts
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        None,
+        [],
+        "https://example.org/evil",
+        "https://www.w3.org/ns/credentials/v2#",
+        "http://www.w3.org/ns/credentials/v2",
+        "https://www.w3.org/ns/credentials/examples/v2",
+        "file:///etc/passwd",
+        "/etc/passwd",
+        {"name": "urn:evil"},
+        [V2, {"@vocab": "urn:evil#"}],
+        [V2, {"issuer": "urn:evil"}],
+        [V2, {"@import": "https://example.org/evil"}],
+        [V2, "http://169.254.169.254/latest/meta-data"],
+        [V2, [V2]],
+        [V2, 1],
+        {"@context": V2},
+    ],
+    ids=str,
+)
+def test_only_pinned_contexts_are_used_and_none_is_fetched(context: Any) -> None:
+    with pytest.raises((UnsupportedError, MalformedError)):
+        described({"@context": context, "id": "urn:x:s", "name": "x"})
+
+
+@pytest.mark.parametrize("at", ["credentialSubject", "issuer", "proof", "urn:x:p"])
+@pytest.mark.parametrize("context", [V2, {"name": "urn:evil"}, "https://example.org/evil", []])
+def test_a_context_further_down_is_refused(at: str, context: Any) -> None:
+    with pytest.raises(MalformedError, match="@context"):
+        described(document(**{at: {"@context": context, "id": "urn:x:o", "name": "x"}}))
+
+
+def test_the_pinned_contexts_name_no_keyword_but_id_and_type() -> None:
+    """The rules about keywords go by their own spelling; another name of one would pass them."""
+
+    def aliases(value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            for name, meaning in value.items():
+                target = meaning.get("@id") if isinstance(meaning, dict) else meaning
+                if isinstance(target, str) and target.startswith("@") and not name.startswith("@"):
+                    yield target
+                yield from aliases(meaning)
+
+    assert {target for context in pinned().values() for target in aliases(context)} <= {"@id", "@type", "@value"}
+
+
+# --- what would be lost
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"salary": 1},
+        {"credentialSubject": {"id": "urn:x:o", "alumniOf": "x"}},
+        {"type": ["Unknown"]},
+        {"credentialSubject": {"id": "relative"}},
+        {"credentialSubject": {"id": ""}},
+        {"issuer": "relative"},
+        {"issuer": {"id": "relative", "name": "x"}},
+        {"type": ["VerifiableCredential", "relative"]},
+        {"credentialSubject": {"id": "urn:x:o", "type": "relative"}},
+        {"credentialSubject": {"id": "//example.org/x", "name": "x"}},
+        {"credentialSubject": {"id": "?x", "name": "x"}},
+        {"issuer": "#fragment"},
+        {"_:p": "x"},
+        {"@index": "x"},
+        {"@graph": []},
+        {"@included": []},
+        {"@reverse": {"urn:x:p": {"id": "urn:x:o"}}},
+        {"@nest": {"urn:x:p": "x"}},
+        {"@base": "urn:evil:"},
+        {"@foo": "x"},
+        {"urn:x:p": {"@language": "de"}},
+        {"urn:x:p": {"@value": "x", "@direction": "rtl"}},
+        {"urn:x:p": {"@value": "x", "@index": "y"}},
+        {"urn:x:p": {"@value": "x", "@language": "not a tag!"}},
+        {"urn:x:p": {"@value": "x", "@type": "relative"}},
+        {"urn:x:p": {"@value": "x", "@type": "urn:t", "@language": "de"}},
+        {"urn:x:p": {"@value": {"a": 1}, "@type": "@json"}},
+        {"urn:x:p": {"@value": ["x"]}},
+        {"urn:x:p": {"@list": ["x"], "id": "urn:x:o"}},
+        {"urn:x:p": {"@set": ["x"], "urn:x:q": "y"}},
+        {"urn:x:bad iri": "x"},
+        {"urn:x:p": {"id": "urn:x:bad iri"}},
+        {"urn:x:p": {"id": ["urn:x:o"]}},
+        {"id": "urn:x:s", "@id": "urn:x:t"},
+        {"urn:x:p": {"id": "urn:x:o", "@id": "urn:x:o"}},
+    ],
+    ids=str,
+)
+def test_what_would_not_be_under_the_signature_is_refused(members: dict[str, Any]) -> None:
+    with pytest.raises(MalformedError):
+        described(document(**members))
+    with pytest.raises(MalformedError):
+        sign(document(**members), Key("k", bytes(32)), "urn:x:m", "2026-01-01T00:00:00Z")
+
+
+def test_a_double_that_some_readers_rewrite_is_not_evaluated() -> None:
+    value = {"@value": "0.5", "@type": "http://www.w3.org/2001/XMLSchema#double"}
+    with pytest.raises(UnsupportedError, match="some readers"):
+        described(document(**{"urn:x:p": value}))
+
+
+def test_a_document_about_nothing_is_refused() -> None:
+    for empty in ({"@context": [V2]}, {"@context": [V2], "id": "urn:x:s"}, {"@context": [V2], "@value": "x"}):
+        with pytest.raises(MalformedError, match=r"not about one thing|no JSON-LD"):
+            described(empty)
+
+
+def test_lists_and_sets_are_said_whole() -> None:
+    found = described(
+        document(**{"urn:x:p": {"@list": ["a", {"@list": [1]}, {"id": "urn:x:o"}]}, "urn:x:q": ["a", "b"]})
+    )
+    assert len(list(found.dataset)) == 2 * 3 + 2 * 1 + 1 + 2
+    assert len(list(described(document(**{"urn:x:p": {"@list": []}})).dataset)) == 1
+
+
+# --- graphs that take for ever
+
+
+def clique(size: int, predicates: int = 1) -> list[Quad]:
+    nodes = [BlankNode(f"b{number}") for number in range(size)]
+    names = [NamedNode(f"urn:x:p{number}") for number in range(predicates)]
+    return [Quad(a, name, b) for a, b in itertools.permutations(nodes, 2) for name in names]
+
+
+def bipartite(size: int) -> list[Quad]:
+    left, right = ([BlankNode(f"{side}{number}") for number in range(size)] for side in "lr")
+    return [Quad(a, P, b) for a in left for b in right]
+
+
+@pytest.mark.parametrize(
+    "quads",
+    [clique(6), clique(12), clique(4, predicates=50), bipartite(4), bipartite(20), clique(60)],
+    ids=["6", "12", "4 times 50", "bipartite", "bipartite 20", "60"],
+)
+def test_a_graph_that_takes_for_ever_is_refused_before_it_is_begun(quads: list[Quad]) -> None:
+    with pytest.raises(UnsupportedError, match=r"take for ever|more than"):
+        canonical(Dataset(quads))
+
+
+def test_a_document_that_takes_for_ever_is_not_evaluated() -> None:
+    joined = [{"id": f"_:b{a}", "urn:x:p": [{"id": f"_:b{b}"} for b in range(9) if b != a]} for a in range(9)]
+    shown = document(type="VerifiableCredential", **{"urn:x:p": joined})
+    with pytest.raises(UnsupportedError, match="take for ever"):
+        sign(shown, Key("k", bytes(32)), "urn:x:m", "2026-01-01T00:00:00Z")
+
+
+def test_a_graph_with_too_much_in_it_is_refused() -> None:
+    quads = [Quad(NamedNode(f"urn:x:{number}"), P, Literal(1)) for number in range(MAX_QUADS + 1)]
+    with pytest.raises(UnsupportedError, match="more than"):
+        canonical(Dataset(quads))
+
+
+def test_many_alike_things_that_are_not_joined_are_fine() -> None:
+    school = {"urn:x:name": "School"}
+    degrees = [{"type": "VerifiableCredential", "urn:x:school": school} for _ in range(100)]
+    found = canonical(described(document(**{"urn:x:degree": degrees})).dataset)
+    assert found.count(b"\n") == 400
+
+
+def test_names_of_blank_nodes_and_order_make_no_difference() -> None:
+    quads = [*clique(4), Quad(BlankNode("b0"), P, Literal("x")), Quad(NamedNode("urn:x:s"), P, BlankNode("b1"))]
+    renamed = {f"b{number}": BlankNode(f"z{9 - number}") for number in range(4)}
+
+    def other(term: Any) -> Any:
+        return renamed[term.value] if isinstance(term, BlankNode) else term
+
+    turned = [Quad(other(quad.subject), quad.predicate, other(quad.object)) for quad in reversed(quads)]
+    assert canonical(Dataset(quads)) == canonical(Dataset(turned))
+    assert canonical(Dataset(quads)) != canonical(Dataset(quads[1:]))
