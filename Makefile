@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := cortex_skills graph sandbox examples tests hatch_build.py
 
-.PHONY: help setup demo test lint bench bench-clean fuzz wheel clean
+.PHONY: help setup demo test lint bench bench-clean fuzz record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -55,6 +55,10 @@ bench-clean: setup
 ## make fuzz    hostile scripts, made up for ten minutes
 fuzz: setup
 	$(BIN)/python -m tests.hostile.fuzz --seconds 600
+
+## make record  the terminal session of docs/session.md, done and written down anew
+record: setup
+	$(BIN)/python -m tests.docs.session
 
 ## make wheel   a wheel in dist/
 wheel: setup

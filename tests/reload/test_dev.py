@@ -32,18 +32,10 @@ class Dev:
         command = [SCRIPT, "dev", str(folder), *words]
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         if terminal:
-            pty = pytest.importorskip("pty")
-            ours, theirs = pty.openpty()
-            # A session of its own, so that the terminal is the one that Ctrl-C is typed on.
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", ATTACH, *map(str, command)],
-                env=environment,
-                stdin=theirs,
-                stdout=theirs,
-                stderr=theirs,
-                start_new_session=True,
-            )
-            os.close(theirs)
+            pytest.importorskip("termios", reason="there are no such terminals here")
+            from tests.terminal import started
+
+            self.process, ours = started([str(word) for word in command], environment)
             self.terminal = os.fdopen(ours, "r+b", buffering=0)
             read = ours
         else:
@@ -93,14 +85,6 @@ class Dev:
         for file in (self.process.stdout, getattr(self, "terminal", None)):
             if file is not None:
                 file.close()
-
-
-# Gives the child the terminal that it has as its standard input.
-ATTACH = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 @pytest.fixture
