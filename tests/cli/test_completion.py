@@ -1,11 +1,13 @@
 """Completion, by the shells themselves where they are installed."""
 
 import os
+import select
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyte
 import pytest
 
 SCRIPTS = Path(sys.executable).parent
@@ -18,8 +20,21 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
+# A shell that knows nothing of its user, and how it is told of our completion.
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(cortex-skills completion bash)"'),
+    "zsh": (["zsh", "-f", "-i"], 'autoload -Uz compinit; compinit -u -D; eval "$(cortex-skills completion zsh)"'),
+    "fish": (["fish", "--no-config", "-i"], "cortex-skills completion fish | source"),
+}
+WAIT_S = 60
+
+
+def path():
+    return f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
+
+
 def bash(script, cwd):
-    environment = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": path()}
     command = ["bash", "--norc", "-c", script]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
@@ -44,7 +59,74 @@ def test_bash_completes_commands_options_values_and_tools(tmp_path, words, expec
     assert set(bash(script, tmp_path)) == expected
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+class Screen:
+    """A shell on a terminal, and what stands on it."""
+
+    def __init__(self, command, folder):
+        from tests.terminal import started
+
+        environment = {"HOME": str(folder), "PATH": path(), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        self.process, self._terminal = started(command, environment, folder=folder)
+        self._screen = pyte.Screen(80, 24)
+        self._stream = pyte.ByteStream(self._screen)
+
+    def type(self, text):
+        os.write(self._terminal, text.encode())
+
+    def until(self, text):
+        while not any(text in line for line in self._screen.display):
+            assert select.select([self._terminal], [], [], WAIT_S)[0], (text, self._screen.display)
+            self._stream.feed(os.read(self._terminal, 65536))
+
+    def close(self):
+        os.close(self._terminal)
+        self.process.kill()
+        self.process.wait(WAIT_S)
+
+
+@pytest.fixture(params=SHELLS)
+def screen(request, tmp_path):
+    """Each shell, told of our completion."""
+    pytest.importorskip("termios", reason="there are no such terminals here")
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not here")
+    (tmp_path / "stock-watch").mkdir()
+    (tmp_path / "stock.ttl").touch()
+    command, setting = SHELLS[request.param]
+    screen = Screen(command, tmp_path)
+    try:
+        screen.type(f"{setting}; echo rea''dy\n")
+        screen.until("ready")
+        yield screen
+    finally:
+        screen.close()
+
+
+def test_the_tab_key_completes_commands_options_tools_and_folders(screen):
+    for typed, completed in (
+        ("vali", "validate"),
+        (" st", "stock-watch/"),
+        ("\x15cortex-skills graph imp", "graph import"),
+        ("\x15cortex-skills test --ju", "test --junit"),
+        ("\x15cortex-skills call skill_as", "call skill_assert"),
+    ):
+        screen.type(("cortex-skills " if typed == "vali" else "") + typed)
+        screen.type("\t")
+        screen.until(completed)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+def test_fish_completes_what_fits_and_nothing_else(tmp_path):
+    for line, expected in (("completion ", {"bash", "zsh", "fish"}), ("call skill_g", {"skill_graph_query"})):
+        script = f"cortex-skills completion fish | source; complete --do-complete 'cortex-skills {line}'"
+        command = ["fish", "--no-config", "-c", script]
+        environment = {**os.environ, "HOME": str(tmp_path), "PATH": path()}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_S)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {found.partition("\t")[0] for found in done.stdout.splitlines()} == expected
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_each_script_is_one_that_its_shell_reads(run, shell):
     answer = run("completion", shell)
     assert answer.exit_code == 0
