@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cortex_graph import GraphError, Names, NamespacedGraph
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
@@ -28,6 +29,9 @@ from cortex_skills.reading import Reading, read_skill, skill_folders
 from cortex_skills.runtime import Session, SkillRuntime
 from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.skill import PLAIN, Skill
+
+if TYPE_CHECKING:
+    from cortex_skills.signatures import Verifier
 
 ENTRIES = ("skill.ts", "skill.js")
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
@@ -124,9 +128,21 @@ class Loader:
         manifest = reading.manifest
         if manifest is None:
             raise ValueError(f"{reading.name} has no manifest that is in order")
-        signed = self._signed(reading, manifest)
+        verifier = self._verifier()
+        signature = verifier.check(reading, manifest) if verifier is not None else None
+        skill = self._start(reading, manifest, signature.hashes() if signature is not None else None)
+        if verifier is not None and signature is not None:
+            try:
+                verifier.remember(signature)
+            except BaseException:
+                dispose([skill])
+                raise
+        return skill
+
+    def _start(self, reading: Reading, manifest: Manifest, signed: Mapping[str, str] | None) -> Skill:
         if manifest.semantic is None:
             return Skill(manifest, PLAIN, reading.folder.absolute(), None, reading.digests, signed=signed)
+        rules = _rules(reading, manifest)
         findings = list(reading.findings)
         if self.config.verification.auto_scan:
             findings += scan_sources({**reading.sources, **reading.tests})
@@ -135,20 +151,23 @@ class Loader:
         runtime = None
         if entry is not None:
             runtime = self._run(manifest, Program(code, reading.folder, entry, self.config.skill_sandbox))
-        return Skill(manifest, manifest.semantic, reading.folder.absolute(), runtime, reading.digests, signed=signed)
+        return Skill(
+            manifest,
+            manifest.semantic,
+            reading.folder.absolute(),
+            runtime,
+            reading.digests,
+            signed=signed,
+            rules=rules,
+        )
 
-    def _signed(self, reading: Reading, manifest: Manifest) -> Mapping[str, str] | None:
-        """The SHA-256 of each file as it was signed; None when no signature is required.
-
-        Raises:
-            CortexError: `signature_required` or `signature_invalid`.
-
-        """
+    def _verifier(self) -> Verifier | None:
+        """What checks signatures; None when none is required."""
         if not self.config.verification.require_signature:
             return None
         from cortex_skills.signatures import Verifier
 
-        return Verifier.of(self.config.verification, self.developing).check(reading, manifest).hashes()
+        return Verifier.of(self.config.verification, self.developing)
 
     def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
         """The bundled code of a skill that the scanner lets pass; empty when it has none, or Node.js loads it itself.
@@ -183,6 +202,21 @@ def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
     for skill in reversed(list(skills)):
         if skill.runtime is not None:
             skill.runtime.close(reason)
+
+
+def _rules(reading: Reading, manifest: Manifest) -> RuleSet | None:
+    """The skill's own shapes.
+
+    Raises:
+        CortexError: `manifest_invalid`: they are none that could be applied.
+
+    """
+    if reading.shapes is None:
+        return None
+    from cortex_skills.proofs.logic.rules import read_rules
+
+    version = manifest.semantic.skill_version if manifest.semantic is not None else None
+    return read_rules(reading.shapes, f"skill:{manifest.name}", version or "")
 
 
 def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:

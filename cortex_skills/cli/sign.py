@@ -3,7 +3,7 @@
 Rules kept here:
 - nothing is decided here: the loader refuses by the same check that `verify` shows;
 - every skill of a folder is signed or looked at; one that is bad hides no other;
-- nothing of a skill runs. What `verify` accepts counts as seen, as for the loader: an older version is known then.
+- nothing of a skill runs, and `verify` changes nothing: what it accepts counts as seen once it is loaded.
 """
 
 from __future__ import annotations

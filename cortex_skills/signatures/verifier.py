@@ -2,7 +2,9 @@
 
 Rules kept here:
 - the statement first (is it about this skill and version, does the signature hold), then every file, then trust; the
-  first thing that is wrong is the answer, and nothing is remembered of a skill that is refused;
+  first thing that is wrong is the answer;
+- checking changes nothing. What was seen, and whom to trust from the first use on, is remembered of a skill that has
+  passed every other check too, and has started;
 - what was read into memory to be run is compared with what was signed, and not only what lies on the disk;
 - a folder that this user is developing is signed with the local developer's key as it is read, when it is their own; a
   folder that the local developer signed counts at its place on this machine, and nowhere else;
@@ -35,7 +37,7 @@ from cortex_skills.signatures.signing import (
     version_of,
 )
 from cortex_skills.signatures.statement import Signature, read_signature
-from cortex_skills.signatures.trust import accepted, check_is_about
+from cortex_skills.signatures.trust import Trust, accepted, check_is_about
 from cortex_skills.signatures.trust_file import TrustFile, default_file, default_key_file
 
 _MAX_SHOWN = 20
@@ -89,6 +91,16 @@ class Verifier:
         self._check_holds(signature, reading, manifest, there)
         self._check_trusted(signature, reading.folder)
         return signature
+
+    def remember(self, signature: Signature) -> None:
+        """Keep what is known of a skill that has started: older versions of it are refused from then on.
+
+        Raises:
+            CortexError: `signature_invalid`: a newer version was seen meanwhile; `config_invalid`.
+
+        """
+        if signature.statement.publisher != DEVELOPER:
+            self.trust.change(lambda trust: self._accepted(signature, trust))
 
     def signature_of(self, reading: Reading, there: list[SkillFile]) -> Signature:
         """The signature that speaks for a skill: the local developer's if it fits, else its publisher's.
@@ -160,8 +172,10 @@ class Verifier:
                     hint="ask its publisher for a signature that others can trust",
                 )
             return
-        now = datetime.now(UTC)
-        self.trust.change(lambda trust: accepted(said, trust, now, first_use=self.first_use))
+        self._accepted(signature, self.trust.trust())
+
+    def _accepted(self, signature: Signature, trust: Trust) -> Trust:
+        return accepted(signature.statement, trust, datetime.now(UTC), first_use=self.first_use)
 
 
 def _unlike(signature: Signature, reading: Reading) -> list[Difference]:

@@ -68,6 +68,8 @@ def test_a_publisher_signs_and_somebody_else_trusts(
     assert run("trust", "add", "example.org", key.did)[0] == 0
     code, document, _ = run("verify", folder)
     assert (code, document["skills"][0]["publisher"]) == (0, "example.org")
+    assert run("trust", "list")[1]["seen"] == []
+    assert run("query", "--store", "memory:", "--skills", folder, "--scope", "namespace")[0] == 0
     listed = run("trust", "list")[1]
     assert [p["name"] for p in listed["publishers"]] == ["example.org"]
     assert [s["skill"] for s in listed["seen"]] == ["probe"]

@@ -240,6 +240,18 @@ def test_a_link_in_the_place_of_the_signature_is_refused(opened: Opened, signed:
     refused(opened(), folder)
 
 
+def test_a_version_that_does_not_start_does_not_keep_an_older_one_from_loading(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    plugin = opened()
+    refused(
+        plugin,
+        signed(skillVersion="2.0.0", code="export default { name: 'probe', go: () => eval('1') };"),
+        "scan_rejected",
+    )
+    assert plugin.load(signed(skillVersion="1.0.0")) == ["probe"]
+
+
 # --- reloading
 
 
