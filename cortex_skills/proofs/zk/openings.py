@@ -10,6 +10,7 @@ Rules kept here:
 - a change is read, made and written under a lock, and the new file takes the old one's place whole;
 - what cannot be opened is left as it is, and said: a damaged file, one that was cut off, one of another kind, one that
   was sealed with another key. No key is made for a file that is there already;
+- its holder says for which skills proofs are made: each proof, and each refusal, tells something;
 - values and blindings are in the file and in an `Opening`, and in no list, message or repr.
 """
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,7 +40,7 @@ MAX_LABEL = 200
 
 _MAGIC = b"cortex-skills openings 1\n"
 _MAX_BYTES = 64 << 20
-_KEYS = {"commitment", "value", "blinding", "added", "label"}
+_KEYS = {"commitment", "value", "blinding", "added", "label", "skills"}
 _POSIX = os.name == "posix"
 
 Records = list[dict[str, Any]]
@@ -67,16 +68,19 @@ class OpeningInfo:
         commitment: what it opens, as text.
         label: what its holder calls it; may be empty.
         added: when it came in.
+        skills: the names of those that proofs are made for; empty for every one that may request proofs.
 
     """
 
     commitment: str
     label: str
     added: str
+    skills: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """The same, JSON-ready."""
-        return {"commitment": self.commitment, "label": self.label, "added": self.added}
+        skills = list(self.skills)
+        return {"commitment": self.commitment, "label": self.label, "added": self.added, "skills": skills}
 
 
 class OpeningStore:
@@ -92,8 +96,13 @@ class OpeningStore:
         self.path = (folder or default_folder()) / "openings.sealed"
         self.key_file = key_file or default_key_file()
 
-    def add(self, opening: Opening, *, label: str = "") -> bool:
+    def add(self, opening: Opening, *, label: str = "", skills: Collection[str] = ()) -> bool:
         """Keep an opening; False if it was there already.
+
+        Args:
+            opening: the opening.
+            label: what its holder calls it.
+            skills: the names of those that proofs may be made for; empty for every one that may request proofs.
 
         Raises:
             CortexError: `invalid_arguments`: the label is too long; `config_invalid`: the store cannot be used.
@@ -108,6 +117,7 @@ class OpeningStore:
             "blinding": to_text(scalar_bytes(opening.blinding)),
             "added": moment_text(datetime.now(UTC)),
             "label": label,
+            "skills": sorted(skills),
         }
 
         def added(records: Records) -> Records:
@@ -116,8 +126,12 @@ class OpeningStore:
 
         return self._change(added)
 
-    def get(self, point: bytes) -> Opening | None:
-        """What opens a commitment; None when it is not known here.
+    def get(self, point: bytes, skill: str | None = None) -> Opening | None:
+        """What opens a commitment; None when it is not known here, or not for this skill.
+
+        Args:
+            point: the commitment.
+            skill: on behalf of which a proof is made; None for its holder.
 
         Raises:
             CortexError: `config_invalid`: the store cannot be used.
@@ -125,7 +139,7 @@ class OpeningStore:
         """
         text = commitment_text(point)
         for record in self._read():
-            if record["commitment"] == text:
+            if record["commitment"] == text and (skill is None or skill in (record["skills"] or [skill])):
                 return self._opened(record)
         return None
 
@@ -136,7 +150,7 @@ class OpeningStore:
             CortexError: `config_invalid`: the store cannot be used.
 
         """
-        return [OpeningInfo(record["commitment"], record["label"], record["added"]) for record in self._read()]
+        return [OpeningInfo(r["commitment"], r["label"], r["added"], tuple(r["skills"])) for r in self._read()]
 
     def remove(self, commitment: str) -> bool:
         """Forget an opening; True if it was there. Nobody can prove anything about its commitment any more.

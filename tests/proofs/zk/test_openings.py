@@ -63,7 +63,7 @@ def test_an_opening_is_kept_and_found_by_its_commitment(store: OpeningStore) -> 
     assert (found.value, found.blinding, found.point) == (YEAR.value, YEAR.blinding, YEAR.point)
     first, second = store.infos()
     assert (first.commitment, first.label, second.label) == (YEAR.commitment, "birth year", "")
-    assert first.to_json() == {"commitment": YEAR.commitment, "label": "birth year", "added": first.added}
+    assert first.to_json() == {"commitment": YEAR.commitment, "label": "birth year", "added": first.added, "skills": []}
     assert store.remove(YEAR.commitment)
     assert not store.remove(YEAR.commitment)
     assert [info.commitment for info in store.infos()] == [second.commitment]
@@ -256,3 +256,13 @@ def test_what_is_no_opening_is_refused_and_not_repeated(tmp_path: Path) -> None:
         assert "5151515151" not in told.value.message
     with pytest.raises(CortexError, match="cannot be read"):
         take_in(tmp_path / "nothing")
+
+
+def test_an_opening_is_there_for_the_skills_that_its_holder_named(store: OpeningStore) -> None:
+    store.add(YEAR, skills=["verify-kyc", "vote"])
+    store.add(Opening("DE", 7))
+    assert store.get(YEAR.point) is not None
+    assert store.get(YEAR.point, "vote") is not None
+    assert store.get(YEAR.point, "other") is None
+    assert store.get(Opening("DE", 7).point, "other") is not None
+    assert store.infos()[0].skills == ("verify-kyc", "vote")
