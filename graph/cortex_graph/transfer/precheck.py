@@ -44,7 +44,26 @@ def check_file(file: Path, form: RdfFormat, step: Callable[[], None] = lambda: N
     if form == RdfFormat.RDF_XML:
         _check_xml(file, step)
     elif file.stat().st_size:
-        _check_terms(file)
+        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            check_terms(content)
+
+
+def check_terms(content: bytes | mmap.mmap, before: int = 0) -> None:
+    """Raise for triple terms that Oxigraph must not be given.
+
+    Args:
+        content: of a file, or whole lines of one.
+        before: how many lines of the file come before it.
+
+    Raises:
+        InvalidArguments: they are nested too deep, with line and column.
+
+    """
+    found = _deep_terms(content)
+    if found is not None:
+        line = before + content[:found].count(b"\n") + 1
+        column = found - content.rfind(b"\n", 0, found)
+        raise _broken(f"triple terms are nested more than {MAX_DEPTH} deep", line, column)
 
 
 def _check_xml(file: Path, step: Callable[[], None]) -> None:
@@ -72,15 +91,6 @@ def _check_xml(file: Path, step: Callable[[], None]) -> None:
             parser.Parse(b"", True)
     except ExpatError as error:
         raise _broken(f"not well-formed XML: {error}", error.lineno, error.offset + 1) from error
-
-
-def _check_terms(file: Path) -> None:
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        found = _deep_terms(content)
-        if found is not None:
-            line = content[:found].count(b"\n") + 1
-            column = found - content.rfind(b"\n", 0, found)
-            raise _broken(f"triple terms are nested more than {MAX_DEPTH} deep", line, column)
 
 
 def _deep_terms(content: bytes | mmap.mmap) -> int | None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import sys
 import threading
@@ -23,18 +22,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple, parse, serialize
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from cortex_graph.errors import GraphError, InvalidArguments, invalid
 from cortex_graph.names import Names, kept_beside
+from cortex_graph.transfer import lines
 from cortex_graph.transfer.formats import FORMATS
-from cortex_graph.transfer.precheck import check_file
-from cortex_graph.transfer.records import check_records
+from cortex_graph.transfer.precheck import check_file, check_terms
 
 MAX_MEMORY = 4 << 30
 _BEAT_S = 0.2
-# A blank node, a triple term, the names of the graphs that are not data, and the escapes that may hide them.
-_NOT_PLAIN = (b"_:", b"<<", b"/provenance>", b"/index>", b"\\u", b"\\U")
 
 
 class Reading:
@@ -68,16 +65,20 @@ class Reading:
 
         """
         before = _state(self._file)
-        check_file(self._file, self._form, self._step)
         found = self._folder / "found.nt"
         with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
-            quads = parse(self._input, self._form, base_iri=self._base_iri)
-            triples = self._all_of(quads) if self._is_plain() else self._triples(quads, records)
-            serialize(triples, self._folder / "data.nt", FORMATS["n-triples"])
+            if self._form in lines.FORMATS:
+                self._read_lines(self._input, records)
+            else:
+                check_file(self._file, self._form, self._step)
+                triples = self._triples(parse(self._input, self._form, base_iri=self._base_iri), records)
+                serialize(triples, self._folder / "data.nt", RdfFormat.N_TRIPLES)
         if _state(self._file) != before:
             raise invalid("source", "was changed while it was read", hint="nothing was imported; try again")
         held = 0
         if self._wants_records:
+            from cortex_graph.transfer.records import check_records
+
             held = check_records(found, self._folder, self._names, self._step)
         return {"statements": self.statements, "ignored": self.ignored, "records": held}
 
@@ -91,17 +92,29 @@ class Reading:
     def _step(self) -> None:
         self.steps += 1
 
-    def _is_plain(self) -> bool:
-        """Whether no line of the file can hold anything but names and literals, in graphs of data."""
-        if self._form not in (FORMATS["n-triples"], FORMATS["n-quads"]) or not self._file.stat().st_size:
-            return False
-        with self._file.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return all(content.find(sign) < 0 for sign in _NOT_PLAIN)
+    def _read_lines(self, file: IO[bytes], records: IO[bytes]) -> None:
+        before = 0
+        with (self._folder / "data.nt").open("wb") as data:
+            for block in lines.blocks(file):
+                # What the records are about is looked for line by line, in the spelling of the serialiser.
+                found = None if self._wants_records else lines.plain(block, self._form, self._is_data)
+                if found is not None:
+                    triples, count = found
+                    self.statements += count
+                else:
+                    triples = self._block(block, before, records)
+                data.write(triples)
+                before += lines.breaks(block)
 
-    def _all_of(self, quads: Iterator[Quad]) -> Iterator[Triple]:
-        for quad in quads:
-            self.statements += 1
-            yield quad.triple
+    def _block(self, block: bytes, before: int, records: IO[bytes]) -> bytes:
+        check_terms(block, before)
+        try:
+            return serialize(self._triples(parse(block, self._form), records), format=RdfFormat.N_TRIPLES) or b""
+        except SyntaxError as error:
+            raise lines.moved(error, before) from None
+
+    def _is_data(self, graph: NamedNode) -> bool:
+        return not kept_beside(graph.value, self._names.base)
 
     def _triples(self, quads: Iterator[Quad], records: IO[bytes]) -> Iterator[Triple]:
         """The triples that are data; those of other graphs are put aside or left out."""
@@ -111,7 +124,7 @@ class Reading:
             graph = quad.graph_name
             is_beside = beside.get(graph)
             if is_beside is None:
-                is_beside = isinstance(graph, NamedNode) and kept_beside(graph.value, self._names.base)
+                is_beside = isinstance(graph, NamedNode) and not self._is_data(graph)
                 if len(beside) < 1000:
                     beside[graph] = is_beside
             if not is_beside:
