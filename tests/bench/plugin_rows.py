@@ -17,10 +17,11 @@ from pyoxigraph import Quad, Store
 
 from cortex_graph import NamespacedGraph, Pattern
 from cortex_sandbox import Limits, Sandbox
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.enrichment import sanitize_enrichment
 from tests.bench.measure import Row, median_s
 from tests.bench.skill import MANIFEST, SOURCE
+from tests.configs import config
 
 # The gate's rate window lets 1,000 calls a minute through at most: a figure is taken from fewer.
 RUNS, BATCH = 30, 25
@@ -39,7 +40,7 @@ def rows() -> list[Row]:
 
 def _open(folder: Path, skill: Path) -> Plugin:
     settings = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000, "maxAssertions": 100_000}
-    plugin = Plugin.open(Config(store=str(folder), skillSandbox=settings))
+    plugin = Plugin.open(config(store=str(folder), skillSandbox=settings))
     plugin.load(skill)
     return plugin
 

@@ -8,10 +8,11 @@ import threading
 import time
 from pathlib import Path
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.watcher import DEBOUNCE_MS
 from tests.bench.measure import Row
 from tests.bench.skill import MANIFEST
+from tests.configs import config
 
 SAVES = 25
 ALLOWED_S = 0.15
@@ -30,7 +31,7 @@ def _first_answer() -> Row:
         folder.mkdir()
         (folder / "SKILL.md").write_text(MANIFEST)
         _save(folder, 0)
-        with Plugin.open(Config(hotReload=True, skillSandbox=LIMITS)) as plugin:
+        with Plugin.open(config(hotReload=True, skillSandbox=LIMITS)) as plugin:
             came = threading.Event()
             plugin.on_reload(lambda _: came.set())
             plugin.load(folder)

@@ -19,10 +19,11 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from tests.bench.measure import Row
 from tests.bench.skill import MANIFEST
 from tests.bench.stores import Shape, cache, copy_of
+from tests.configs import config
 
 GRAPH = NamedNode("urn:cortex:mayros")
 STATUS = NamedNode("urn:cortex:mayros:hasStatus")
@@ -57,7 +58,7 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
 
 def _open(folder: Path, skill: Path) -> Plugin:
     settings = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000, "maxAssertions": 100_000}
-    plugin = Plugin.open(Config(store=str(folder), skillSandbox=settings))
+    plugin = Plugin.open(config(store=str(folder), skillSandbox=settings))
     plugin.load(skill)
     return plugin
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.testing.report import Outcome, TestReport, junit
+from tests.configs import config
 
 DATA = '<urn:cortex:mayros:a> <urn:cortex:mayros:greets> "b" .\n'
 
@@ -187,7 +188,7 @@ def test_a_folder_of_skills_is_tested_with_what_they_depend_on(run, write_skill,
 
 def test_a_test_is_no_part_of_the_skill(run, write_skill, tmp_path):
     folder = write_skill(**{"skill.test.ts": "test('x', () => {});", "helper.test.ts": "export const x = 1;\n"})
-    with Plugin.open(Config(store="memory:")) as plugin:
+    with Plugin.open(config(store="memory:")) as plugin:
         plugin.load(folder)
         (folder / "skill.test.ts").write_text("test('y', () => {});")
         (folder / "new.test.ts").write_text("")
@@ -201,7 +202,7 @@ def test_a_test_is_no_part_of_the_skill(run, write_skill, tmp_path):
 
 def test_a_test_is_scanned_with_the_skill(write_skill):
     folder = write_skill(**{"a.test.ts": "require('child_process').exec('true');"})
-    with Plugin.open(Config(store="memory:")) as plugin, pytest.raises(CortexError) as caught:
+    with Plugin.open(config(store="memory:")) as plugin, pytest.raises(CortexError) as caught:
         plugin.load(folder)
     assert caught.value.code == "scan_rejected"
 

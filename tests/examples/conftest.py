@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from cortex_skills import Config, Plugin, Result
+from cortex_skills import Plugin, Result
+from tests.configs import config
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -25,7 +26,7 @@ def examples() -> Path:
 
 @pytest.fixture
 def plugin() -> Iterator[Plugin]:
-    with Plugin.open(Config(), agent="a1") as plugin:
+    with Plugin.open(config(), agent="a1") as plugin:
         yield plugin
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
+from tests.configs import config
 from tests.logs import told  # noqa: F401 - a fixture of every test here
 from tests.plugin.skills import write_skill
 
@@ -24,7 +25,7 @@ def opened() -> Iterator[Callable[..., Plugin]]:
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, agent: str = "a1", **settings: Any) -> Plugin:
         limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
-        plugins.append(Plugin.open(Config(skillSandbox=limits, **settings), agent=agent))
+        plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent=agent))
         return plugins[-1]
 
     yield open_plugin

@@ -109,7 +109,8 @@ def test_what_a_new_machine_needs_to_make_a_box_is_not_the_skills_time(skill: Wr
     program = (
         "import sys\n"
         "from cortex_skills import Config, Plugin\n"
-        "with Plugin.open(Config(store='memory:', skillSandbox={'executionTimeoutMs': 500})) as plugin:\n"
+        "limits = {'executionTimeoutMs': 500}\n"
+        "with Plugin.open(Config(skillSandbox=limits, verification={'requireSignature': False})) as plugin:\n"
         "    print(plugin.load(sys.argv[1]))\n"
     )
     busy = "const until = Date.now() + 20; while (Date.now() < until);"

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph
-from cortex_skills import Config, CortexError, Plugin
+from cortex_skills import CortexError, Plugin
+from tests.configs import config
 from tests.plugin.skills import write_skill
 
 Written = Callable[..., Path]
@@ -42,7 +43,7 @@ values = st.one_of(texts, st.integers(), st.floats(), st.booleans(), st.fixed_di
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     """One plugin for all examples, with another namespace on its store that must never change."""
     limits = {"maxCallsPerMinute": 1000, "maxAssertions": 10**6, "maxGraphQueries": 10**6, "maxWrites": 10**6}
-    with Plugin.open(Config(skillSandbox=limits, strictDeclarations=False), agent="a1") as plugin:
+    with Plugin.open(config(skillSandbox=limits, strictDeclarations=False), agent="a1") as plugin:
         other = NamespacedGraph(plugin.graph.store, "other")
         other.create_triple({"subject": "x", "predicate": "p", "object": "theirs"})
         plugin._rate.max_calls = 10**9

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.results import Result
+from tests.configs import config
 from tests.plugin.skills import living_sandboxes
 
 Opened = Callable[..., Plugin]
@@ -204,7 +205,7 @@ def test_loading_and_unloading_while_others_call(opened: Opened, skill: Written)
 
 def test_an_asynchronous_host_is_not_blocked(skill: Written) -> None:
     async def host() -> None:
-        with Plugin.open(Config(skillSandbox={"executionTimeoutMs": 500})) as plugin:
+        with Plugin.open(config(skillSandbox={"executionTimeoutMs": 500})) as plugin:
             plugin.load(skill("slow", "export default { name: 'slow', onQuery() { for (;;); } };"))
             plugin.load(skill("quick", COUNTING.replace("NAME", "quick")))
             slow = asyncio.create_task(plugin.acall("skill_graph_query", {}, skill="slow"))

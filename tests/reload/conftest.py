@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.reload import ReloadReport
+from tests.configs import config
 from tests.logs import told  # noqa: F401 - a fixture of every test here
 
 
@@ -21,7 +22,7 @@ def opened() -> Iterator[Callable[..., Plugin]]:
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, approve: Any = False, **settings: Any) -> Plugin:
         limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
-        plugins.append(Plugin.open(Config(skillSandbox=limits, **settings), agent="a1", approve=approve))
+        plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent="a1", approve=approve))
         return plugins[-1]
 
     yield open_plugin

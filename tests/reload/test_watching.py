@@ -337,7 +337,7 @@ def test_a_host_that_forgets_to_close_ends_all_the_same(skills: Path) -> None:
     write(skills / "kyc", 1)
     program = f"""
 from cortex_skills import Config, Plugin
-plugin = Plugin.open(Config(hotReload=True))
+plugin = Plugin.open(Config(hotReload=True, verification={{"requireSignature": False}}))
 print(plugin.load({str(skills)!r}), plugin.is_watching)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
@@ -349,7 +349,7 @@ def test_nothing_is_imported_for_a_watch_that_is_not_wanted(skills: Path) -> Non
     program = f"""
 import json, sys
 from cortex_skills import Config, Plugin
-with Plugin.open(Config()) as plugin:
+with Plugin.open(Config(verification={{"requireSignature": False}})) as plugin:
     plugin.load({str(skills)!r})
     plugin.reload()
 print(json.dumps([name for name in ("watchfiles", "anyio") if name in sys.modules]))

@@ -17,10 +17,11 @@ from typing import Any
 
 import httpx
 
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
 from cortex_skills.server.protocol import Patience
 from cortex_skills.server.running import bound, prepared, url_of
 from cortex_skills.tokens import TokenFile, new_token
+from tests.configs import config
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 WAIT_S = 30
@@ -82,7 +83,7 @@ def served(
 ) -> Iterator[Running]:
     """A server in a thread."""
     cortex = {"tokenFile": str(folder / "tokens.json"), **settings.pop("cortex", {})}
-    plugin = plugin or Plugin.open(Config(cortex=cortex, **settings))
+    plugin = plugin or Plugin.open(config(cortex=cortex, **settings))
     ready = threading.Event()
     try:
         with bound("127.0.0.1", 0) as listener:

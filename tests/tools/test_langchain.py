@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from cortex_skills import Config, Plugin, langchain
+from cortex_skills import Plugin, langchain
+from tests.configs import config
 from tests.mcp import skills
 
 STATEMENT = {"subject": "a", "predicate": "hasStatus", "object": "approved"}
@@ -20,7 +21,7 @@ STATEMENT = {"subject": "a", "predicate": "hasStatus", "object": "approved"}
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Iterator[Plugin]:
-    with Plugin.open(Config(), agent="a1") as plugin:
+    with Plugin.open(config(), agent="a1") as plugin:
         plugin.load(skills.write(tmp_path))
         yield plugin
 

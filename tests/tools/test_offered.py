@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills import Config, CortexError, Plugin
+from cortex_skills import CortexError, Plugin
 from cortex_skills.tools import TOOLS
+from tests.configs import config
 from tests.mcp import skills
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ def reader(tmp_path: Path) -> Plugin:
     folder = skills.write(tmp_path, graph="read", tools="skill_graph_query, skill_assert")
     manifest = (folder / "SKILL.md").read_text().replace("  assertions: [{predicate: hasStatus}]\n", "")
     (folder / "SKILL.md").write_text(manifest)
-    with Plugin.open(Config()) as plugin:
+    with Plugin.open(config()) as plugin:
         plugin.load(folder)
         yield plugin
 
@@ -52,7 +53,7 @@ def test_all_formats_are_json(reader: Plugin) -> None:
 
 
 def test_without_a_skill_nothing_is_offered() -> None:
-    with Plugin.open(Config()) as plugin:
+    with Plugin.open(config()) as plugin:
         assert plugin.tools(format="mcp") == []
         assert len(plugin.tools()) == len(TOOLS)
 
@@ -90,7 +91,7 @@ def test_no_offered_schema_is_a_choice_at_its_top() -> None:
 def test_what_a_tool_answers_is_what_its_output_schema_says(tmp_path: Path) -> None:
     from jsonschema_rs import Draft202012Validator
 
-    with Plugin.open(Config()) as plugin:
+    with Plugin.open(config()) as plugin:
         plugin.load(skills.write(tmp_path))
         for value in ("approved", 3, 2.5, True, {"node": "b"}):
             result = plugin.call("skill_assert", {"subject": "a", "predicate": "hasStatus", "object": value})

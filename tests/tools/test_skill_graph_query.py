@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph
-from cortex_skills import Config, Plugin
+from cortex_skills import Plugin
+from tests.configs import config
 from tests.plugin.skills import write_skill
 
 Opened = Callable[..., Plugin]
@@ -412,7 +413,7 @@ answers = st.one_of(
 def obeying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     """A plugin with a skill that answers whatever the triple about `control` says."""
     limits = {"maxGraphQueries": 10**6}
-    with Plugin.open(Config(skillSandbox=limits)) as plugin:
+    with Plugin.open(config(skillSandbox=limits)) as plugin:
         plugin._rate.max_calls = 10**9
         plugin.graph.create_triples([{"subject": f"mayros:{s}", "predicate": "p", "object": o} for s, o in ROWS])
         plugin.load(write_skill(tmp_path_factory.mktemp("tools") / "probe", OBEYING, maxQueries=10**6))

@@ -26,6 +26,7 @@ from cortex_graph.transfer.backup import back_up
 from cortex_graph.transfer.copying import copy_store
 from cortex_graph.transfer.importing import import_file
 from cortex_skills import Config, Plugin
+from tests.configs import config
 from tests.graph.cortex.support import ALL, cortex_at, store_with
 from tests.plugin.skills import write_skill
 from tests.server.serving import Running, served
@@ -42,7 +43,7 @@ def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def near_config(far: Running, monkeypatch: pytest.MonkeyPatch, namespaces: tuple[str, ...] = ("mayros",)) -> Config:
     monkeypatch.setenv("FAR_TOKEN", far.token(f"near-{'-'.join(namespaces)}", namespaces, ALL))
     store = {"cortex": far.url, "auth": {"type": "bearer", "token": "${FAR_TOKEN}"}}
-    return Config(store=store, vocabularies=["schema"])
+    return config(store=store, vocabularies=["schema"])
 
 
 def test_an_assertion_through_the_gate_is_the_same_on_both_sides(
