@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import SKILL, Common
+from cortex_skills.cli.options import SKILL, Choice, Common
 from cortex_skills.errors import CortexError
 
 
@@ -47,7 +47,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
 @click.option("--object", "object_", metavar="VALUE", help='Only triples with this value, or node: {"node": "b"}.')
 @click.option(
     "--scope",
-    type=click.Choice(["agent", "namespace", "global"]),
+    type=Choice(["agent", "namespace", "global"]),
     help="agent [the default]: about the agent itself; namespace, global: about anything in the namespace.",
 )
 @click.option("--limit", type=int, metavar="N", help="At most so many triples [20].")

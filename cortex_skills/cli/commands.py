@@ -12,9 +12,7 @@ from typing import Any
 
 import click
 
-from cortex_skills.cli.options import CommonOption, common_options
-
-_MAX_WORD = 64
+from cortex_skills.cli.options import MAX_WORD, CommonOption, common_options
 
 
 class Command(click.Command):
@@ -68,7 +66,7 @@ class Group(click.Group):
         if name not in self.commands and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
-            raise UnknownCommandError(name, get_close_matches(name[:_MAX_WORD], self.commands), ctx)
+            raise UnknownCommandError(name, get_close_matches(name[:MAX_WORD], self.commands), ctx)
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

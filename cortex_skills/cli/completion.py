@@ -13,14 +13,14 @@ from pathlib import PurePath
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_CORTEX_SKILLS_COMPLETE"
 
 
 @click.command(cls=Command)
-@click.argument("shell", required=False, type=click.Choice(SHELLS))
+@click.argument("shell", required=False, type=Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str | None) -> None:
     """Print what completes commands, options and folders in a shell.

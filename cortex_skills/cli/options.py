@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from cortex_skills.config import Config
     from cortex_skills.plugin import Plugin
 
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # which is generic from click 8.2
 
-class NoFolderError(click.BadParameter):
-    """There is no such folder; `possibilities` are those that may have been meant."""
+MAX_WORD = 64  # what is looked at of a misspelt word
+
+
+class NearValueError(click.BadParameter):
+    """There is no such value, folder or file; `possibilities` are those that may have been meant."""
 
     def __init__(self, error: click.BadParameter, possibilities: Sequence[str]) -> None:
         super().__init__(error.message, error.ctx, error.param)
@@ -39,13 +45,31 @@ class _SkillFolder(click.Path):
         """The path of a folder that is there.
 
         Raises:
-            NoFolderError: there is none.
+            NearValueError: there is none.
 
         """
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            raise NoFolderError(error, _folders_like(Path(value))) from None
+            raise NearValueError(error, _folders_like(Path(value))) from None
+
+
+class Choice(_Choice):
+    """One of a few words; a misspelt one is told the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word.
+
+        Raises:
+            NearValueError: it is none of them.
+
+        """
+        from difflib import get_close_matches
+
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise NearValueError(error, get_close_matches(str(value)[:MAX_WORD], self.choices)) from None
 
 
 def _folders_like(path: Path) -> list[str]:

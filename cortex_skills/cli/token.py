@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cortex_skills.cli.commands import Command, Group
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _file(common: Common) -> TokenFile:
 @click.option(
     "--permission",
     "permissions",
-    type=click.Choice(["read", "write", "provenance"]),
+    type=Choice(["read", "write", "provenance"]),
     multiple=True,
     help="What its holder may do [read]. Repeatable.",
 )

@@ -17,7 +17,7 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.graph.wording import are, counted
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 
 if TYPE_CHECKING:
     from cortex_graph.transfer import Imported
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FORMAT = click.option(
     "--format",
     "form",
-    type=click.Choice(["turtle", "n-triples", "n-quads", "trig", "json-ld", "rdf-xml"]),
+    type=Choice(["turtle", "n-triples", "n-quads", "trig", "json-ld", "rdf-xml"]),
     help="The format [by the file's extension].",
 )
 

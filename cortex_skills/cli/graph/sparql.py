@@ -18,7 +18,7 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
 from cortex_skills.cli.graph.wording import counted
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 
 if TYPE_CHECKING:
     from cortex_graph import Answer, NamespacedGraph
@@ -40,7 +40,7 @@ _TABLE_BYTES = 16 << 20
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", *_ROWS, *_GRAPHS]),
+    type=Choice(["table", *_ROWS, *_GRAPHS]),
     help="How to write rows (table, json, csv, tsv) or a graph (turtle, ntriples, jsonld).",
 )
 @click.option("--timeout", type=click.FloatRange(0.01, 3600), default=30.0, show_default=True, help="Seconds.")
