@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.subscriptions import ToolsListChanged
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
@@ -55,6 +56,29 @@ def test_a_cancelled_call_stops_its_skill_at_once(running: Running, mode: str) -
             after = await client.call_tool("skill_graph_query", ASK)
         assert after.structured_content["enrichment"]["status"] == "ok"
         assert plugin.status()["skills"][0].get("fault") is None
+
+    run(test())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_cancelled_call_stops_its_skill_in_a_process_of_its_own_too(
+    parameters: StdioServerParameters, mode: str
+) -> None:
+    async def test() -> None:
+        async with Client(parameters, mode=mode) as client:
+            for _ in range(4):  # three that run out of their time in a row, and the skill would be left alone
+                begun = asyncio.Event()
+
+                async def hear(*_: Any, begun: asyncio.Event = begun) -> None:
+                    begun.set()
+
+                call = asyncio.create_task(client.call_tool("skill_graph_query", FOREVER, progress_callback=hear))
+                await asyncio.wait_for(begun.wait(), WAIT_S)
+                call.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+            after = await client.call_tool("skill_graph_query", ASK)
+        assert after.structured_content["enrichment"]["status"] == "ok"
 
     run(test())
 
@@ -245,6 +269,18 @@ def raw(parameters: StdioServerParameters) -> Iterator[Raw]:
     if one.process.poll() is None:
         one.process.kill()
     one.process.communicate(timeout=WAIT_S)
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01"])
+def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: str) -> None:
+    told = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    raw.send({"id": 1, "method": "initialize", "params": told}, {"method": "notifications/initialized"})
+    spoken = raw.read()["result"]["protocolVersion"]
+    assert spoken == (version if version in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION)
+    raw.send({"id": 2, "method": "tools/list"}, raw.call(3, "skill_assert", STATUS))
+    answers = {answer["id"]: answer["result"] for answer in (raw.read(), raw.read())}
+    assert {tool["name"] for tool in answers[2]["tools"]} == {"skill_graph_query", "skill_assert"}
+    assert answers[3]["content"][0]["text"].startswith("Asserted:")
 
 
 def test_what_was_asked_before_the_input_ended_is_answered_and_the_process_ends_well(raw: Raw) -> None:
