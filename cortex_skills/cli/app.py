@@ -25,6 +25,7 @@ from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.init import init
+from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
@@ -164,7 +165,7 @@ program = Program(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
-        "Trust skills": [sign, verify, trust],
+        "Trust skills": [sign, verify, trust, key],
         "Use skills": [query, call, status],
         "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],

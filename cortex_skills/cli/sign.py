@@ -60,12 +60,13 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
         raise click.UsageError("--key and --publisher go together: a publisher signs with a key of its own")
     from cortex_skills.manifest import load_manifest
     from cortex_skills.proofs.keys import KeyFolder, default_folder
+    from cortex_skills.proofs.keys.local import key_folder
     from cortex_skills.reading import skill_folders
     from cortex_skills.signatures import sign_for_oneself, sign_for_others
     from cortex_skills.signatures.signing import own_folder
 
     keys = KeyFolder(default_folder())
-    opened = None if key is None else keys.open(key)
+    opened = None if key is None else key_folder(common.settings()).open(key)
     told = []
     for folder in (each for path in paths for each in skill_folders(path)):
         manifest = load_manifest(folder)

@@ -14,6 +14,10 @@ COMMANDS = [
     ["validate"],
     ["scan"],
     ["list"],
+    ["sign"],
+    ["verify"],
+    ["trust"],
+    ["key"],
     ["query"],
     ["call"],
     ["status"],
@@ -25,6 +29,7 @@ COMMANDS = [
     ["token"],
 ]
 FAMILY = [["graph", "import"], ["graph", "export"], ["graph", "namespaces"], ["token", "create"], ["token", "revoke"]]
+FAMILY += [["key", "create"], ["key", "list"], ["key", "export"]]
 COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
+from cortex_skills.private_files import NotPrivateError, make_private_folder, read_private
 from cortex_skills.proofs.keys.ed25519 import SEED_BYTES, Key
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -69,7 +70,7 @@ class KeyFolder:
         path = self._file(name)
         seed = secrets.token_bytes(SEED_BYTES)
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path)
             self._check_folder()
             self._write(path, seed)
         except FileExistsError:
@@ -160,22 +161,13 @@ def _read(path: Path) -> bytes:
     """
     if path.is_symlink():
         raise _refused(path, "is a symbolic link", "put the key itself there")
-    with open(path, "rb", opener=_plainly) as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            raise _refused(path, "is no file", "put the key itself there")
-        if _POSIX and (state.st_mode & 0o077 or state.st_uid != os.geteuid()):
-            hint = "if nobody else has seen it: make it your own, with mode 600; else make a new key"
-            raise _refused(path, "can be read or written by others", hint)
-        seed = file.read(SEED_BYTES + 1)
+    try:
+        seed = read_private(path, SEED_BYTES)
+    except NotPrivateError as error:
+        raise _refused(path, error.problem, f"if nobody else has seen it: {error.hint}; else make a new key") from None
     if len(seed) != SEED_BYTES or not any(seed):
         raise _refused(path, "is damaged: a key is 32 bytes", "put its copy back, or make a new key")
     return seed
-
-
-def _plainly(path: str, flags: int) -> int:
-    """Open a file; no link is followed, and a pipe in its place is not waited for."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _refused(path: Path, problem: str, hint: str) -> CortexError:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from cortex_skills.config import Config
 
 
+def key_folder(config: Config) -> KeyFolder:
+    """The folder of this installation's keys."""
+    given = config.proofs.keys
+    return KeyFolder(Path(given).expanduser() if given else default_folder())
+
+
 def signing_key(config: Config) -> Key:
     """The key of this installation.
 
@@ -26,8 +32,7 @@ def signing_key(config: Config) -> Key:
         CortexError: `config_invalid`: the folder or the file is not ours alone, or cannot be read.
 
     """
-    settings = config.proofs
-    folder = KeyFolder(Path(settings.keys) if settings.keys else default_folder())
+    settings, folder = config.proofs, key_folder(config)
     if (folder.path / f"{settings.key}.seed").exists():
         return folder.open(settings.key)
     try:

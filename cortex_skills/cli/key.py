@@ -1,0 +1,81 @@
+"""`key create`, `key list` and `key export`: the keys that sign.
+
+Rules kept here:
+- only the public part of a key is ever written: no command shows or copies the secret. Who needs it elsewhere copies
+  its file, and knows that they do;
+- the forms are those that other programs take: `did:key`, Multikey, JWK (RFC 8037), PEM (RFC 8410).
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+
+import click
+
+from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.options import Common
+
+# RFC 8410, §4: SubjectPublicKeyInfo of an Ed25519 key, less the key.
+_SPKI = bytes.fromhex("302a300506032b6570032100")
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="NAME")
+@click.pass_obj
+def create(common: Common, name: str) -> None:
+    """Make a key called NAME, and show who its signatures are from.
+
+    Its secret is a file in your data folder that only you can read; keep a copy of it in a safe place.
+    """
+    from cortex_skills.proofs.keys.local import key_folder
+
+    folder = key_folder(common.settings())
+    key = folder.create(name)
+    common.out.answer({"name": key.name, "did": key.did}, lambda: common.out.line(key.did))
+    if not common.out.as_json:
+        common.out.note(f"its secret is in {folder.path}: whoever has it signs as you")
+
+
+@click.command("list", cls=Command)
+@click.pass_obj
+def list_(common: Common) -> None:
+    """List the keys: names and public parts."""
+    from cortex_skills.proofs.keys.local import key_folder
+
+    keys = key_folder(common.settings()).list()
+    document = [{"name": key.name, "did": key.did, "problem": key.problem} for key in keys]
+    rows = [(key.name, key.did or f"cannot be used: {key.problem}") for key in keys]
+    common.out.answer(document, lambda: common.out.table(("name", "did"), rows))
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--as", "form", type=click.Choice(["did", "multikey", "jwk", "pem"]), default="did", show_default=True, help="How."
+)
+@click.pass_obj
+def export(common: Common, name: str, form: str) -> None:
+    """Write the public part of the key called NAME, for those who check its signatures."""
+    import json
+
+    from cortex_skills.proofs.keys.local import key_folder
+
+    key = key_folder(common.settings()).open(name)
+    jwk = {"kty": "OKP", "crv": "Ed25519", "x": urlsafe_b64encode(key.public).decode().rstrip("=")}
+    pem = b64encode(_SPKI + key.public).decode()
+    forms: dict[str, Callable[[], None]] = {
+        "did": lambda: common.out.line(key.did),
+        "multikey": lambda: common.out.line(key.did.removeprefix("did:key:")),
+        "jwk": lambda: common.out.line(json.dumps(jwk)),
+        "pem": lambda: common.out.text(f"-----BEGIN PUBLIC KEY-----\n{pem}\n-----END PUBLIC KEY-----"),
+    }
+    document = {"name": key.name, "did": key.did, "multikey": key.did.removeprefix("did:key:"), "jwk": jwk}
+    common.out.answer(document, forms[form])
+
+
+key = Group(
+    "key",
+    help="Make, list and export the keys that sign proofs, credentials and skills.",
+    sections={"Commands": [create, list_, export]},
+)
