@@ -5,7 +5,19 @@ from cortex_skills.tools.proofs import PROOF_TOOLS
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
 from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
+from cortex_skills.tools.skill_request_zk_proof import SKILL_REQUEST_ZK_PROOF
+from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
 
-TOOLS = {tool.name: tool for tool in (SKILL_GRAPH_QUERY, SKILL_ASSERT, SKILL_MEMORY_CONTEXT, *PROOF_TOOLS)}
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        SKILL_GRAPH_QUERY,
+        SKILL_ASSERT,
+        SKILL_MEMORY_CONTEXT,
+        *PROOF_TOOLS,
+        SKILL_REQUEST_ZK_PROOF,
+        SKILL_VERIFY_ZK_PROOF,
+    )
+}
 
 __all__ = ["TOOLS", "Call", "Outcome", "Tool"]

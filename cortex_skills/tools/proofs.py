@@ -1,9 +1,8 @@
-"""The tools of proofs: `skill_verify_assertion`, `skill_request_zk_proof`, `skill_verify_zk_proof`.
+"""The tool of proofs that is not built: `skill_verify_assertion`.
 
 Rules kept here:
-- they pass the gate like any other: arguments, allow-list, permissions, rate;
-- this version has no proofs. So each of them says that, with the code `zk_disabled`, and none says of anything that it
-  was verified.
+- it passes the gate like any other: arguments, allow-list, permissions, rate;
+- it says that it is not built, with the code `zk_disabled`, and says of nothing that it was verified.
 """
 
 from __future__ import annotations
@@ -52,42 +51,4 @@ SKILL_VERIFY_ASSERTION = Tool(
     is_built=False,
 )
 
-SKILL_REQUEST_ZK_PROOF = Tool(
-    name="skill_request_zk_proof",
-    description="Ask for a zero-knowledge proof about a statement.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "proofType": {"enum": ["schnorr", "equality", "membership", "range"], "description": "The kind of proof."},
-            **_STATEMENT,
-        },
-        "required": ["proofType", "subject", "predicate"],
-    },
-    permissions=("proofs:request",),
-    budget=None,
-    rate_limited=False,
-    read_only=False,
-    run=_not_built("none was made"),
-    is_built=False,
-)
-
-SKILL_VERIFY_ZK_PROOF = Tool(
-    name="skill_verify_zk_proof",
-    description="Check a zero-knowledge proof, and say what it establishes and what it does not.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "proofId": {**_PROOF_ID, "description": "A proof that was made here."},
-            "proof": {"type": "object", "description": "The proof itself."},
-        },
-        "oneOf": [{"required": ["proofId"]}, {"required": ["proof"]}],
-        "additionalProperties": False,
-    },
-    permissions=("proofs:verify",),
-    budget=None,
-    rate_limited=False,
-    run=_not_built("this one was not verified"),
-    is_built=False,
-)
-
-PROOF_TOOLS = (SKILL_VERIFY_ASSERTION, SKILL_REQUEST_ZK_PROOF, SKILL_VERIFY_ZK_PROOF)
+PROOF_TOOLS = (SKILL_VERIFY_ASSERTION,)
