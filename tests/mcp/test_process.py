@@ -1,0 +1,170 @@
+"""`cortex-skills mcp` as a process: what it hears, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+
+from tests.mcp.conftest import COMMAND
+from tests.mcp.test_clients import ASK, STATUS
+from tests.mcp.test_life import FOREVER, WAIT_S
+
+
+class Raw:
+    """`cortex-skills mcp`, spoken to by hand."""
+
+    def __init__(self, parameters: StdioServerParameters) -> None:
+        self.process = subprocess.Popen(
+            [COMMAND, *parameters.args],
+            env=parameters.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def send(self, *messages: Any) -> None:
+        for message in messages:
+            line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
+            self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        return json.loads(self.process.stdout.readline())
+
+    def greet(self) -> dict[str, Any]:
+        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        self.send({"id": 1, "method": "initialize", "params": told}, {"method": "notifications/initialized"})
+        return self.read()
+
+    def call(self, number: int, tool: str, arguments: Any) -> dict[str, Any]:
+        return {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+@pytest.fixture
+def raw(parameters: StdioServerParameters) -> Iterator[Raw]:
+    one = Raw(parameters)
+    yield one
+    if one.process.poll() is None:
+        one.process.kill()
+    one.process.communicate(timeout=WAIT_S)
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01"])
+def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: str) -> None:
+    told = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    raw.send({"id": 1, "method": "initialize", "params": told}, {"method": "notifications/initialized"})
+    spoken = raw.read()["result"]["protocolVersion"]
+    assert spoken == (version if version in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION)
+    raw.send({"id": 2, "method": "tools/list"}, raw.call(3, "skill_assert", STATUS))
+    answers = {answer["id"]: answer["result"] for answer in (raw.read(), raw.read())}
+    assert {tool["name"] for tool in answers[2]["tools"]} == {"skill_graph_query", "skill_assert"}
+    assert answers[3]["content"][0]["text"].startswith("Asserted:")
+
+
+def test_what_was_asked_before_the_input_ended_is_answered_and_the_process_ends_well(raw: Raw) -> None:
+    raw.greet()
+    raw.send(raw.call(2, "skill_assert", STATUS), raw.call(3, "skill_graph_query", ASK))
+    out, errors = raw.process.communicate(timeout=WAIT_S)
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines()) if "id" in answer}
+    assert raw.process.returncode == 0, errors
+    assert answers[2]["result"]["structuredContent"]["created"] is True
+    assert 3 in answers
+    assert b"Traceback" not in errors
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_well_even_in_the_middle_of_a_call(raw: Raw, number: int) -> None:
+    raw.greet()
+    raw.send(raw.call(2, "skill_graph_query", FOREVER), {"id": 3, "method": "ping"})
+    while raw.read().get("id") != 3:
+        pass
+    raw.process.send_signal(number)
+    _, errors = raw.process.communicate(timeout=WAIT_S)
+    assert raw.process.returncode == 0, errors
+    assert b"Traceback" not in errors
+
+
+HUGE = {
+    "id": 9,
+    "method": "tools/call",
+    "params": {"name": "skill_graph_query", "arguments": {"subject": "a" * 6_000_000}},
+}
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [b"", b"\x00\xff\xfe", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"[" * 200_000, b'"' + b"a" * (9 << 20)],
+    ids=["empty", "binary", "open", "batch", "null", "no-method", "deep", "too-long"],
+)
+def test_nonsense_does_not_end_it(raw: Raw, nonsense: bytes) -> None:
+    raw.greet()
+    raw.send(nonsense, {"id": 2, "method": "ping"})
+    while (answer := raw.read()).get("id") != 2:
+        pass
+    assert answer["result"] == {}
+
+
+def test_a_huge_argument_is_refused_and_nothing_else_suffers(raw: Raw) -> None:
+    raw.greet()
+    raw.send(HUGE, {"id": 10, "method": "ping"})
+    answers = {answer["id"]: answer for answer in (raw.read(), raw.read())}
+    assert answers[9]["result"]["structuredContent"]["code"] == "invalid_arguments"
+    assert answers[10]["result"] == {}
+
+
+def test_standard_output_carries_the_protocol_alone(parameters: StdioServerParameters, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(
+        "import cortex_skills.plugin as plugin\n"
+        "call = plugin.Plugin.call\n"
+        "def loud(*a, **k):\n"
+        "    import os\n"
+        "    print('printed')\n"
+        "    os.system('echo from a child')\n"
+        "    return call(*a, **k)\n"
+        "plugin.Plugin.call = loud\n"
+    )
+    parameters.env["PYTHONPATH"] = str(tmp_path / "site")
+    raw = Raw(parameters)
+    raw.greet()
+    raw.send(raw.call(2, "skill_graph_query", ASK))
+    out, errors = raw.process.communicate(timeout=WAIT_S)
+    assert [json.loads(line).get("id") for line in out.splitlines() if b'"id"' in line] == [2]
+    assert all(line.startswith(b"{") for line in out.splitlines())
+    assert b"printed" in errors
+    assert b"from a child" in errors
+
+
+def test_eight_servers_on_one_folder_lose_nothing(parameters: StdioServerParameters) -> None:
+    each, servers = 12, 8
+
+    async def one(number: int) -> list[bool]:
+        async with Client(parameters) as client:
+            answers = await asyncio.gather(
+                *(
+                    client.call_tool("skill_assert", {**STATUS, "subject": f"s{number}-{row}", "agent": f"a{number}"})
+                    for row in range(each)
+                )
+            )
+        return [answer.structured_content.get("created", answer.content[0].text) for answer in answers]
+
+    async def test() -> None:
+        created = await asyncio.gather(*(one(number) for number in range(servers)))
+        assert created == [[True] * each] * servers
+        async with Client(parameters) as client:
+            found = await client.call_tool("skill_graph_query", {**ASK, "limit": 1000})
+        subjects = {match["subject"] for match in found.structured_content["matches"]}
+        assert subjects == {f"mayros:s{number}-{row}" for number in range(servers) for row in range(each)}
+
+    asyncio.run(asyncio.wait_for(test(), 100))
