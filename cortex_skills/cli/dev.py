@@ -245,7 +245,7 @@ class _Session:
                 continue
             started = time.monotonic()
             result = self._plugin.call("skill_graph_query", self._query or {}, skill=name)
-            self.tell("answer", f"{name} answers", started, **result.to_json())
+            self.tell("answer", f"{name} answers", started, name=name, **result.to_json())
             said = result.details.get("enrichment", {})
             if not self._common.out.as_json:
                 for line in filter(None, result.text.split("\n")):

@@ -218,6 +218,21 @@ def test_a_program_gets_one_document_a_line(dev: Callable[..., Dev], skills: Pat
     assert running.end()[0] == 0
 
 
+def test_of_a_folder_of_skills_the_one_that_is_named_is_asked(dev: Callable[..., Dev], skills: Path) -> None:
+    write(skills / "other", 1)
+    write(skills / "kyc", 1)
+    running = dev(skills, "--json", "--query", "p", "--skill", "kyc")
+    events = [json.loads(line) for line in running.until('"answer"')]
+    save_code(skills / "other", 2)
+    events += [json.loads(line) for line in running.until('"reloaded"')]
+    save_code(skills / "kyc", 2)
+    events += [json.loads(line) for line in running.until('"answer"')]
+    asked = [(event["event"], event["name"]) for event in events if event["event"] in ("reloaded", "answer")]
+    assert asked == [("answer", "kyc"), ("reloaded", "other"), ("reloaded", "kyc"), ("answer", "kyc")]
+    running.process.send_signal(signal.SIGINT)
+    assert running.end()[0] == 0
+
+
 def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     folder = write(skills / "kyc", 1)
     with subprocess.Popen(
