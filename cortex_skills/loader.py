@@ -31,6 +31,7 @@ from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.skill import PLAIN, Skill
 
 if TYPE_CHECKING:
+    from cortex_skills.proofs.logic.rules import RuleSet
     from cortex_skills.signatures import Verifier
 
 ENTRIES = ("skill.ts", "skill.js")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping
@@ -35,6 +36,7 @@ from cortex_skills.stopping import Stop
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment import Sanitized
+    from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.reload import Approval, ReloadReport
     from cortex_skills.skill import Skill
     from cortex_skills.tools import Outcome, Tool
@@ -71,6 +73,10 @@ class Plugin:
         self.agent = checked_agent(agent)
         self.session = uuid.uuid4().hex
         self._tools = TOOLS
+        self._proving = threading.Lock()
+        self._made_prover: Prover | None = None
+        if graph.namespace in config.proofs.shapes:
+            self._prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
         self._events = Events()
         self._rate = RateWindow(settings.max_calls_per_minute)
         self._budgets = Budgets(
@@ -294,13 +300,27 @@ class Plugin:
             if stop is not None:
                 stop.check()
             strict, graph = self.config.strict_declarations, self.graph
-            call = Call(skill, arguments, agent, graph, self.memories, strict, self.config, enrich=enrich, stop=stop)
+            call = Call(
+                *(skill, arguments, agent, graph, self.memories, strict, self.config),
+                prover=self._prover,
+                enrich=enrich,
+                stop=stop,
+            )
             outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()
         if tool.budget == "query":
             outcome.details["queriesUsed"] = self._budgets.queries_used(skill.name)
         return outcome
+
+    def _prover(self) -> Prover:
+        """What makes proofs of logic here; made when something is proved."""
+        with self._proving:
+            if self._made_prover is None:
+                from cortex_skills.proofs.logic.prover import Prover
+
+                self._made_prover = Prover(self.config, self.graph)
+            return self._made_prover
 
     def _slot(self, tool: Tool, skill: Skill, skills: Mapping[str, Skill]) -> Slot:
         if tool.budget == "query":

@@ -186,12 +186,21 @@ def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names
         CortexError: `undeclared_predicate`, or `proof_required`.
 
     """
+    if check_may_assert(predicate, skill, semantic, names, strict=strict):
+        raise needs_proof(predicate, "assert it with skill_assert, which proves it")
+
+
+def check_may_assert(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> bool:
+    """Whether a predicate that is declared needs a proof; arguments as those of `check_may_write`.
+
+    Raises:
+        CortexError: `undeclared_predicate`.
+
+    """
     from cortex_graph.vocabulary import MEMORY_TERMS
 
     wanted = names.node(predicate, "predicate")
     declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
-    if any(assertion.require_proof for assertion in declared):
-        raise needs_proof(predicate)
     if (strict or wanted in MEMORY_TERMS) and not declared:
         listed = sorted(assertion.predicate for assertion in semantic.assertions)
         raise CortexError(
@@ -200,6 +209,7 @@ def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names
             hint=_nearest(predicate, "declared under assertions", listed),
             details={"predicate": predicate, "declared": listed},
         )
+    return any(assertion.require_proof for assertion in declared)
 
 
 def check_not_needed(name: str, manifests: Iterable[Manifest]) -> None:
@@ -219,12 +229,12 @@ def check_not_needed(name: str, manifests: Iterable[Manifest]) -> None:
         )
 
 
-def needs_proof(predicate: str) -> CortexError:
-    """The refusal of a write that needs a proof: this version makes none."""
+def needs_proof(predicate: str, hint: str) -> CortexError:
+    """The refusal of a write that needs a proof and comes without one."""
     return CortexError(
         "proof_required",
-        f"{shown(predicate)} may only be asserted with a proof, and this version cannot make one: nothing was written",
-        hint="assert a predicate that needs no proof, or wait for the version that proves",
+        f"{shown(predicate)} may only be asserted with a proof, and this comes without one: nothing was written",
+        hint=hint,
         details={"predicate": predicate},
     )
 

@@ -25,6 +25,8 @@ from cortex_skills.testing import is_test_file
 MANIFEST = "SKILL.md"
 SIGNATURE = "SKILL.sig"
 MAX_SIGNATURE = 2 << 20  # bytes
+SHAPES = "shapes.ttl"
+MAX_SHAPES = 64 << 10  # bytes
 _MAX_SHOWN = 300
 _DIGEST_BYTES = 16
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -40,10 +42,11 @@ class Reading:
         error: what is wrong with the manifest, if it is not in order.
         sources: the text of each source file by its relative path, tests not among them.
         findings: about what could not be read.
-        digests: what stands for the content of each source file and of the signature, by its relative path.
+        digests: what stands for the content of each source file, of the signature and of the shapes, by its path.
         tests: the text of each test file; they are no part of what is loaded.
         manifest_texts: the text of each file that the manifest was read from.
         signature: the content of the signature's file, whatever it is; None when there is none.
+        shapes: the text of `shapes.ttl`, whatever it is; None when there is none.
 
     """
 
@@ -56,6 +59,7 @@ class Reading:
     tests: Mapping[str, str] = field(default_factory=dict)
     manifest_texts: Mapping[str, str] = field(default_factory=dict)
     signature: bytes | None = None
+    shapes: str | None = None
 
     @property
     def name(self) -> str:
@@ -64,7 +68,8 @@ class Reading:
 
     def texts(self) -> dict[str, str]:
         """The text of every file that was read, by its relative path."""
-        return {**self.manifest_texts, **self.sources, **self.tests}
+        shapes = {} if self.shapes is None else {SHAPES: self.shapes}
+        return {**self.manifest_texts, **self.sources, **self.tests, **shapes}
 
     def same_as(self, other: Reading) -> bool:
         """Whether both say the same."""
@@ -84,18 +89,22 @@ def read_skill(folder: Path) -> Reading:
     tests = {name: text for name, text in every.items() if is_test_file(name)}
     digests = {finding.file: finding.rule for finding in findings}
     digests |= {name: digest_of(text) for name, text in sources.items()}
-    signature = _read_signature(folder)
+    signature = _read_beside(folder / SIGNATURE, MAX_SIGNATURE)
     if signature is not None:
         digests[SIGNATURE] = digest_of(signature.decode("latin-1"))
-    return Reading(folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature)
+    data = _read_beside(folder / SHAPES, MAX_SHAPES)
+    shapes = None if data is None else data.decode("utf-8", "replace")
+    if shapes is not None:
+        digests[SHAPES] = digest_of(shapes)
+    return Reading(folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature, shapes)
 
 
-def _read_signature(folder: Path) -> bytes | None:
-    """The signature in a folder; None when there is none, and empty when what is there cannot be read as one."""
+def _read_beside(path: Path, most: int) -> bytes | None:
+    """A file of a skill; None when there is none, and empty when what is there cannot be read as one."""
     try:
-        descriptor = os.open(folder / SIGNATURE, _FLAGS)
+        descriptor = os.open(path, _FLAGS)
         with os.fdopen(descriptor, "rb") as file:
-            return file.read(MAX_SIGNATURE + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+            return file.read(most + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except FileNotFoundError:
         return None
     except OSError:

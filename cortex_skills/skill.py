@@ -22,6 +22,7 @@ from cortex_skills.resources import Resource, list_resources, read_resource
 from cortex_skills.schemas import shown
 
 if TYPE_CHECKING:
+    from cortex_skills.proofs.logic.rules import RuleSet
     from cortex_skills.runtime import SkillRuntime
 
 
@@ -86,6 +87,7 @@ class Skill:
         runtime: runs its code; None for a skill that has none.
         digests: what stands for the content of each source file and of the signature, by its relative path.
         signed: the SHA-256 of each file by its path, when signatures are required; else None.
+        rules: its own shapes, for proofs of what it asserts; None when it has none.
         calls: those under way.
 
     """
@@ -96,6 +98,7 @@ class Skill:
     runtime: SkillRuntime | None
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     signed: Mapping[str, str] | None = field(default=None, hash=False, compare=False)
+    rules: RuleSet | None = None
     calls: Calls = field(default_factory=Calls, compare=False, repr=False)
 
     @property

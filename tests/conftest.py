@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
 # No test may fail because a machine is slow: time is what `make bench` measures.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+# Keys, tokens and stores that nobody gave a place go where the tests' own data goes.
+if "XDG_DATA_HOME" not in os.environ:
+    _DATA = tempfile.TemporaryDirectory(prefix="cortex-tests-")
+    os.environ["XDG_DATA_HOME"] = _DATA.name
 
 # The skills of the tests are signed by nobody; those of tests/signatures say that they have to be.
 os.environ.setdefault("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")

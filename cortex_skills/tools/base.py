@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.config import Config
     from cortex_skills.memory import Memories
+    from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.skill import Skill
     from cortex_skills.stopping import Stop
 
@@ -47,6 +48,7 @@ class Call:
         memories: what agents remember in it.
         strict_declarations: whether only declared predicates may be asserted.
         config: the host's settings.
+        prover: answers what makes proofs of logic in this namespace; None where nothing is proved.
         enrich: whether the skill is asked what it has to say.
         stop: ends the call early.
 
@@ -59,6 +61,7 @@ class Call:
     memories: Memories
     strict_declarations: bool = True
     config: Config = field(default_factory=_defaults)
+    prover: Callable[[], Prover] | None = None
     enrich: bool = True
     stop: Stop | None = None
 

@@ -3,8 +3,9 @@
 Rules kept here:
 - only what the manifest declares may be asserted; what needs a proof is not written without one, and a caller cannot
   switch that off;
-- the statement and its provenance are written together or not at all;
-- asserting again what is there is no error: `created` is false, the hash is the same, and no slot is used up.
+- the statement, its provenance and its proof are written together or not at all; what the rules refuse is not written;
+- asserting again what is there is no error: `created` is false, the hash is the same, and no slot is used up, unless a
+  proof was added.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph import Provenance
-from cortex_skills.policy import check_may_write, needs_proof
+from cortex_skills.policy import check_may_assert, check_permissions, needs_proof
 from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.triples import line_of
@@ -35,7 +36,8 @@ _ANSWER: dict[str, Any] = {
     "properties": {
         **TRIPLE["properties"],
         "tripleHash": {"type": "string"},
-        "verified": {"type": "boolean"},
+        "proofHash": {"type": "string", "description": "The id of the proof, when one was required."},
+        "verified": {"type": "boolean", "description": "Whether the rules were checked, and hold."},
         "created": {"type": "boolean", "description": "Whether the statement is new."},
     },
     "required": [*TRIPLE["required"], "tripleHash", "verified", "created"],
@@ -46,24 +48,41 @@ def _run(call: Call) -> Outcome:
     arguments = call.arguments
     predicate = arguments["predicate"]
     semantic = call.skill.semantic
-    check_may_write(predicate, call.skill.name, semantic, call.graph.names, strict=call.strict_declarations)
-    if arguments.get("requireProof") or "proofType" in arguments:
-        raise needs_proof(predicate)
+    strict = call.strict_declarations
+    required = check_may_assert(predicate, call.skill.name, semantic, call.graph.names, strict=strict)
     provenance = Provenance(skill=call.skill.name, skill_version=semantic.skill_version, agent=call.agent)
-    triple = call.graph.create_triple(
-        {key: arguments[key] for key in ("subject", "predicate", "object")}, provenance=provenance
-    )
+    triple = {key: arguments[key] for key in ("subject", "predicate", "object")}
+    if required or arguments.get("requireProof") or "proofType" in arguments:
+        return _proved(call, triple, provenance)
+    return _answered(call.graph.create_triple(triple, provenance=provenance))
+
+
+def _proved(call: Call, triple: dict[str, Any], provenance: Provenance) -> Outcome:
+    """The statement written with its proof, or not at all."""
+    check_permissions(["proofs:request"], call.skill.manifest, "a proof")
+    prover = call.prover() if call.prover is not None else None
+    if prover is None or not prover.is_on:
+        raise needs_proof(triple["predicate"], "switch verification.polValidation on, or assert what needs no proof")
+    proved = prover.assert_proved(triple, provenance, call.skill.rules, call.stop)
+    return _answered(proved.triple, proved.proof, added=proved.added)
+
+
+def _answered(triple: dict[str, Any], proof: str | None = None, *, added: bool = False) -> Outcome:
     created = triple["created"]
     details = {
         "subject": triple["subject"],
         "predicate": triple["predicate"],
         "object": triple["object"],
         "tripleHash": triple["id"],
-        "verified": False,
+        "verified": proof is not None,
         "created": created,
     }
     verb = "Asserted" if created else "Already asserted"
-    return Outcome(f"{verb}: {line_of(triple)}\nhash {triple['id']}", details, spent=created)
+    text = f"{verb}: {line_of(triple)}\nhash {triple['id']}"
+    if proof is not None:
+        details["proofHash"] = proof
+        text += f"\nproof {proof}"
+    return Outcome(text, details, spent=created or added)
 
 
 SKILL_ASSERT = Tool(

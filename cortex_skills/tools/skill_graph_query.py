@@ -5,12 +5,14 @@ Rules kept here:
   the own namespace, and never more;
 - what agents remember is not shown: that is `skill_memory_context`'s;
 - what is shown as a triple came from the graph: a skill may leave results out or reorder them, not add or alter one;
+- proofs are shown with what came of checking them just now, and none is made here (`proofs.logic.showing`);
 - a skill that fails, or has nothing to say, never costs the triples: `details.enrichment` says what became of it.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,14 +64,11 @@ class _Said:
     matches: list[dict[str, Any]]
     context: Any = None
     report: dict[str, Any] = field(default_factory=lambda: {"status": "none"})
+    requests: Sequence[Any] = ()
 
 
 def _run(call: Call) -> Outcome:
     arguments = call.arguments
-    if arguments.get("prove", "none") != "none":
-        raise CortexError(
-            "proof_failed", "this version has no proofs of logic", hint="ask without prove, or with prove: none"
-        )
     scope = arguments.get("scope", "agent")
     pattern: dict[str, Any] = {
         key: arguments[key] for key in ("subject", "predicate", "object", "limit", "cursor") if key in arguments
@@ -92,7 +91,28 @@ def _run(call: Call) -> Outcome:
         "proofRequests": [],
         "nextCursor": page["nextCursor"],
     }
+    if said.requests or arguments.get("prove", "none") != "none":
+        text += _add_proofs(call, said, details)
     return Outcome(text, details, said.context)
+
+
+def _add_proofs(call: Call, said: _Said, details: dict[str, Any]) -> str:
+    """Put the proofs of the matches and those that the skill asks for into an answer; what to tell a model of them."""
+    from cortex_skills.proofs.logic.showing import MAX_REQUESTS, Shower
+
+    shower = Shower.of(call)
+    may_request = shower is not None and call.skill.manifest.has_permission("proofs:request")
+    if said.requests:
+        ignored = len(said.requests) - (MAX_REQUESTS if may_request else 0)
+        if ignored > 0:
+            said.report["ignoredProofRequests"] = ignored
+        if may_request and shower is not None:
+            details["proofRequests"] = shower.requests(said.requests)
+    if shower is None or call.arguments.get("prove", "none") == "none":
+        return ""
+    details["proofs"] = shower.proofs(said.matches)
+    verdicts = Counter(entry["verdict"] for entry in details["proofs"])
+    return f"\nproofs: {', '.join(f'{count} {verdict}' for verdict, count in sorted(verdicts.items())) or 'none'}"
 
 
 def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
@@ -125,7 +145,8 @@ def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:
         matches, ignored = _narrowed(matches, rows, answer["results"])
         if ignored:
             report["ignoredResults"] = ignored
-    return _Said(matches, answer.get("additionalContext"), report)
+    requests = answer.get("proofRequests")
+    return _Said(matches, answer.get("additionalContext"), report, requests if isinstance(requests, list) else ())
 
 
 def _narrowed(

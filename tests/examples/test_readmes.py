@@ -34,11 +34,13 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_the_commands_of_verify_kyc_answer_as_it_says(checkout):
-    imported, asked, asserted = [run(command, checkout) for command in commands(EXAMPLES / "verify-kyc" / "README.md")]
+    readme = EXAMPLES / "verify-kyc" / "README.md"
+    imported, asked, asserted, refused = [run(command, checkout) for command in commands(readme)]
 
-    assert (imported.returncode, asked.returncode, asserted.returncode) == (0, 0, 1)
+    assert (imported.returncode, asked.returncode, asserted.returncode, refused.returncode) == (0, 0, 0, 1)
     assert '"toVerify":["mayros:customer:boris"]' in asked.stdout
-    assert "proof_required" in asserted.stderr
+    assert "\nproof " in asserted.stdout
+    assert "proof_failed" in refused.stderr
 
 
 def test_the_python_of_verify_kyc_prints_the_answer(checkout):

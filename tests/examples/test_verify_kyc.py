@@ -62,12 +62,39 @@ def test_it_has_nothing_to_say_about_other_predicates(kyc):
     assert enrichment(kyc.call("skill_graph_query", {"predicate": "isVerified", "scope": "namespace"})) is None
 
 
-def test_a_customer_is_not_verified_without_a_proof(kyc):
-    asked = {"subject": "customer:boris", "predicate": "isVerified", "object": True}
+def test_an_approved_customer_is_verified_with_a_proof(kyc):
+    asked = {"subject": "customer:boris", "predicate": "isVerified", "object": True, "requireProof": False}
 
-    assert kyc.call("skill_assert", asked).code == "proof_required"
-    assert kyc.call("skill_assert", {**asked, "requireProof": False}).code == "proof_required"
-    assert kyc.graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"] == []
+    told = kyc.call("skill_assert", asked).details
+
+    assert (told["created"], told["verified"]) == (True, True)
+    [shown] = kyc.call("skill_graph_query", {**PROVED, "subject": "customer:boris"}).details["proofs"]
+    assert (shown["proofHash"], shown["verdict"]) == (told["proofHash"], "verified")
+
+
+PROVED = {"predicate": "isVerified", "scope": "namespace", "prove": "pol"}
+
+
+@pytest.mark.parametrize("customer", ["chidi", "dolores", "nobody"])
+def test_no_other_customer_is_verified(kyc, customer):
+    asked = {"subject": f"customer:{customer}", "predicate": "isVerified", "object": True}
+
+    refused = kyc.call("skill_assert", asked)
+
+    assert refused.code == "proof_failed"
+    assert "only a customer whose status is approved can be verified" in refused.text
+    assert kyc.graph.list_triples({"subject": f"customer:{customer}", "predicate": "isVerified"})["total"] == 0
+
+
+def test_a_proof_falls_with_the_status_that_it_rests_on(kyc):
+    kyc.call("skill_assert", {"subject": "customer:boris", "predicate": "isVerified", "object": True})
+    [status] = kyc.graph.list_triples({"subject": "customer:boris", "predicate": "hasStatus"})["triples"]
+
+    kyc.graph.delete_triple(status["id"])
+
+    [shown] = kyc.call("skill_graph_query", {**PROVED, "subject": "customer:boris"}).details["proofs"]
+    assert shown["verdict"] == "refuted"
+    assert f"the premise {status['id']} was withdrawn" in str(shown["checks"])
 
 
 def test_an_agent_is_told_the_statuses_before_it_starts(kyc):

@@ -78,21 +78,50 @@ def test_a_declared_predicate_may_be_spelt_as_any_name_of_it(asserting: Plugin, 
 def test_no_spelling_and_no_caller_gets_around_a_required_proof(
     asserting: Plugin, spelling: str, extra: dict[str, Any]
 ) -> None:
-    count = quads(asserting)
-    result = asserting.call(TOOL, {**NOTE, "predicate": spelling.format("sealed"), **extra})
+    told = asserting.call(TOOL, {**NOTE, "predicate": spelling.format("sealed"), **extra}).details
+    assert (told["created"], told["verified"]) == (True, True)
+    assert [proof.id for proof in asserting.graph.proofs.of(told["tripleHash"], "pol")] == [told["proofHash"]]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("extra", [{}, {"requireProof": False}, {"requireProof": True}, {"proofType": "pol"}])
+def test_what_needs_a_proof_is_not_written_where_nothing_is_proved(
+    opened: Opened, skill: Written, spelling: str, extra: dict[str, Any]
+) -> None:
+    plugin = opened(verification={"polValidation": False})
+    plugin.load(skill("probe"))
+    result = plugin.call(TOOL, {**NOTE, "predicate": spelling.format("sealed"), **extra})
     assert (result.is_error, result.code) == (True, "proof_required")
     assert "nothing was written" in result.text
-    assert quads(asserting) == count == 0
+    assert quads(plugin) == 0
+    assert plugin.call(TOOL, {**NOTE, "requireProof": True}).code == "proof_required"
+    assert plugin.call(TOOL, NOTE).code is None
 
 
 @pytest.mark.parametrize(
     "extra", [{"requireProof": True}, {"proofType": "pol"}, {"requireProof": False, "proofType": "pol"}]
 )
-def test_a_caller_may_ask_for_a_proof_and_then_nothing_is_written(asserting: Plugin, extra: dict[str, Any]) -> None:
-    assert asserting.call(TOOL, {**NOTE, **extra}).code == "proof_required"
-    assert quads(asserting) == 0
+def test_a_caller_may_ask_for_a_proof(asserting: Plugin, extra: dict[str, Any]) -> None:
+    result = asserting.call(TOOL, {**NOTE, **extra})
+    assert result.details["verified"] is True
+    assert result.text.endswith(f"\nproof {result.details['proofHash']}")
+    assert "proofHash" not in asserting.call(TOOL, {**NOTE, "object": "another"}).details
+
+
+def test_what_breaks_a_rule_is_not_written_and_costs_no_slot(asserting: Plugin) -> None:
+    result = asserting.call(TOOL, {**NOTE, "object": {"node": "s"}, "requireProof": True})
+    assert (result.code, quads(asserting)) == ("proof_failed", 0)
+    assert result.details["details"]["findings"][0]["rule"] == "no-self-reference"
+    assert "no-self-reference" in result.text
     assert asserting.status()["skills"][0]["assertionsUsed"] == 0
-    assert asserting.call(TOOL, {**NOTE, "requireProof": False}).code is None
+    assert asserting.call(TOOL, {**NOTE, "object": {"node": "s"}}).code is None
+
+
+def test_a_skill_that_may_not_request_proofs_gets_none(opened: Opened, skill: Written) -> None:
+    plugin = opened()
+    plugin.load(skill("probe", permissions={"graph": ["write"]}, assertions=[{"predicate": "note"}], queries=[]))
+    assert plugin.call(TOOL, {**NOTE, "requireProof": True}).code == "permission_denied"
+    assert quads(plugin) == 0
 
 
 UNDECLARED = [
@@ -159,7 +188,7 @@ def test_declarations_in_a_vocabulary_mean_its_predicates_in_every_spelling(open
         result = plugin.call(TOOL, {**NOTE, "predicate": spelling, "object": {"node": "Person"}})
         assert (result.code, result.details["predicate"]) == (None, "rdf:type")
     for spelling in ("schema:name", "https://schema.org/name", "<https://schema.org/name>"):
-        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "proof_required"
+        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).details["verified"] is True
     for spelling in ("type", "mayros:rdf:type", "name", "mayros:schema:name"):
         assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "undeclared_predicate"
 
@@ -175,11 +204,11 @@ def test_a_predicate_declared_twice_needs_the_proof_that_either_asks_for(plugin:
     plugin.load(skill("probe", assertions=twice))
     plugin.load(skill("turned", assertions=twice[::-1]))
     for name in ("probe", "turned"):
-        assert plugin.call(TOOL, {**NOTE, "predicate": "p"}, skill=name).code == "proof_required"
+        assert plugin.call(TOOL, {**NOTE, "predicate": "p"}, skill=name).details["verified"] is True
 
 
 def test_relaxed_declarations_let_everything_but_proofs_pass(opened: Opened, skill: Written) -> None:
-    plugin = opened(strictDeclarations=False)
+    plugin = opened(strictDeclarations=False, verification={"polValidation": False})
     plugin.load(skill("probe"))
     assert plugin.call(TOOL, {**NOTE, "predicate": "anything"}).code is None
     assert plugin.call(TOOL, {**NOTE, "predicate": "mayros:sealed"}).code == "proof_required"

@@ -143,9 +143,12 @@ def test_a_cursor_of_another_query_is_refused(people: Plugin) -> None:
         assert result.code == "invalid_arguments"
 
 
-def test_proofs_are_refused_while_there_are_none(people: Plugin) -> None:
-    assert people.call(TOOL, {"prove": "pol"}).code == "proof_failed"
-    assert people.call(TOOL, {"prove": "none"}).code is None
+def test_a_triple_without_a_proof_is_not_said_to_have_one(people: Plugin) -> None:
+    result = people.call(TOOL, {"prove": "pol", "scope": "namespace", "limit": 2})
+    assert [proof["verdict"] for proof in result.details["proofs"]] == ["not_evaluated"] * 2
+    assert [proof["tripleHash"] for proof in result.details["proofs"]] == [t["id"] for t in result.details["matches"]]
+    assert "\nproofs: 2 not_evaluated" in result.text
+    assert people.call(TOOL, {"prove": "none"}).details["proofs"] == []
 
 
 # --- the answer

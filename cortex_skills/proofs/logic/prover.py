@@ -103,7 +103,9 @@ class Prover:
             raise CortexError("config_invalid", f"there is no file of shapes for {namespace} at {path}", hint=hint)
         return rules
 
-    def judge(self, quad: Quad, skill_rules: RuleSet | None, stop: Stop | None = None) -> tuple[Judgement, list[str]]:
+    def judge(
+        self, quad: Quad, skill_rules: RuleSet | None, stop: Stop | None = None, *, timeout_s: float | None = None
+    ) -> tuple[Judgement, list[str]]:
         """What the rules say of a statement, and the texts of the shapes that were asked.
 
         Raises:
@@ -111,7 +113,7 @@ class Prover:
 
         """
         sets = [rules for rules in (self.namespace_rules, skill_rules) if rules is not None]
-        judgement = judge(quad, self._graph, sets, timeout_s=self._timeout_s, stop=stop)
+        judgement = judge(quad, self._graph, sets, timeout_s=timeout_s or self._timeout_s, stop=stop)
         asked = {ruling.rules.digest for ruling in judgement.rulings}
         return judgement, [rules.text for rules in sets if rules.digest in asked]
 

@@ -25,7 +25,6 @@ from cortex_graph.sparql.text import read_tokens
 from cortex_skills.errors import CortexError
 from cortex_skills.escaping import one_line
 
-SHAPES = "shapes.ttl"
 MAX_BYTES = 64 << 10
 MAX_TRIPLES = 4_000
 _MAX_VERSION = 64
@@ -110,6 +109,8 @@ def read_rules(text: str, name: str, version: str = "") -> RuleSet:
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise _refused(name, f"have more than {MAX_BYTES >> 10} KiB", "split the skill, or say less")
+    if "\ufffd" in text:
+        raise _refused(name, "are not UTF-8", "write them as UTF-8")
     try:
         triples = list(parse(text.encode(), RdfFormat.TURTLE))
     except SyntaxError as error:
