@@ -1,0 +1,124 @@
+"""Everything that an assertion carries, checked: that it is there, its record, and each of its proofs.
+
+Rules kept here:
+- each part is told with its verdict; nothing is left out, and what was not checked is `not_evaluated`;
+- an assertion is verified when it is there, its record does not contradict it, and it has proofs that all hold: one
+  that is refuted makes it refuted, and an assertion without any proof is not verified;
+- a proof counts only if it is about this very triple.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyoxigraph import Quad
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.proofs import StoredProof
+from cortex_graph.provenance import recorded_triple
+from cortex_graph.store import Pattern
+from cortex_skills.errors import CortexError
+from cortex_skills.proofs.kinds import Asked, check_proof
+from cortex_skills.proofs.verdict import Check, Verdict
+
+MAX_PROOFS = 16
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One check of an assertion.
+
+    Attributes:
+        check: what was checked, and what came of it.
+        proof: the id of the proof that it is a part of; None for what is no part of a proof.
+        kind: that proof's kind.
+
+    """
+
+    check: Check
+    proof: str | None = None
+    kind: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The part as an answer has it."""
+        of = {} if self.proof is None else {"proofId": self.proof, "kind": self.kind}
+        return {**self.check.to_json(), **of}
+
+
+def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: str | None = None) -> list[Part]:
+    """Check what a triple carries.
+
+    Args:
+        graph: the namespace.
+        quad: the triple, in the namespace's graph.
+        asked: what its proofs are checked against; its graph and triple are set here.
+        proof_id: the one proof to check; all of them when left out.
+
+    Raises:
+        CortexError: `proof_not_found`: the triple has no such proof; `cancelled`.
+
+    """
+    triple_id = graph.index.identify(quad)
+    proofs = graph.proofs.of(triple_id)
+    if proof_id is not None:
+        wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
+        proofs = [proof for proof in proofs if proof.id == wanted]
+        if not proofs:
+            hint = "leave proofId out to check every proof that there is"
+            raise CortexError("proof_not_found", "the assertion has no such proof", hint=hint)
+    return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, asked)]
+
+
+def verdict_of(parts: list[Part]) -> Verdict:
+    """The verdict of the whole. A record that is missing takes nothing away; one that contradicts does."""
+    verdicts = [
+        part.check.verdict
+        for part in parts
+        if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
+    ]
+    return Verdict.of_all(verdicts)
+
+
+def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
+    there = graph.store.contains(quad)
+    return Check(
+        "presence",
+        Verdict.VERIFIED if there else Verdict.REFUTED,
+        "the statement is in the graph of this namespace",
+        "that anybody stands behind it, or that it is true",
+        () if there else ("it is not there",),
+    )
+
+
+def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
+    establishes = "the graph records when the statement was asserted, by which agent and with which skill"
+    does_not = "that the record is true: nobody signed it"
+    record = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.names.record(triple_id))))
+    if not record:
+        why = "there is no record: it was imported, or written by a program"
+        return Check("record", Verdict.NOT_EVALUATED, establishes, does_not, (why,))
+    if recorded_triple(record, graph.names.graph) != quad:
+        return Check("record", Verdict.REFUTED, establishes, does_not, ("its record is that of another statement",))
+    said = graph.provenance_of(triple_id) or {}
+    skill = " ".join(filter(None, (said.get("skill"), said.get("skillVersion"))))
+    who = (f"agent {said.get('agent') or 'unknown'}", f"skill {skill or 'unknown'}", f"at {said.get('time')}")
+    return Check("record", Verdict.VERIFIED, establishes, does_not, (", ".join(who),))
+
+
+def _proofs(proofs: list[StoredProof], asked: Asked) -> Iterator[Part]:
+    if not proofs:
+        why = "the statement carries no proof"
+        yield Part(
+            Check("proof", Verdict.NOT_EVALUATED, "what a proof of its kind establishes", "anything else", (why,))
+        )
+    for proof in proofs[:MAX_PROOFS]:
+        if asked.stop is not None:
+            asked.stop.check()
+        yield from (Part(check, proof.id, proof.kind) for check in check_proof(proof.kind, proof.content, asked))
+    if len(proofs) > MAX_PROOFS:
+        why = f"{len(proofs) - MAX_PROOFS} older proofs were not looked at: name one"
+        yield Part(Check("proof", Verdict.NOT_EVALUATED, "what these proofs establish", "anything else", (why,)))

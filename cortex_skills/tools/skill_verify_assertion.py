@@ -1,0 +1,136 @@
+"""`skill_verify_assertion`: whether a statement is in the graph, and what holds of what it carries.
+
+Rules kept here:
+- it is told of each part what came of it; the whole is VERIFIED only when there are proofs and all of them hold;
+- without an object, the statements of this subject and predicate are all looked at, up to a few;
+- a proof that is named has to be one of the statement's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.escaping import json_text
+from cortex_skills.tools.arguments import NAME, VALUE
+from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.tools.triples import line_of
+
+if TYPE_CHECKING:
+    from cortex_skills.proofs.assertions import Part
+
+_MAX_STATEMENTS = 10
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "subject": {**NAME, "description": "What the statement is about."},
+        "predicate": {**NAME, "description": "What it says of it."},
+        "object": {**VALUE, "description": 'The value, or another thing: {"node": "name"}; any when left out.'},
+        "proofId": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 4096,
+            "description": "The one proof to check; every proof of it when left out.",
+        },
+    },
+    "required": ["subject", "predicate"],
+    "additionalProperties": False,
+}
+
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "found": {"type": "boolean", "description": "Whether the statement is in the graph."},
+        "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
+        "checks": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Each part of it: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, "
+            "`tripleHash`, and `proofId` and `kind` for a part of a proof.",
+        },
+        "total": {"type": "integer", "description": "How many statements fit; at most ten are checked."},
+    },
+    "required": ["found", "verdict", "checks", "total"],
+}
+
+
+def _run(call: Call) -> Outcome:
+    from cortex_skills.proofs.assertions import verdict_of
+    from cortex_skills.proofs.verdict import Verdict
+
+    triples, total = _found(call)
+    lines, checks, verdicts = [], [], []
+    for triple, parts in _checked(call, triples):
+        verdict = verdict_of(parts)
+        verdicts.append(verdict)
+        lines += [f"Found: {line_of(triple)}", _TOLD[verdict], *map(_line, parts)]
+        checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
+    if total > len(triples):
+        verdicts.append(Verdict.NOT_EVALUATED)
+        lines.append(f"{total - len(triples)} more were not looked at: give an object.")
+    if not triples:
+        lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
+    verdict = Verdict.of_all(verdicts)
+    details = {"found": bool(triples), "verdict": verdict.value, "checks": checks, "total": total}
+    return Outcome("\n".join(lines), details)
+
+
+def _found(call: Call) -> tuple[list[dict[str, Any]], int]:
+    given: dict[str, Any] = {
+        key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
+    }
+    page = call.graph.list_triples({**given, "limit": _MAX_STATEMENTS})
+    return page["triples"], page["total"]
+
+
+def _checked(call: Call, triples: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Part]]]:
+    from datetime import UTC, datetime
+
+    from cortex_skills.errors import CortexError
+    from cortex_skills.proofs.assertions import check_assertion
+    from cortex_skills.proofs.kinds import Asked
+
+    asked = Asked(datetime.now(UTC), call.config, call.graph, stop=call.stop)
+    proof_id = call.arguments.get("proofId")
+    checked, missing = [], None
+    for triple in triples:
+        quad = call.graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
+        try:
+            checked.append((triple, check_assertion(call.graph, quad, replace(asked, triple=quad), proof_id)))
+        except CortexError as error:
+            if error.code != "proof_not_found":
+                raise
+            missing = error
+    if proof_id is not None and not checked:
+        hint = "leave proofId out to check every proof that there is"
+        raise missing or CortexError("proof_not_found", "there is no such statement, and no proof of it", hint=hint)
+    return checked
+
+
+def _line(part: Part) -> str:
+    check = part.check
+    name = check.part if part.proof is None else f"{part.kind} {part.proof[:12]} {check.part}"
+    told = "; ".join(check.reasons) or f"{check.establishes}; not {check.does_not_establish}"
+    return f"- {name}: {check.verdict.value}. {json_text(told)[1:-1]}"
+
+
+_TOLD = {
+    "verified": "VERIFIED: every proof that it carries holds.",
+    "refuted": "NOT VERIFIED: something that it carries does not hold.",
+    "not_evaluated": "NOT VERIFIED: it carries no proof, or not all of it could be checked.",
+}
+
+
+SKILL_VERIFY_ASSERTION = Tool(
+    name="skill_verify_assertion",
+    description=(
+        "Check whether a statement is in the graph and what holds of what it carries: its record, and each of its "
+        "proofs. Says VERIFIED only when it has proofs and all of them hold."
+    ),
+    input_schema=_SCHEMA,
+    permissions=("graph:read", "proofs:verify"),
+    budget=None,
+    output_schema=_ANSWER,
+    run=_run,
+)
