@@ -3,7 +3,9 @@
 Rules kept here:
 - health is answered to everybody and always, also while the store does not answer; it tells no secret: neither where
   the store is, nor what is in it;
-- numbers and namespaces are those that the caller may see.
+- numbers and namespaces are those that the caller may see;
+- a namespace is counted as far as its first `COUNTED` triples, unless the caller wants more: the numbers are exact if
+  it has no more than that, and are what is there at least if it has. They say which.
 """
 
 from __future__ import annotations
@@ -14,11 +16,19 @@ from functools import partial
 from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, namespaces_of
-from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import TYPE
 from cortex_skills import __version__
 from cortex_skills.server.operations import Answer, Call, Operation
-from cortex_skills.server.queries import count
+from cortex_skills.server.queries import select
+
+COUNTED = 100_000
+
+
+_COUNTS = """
+SELECT (COUNT(*) AS ?triple_count) (COUNT(DISTINCT ?s) AS ?subject_count)
+    (COUNT(DISTINCT ?p) AS ?predicate_count) (COUNT(DISTINCT ?o) AS ?object_count)
+{{ SELECT ?s ?p ?o {{ ?s ?p ?o }} {limit} }}
+"""
 
 
 def _health(call: Call) -> Answer:
@@ -33,18 +43,15 @@ def _read_one(graph: NamespacedGraph) -> bool:
 
 def _stats(call: Call) -> Answer:
     graph = call.graph
-    numbers = {
-        "triple_count": graph.store.count(Pattern(graph.names.graph)),
-        "subject_count": count(graph, "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?o }"),
-        "predicate_count": count(graph, "SELECT (COUNT(DISTINCT ?p) AS ?n) { ?s ?p ?o }"),
-        "object_count": count(graph, "SELECT (COUNT(DISTINCT ?o) AS ?n) { ?s ?p ?o }"),
-    }
+    (row,) = select(graph, _COUNTS.format(limit="" if call.query.get("exactTotal") else f"LIMIT {COUNTED + 1}"))
+    numbers = {name: int(value["value"]) for name, value in row.items()}
+    is_exact = bool(call.query.get("exactTotal")) or numbers["triple_count"] <= COUNTED
     server = {
         "version": __version__,
         "uptime_seconds": int(time.monotonic() - call.service.started),
         "connected_clients": 0,
     }
-    return Answer(200, {"graph": numbers, "server": server, "namespace": graph.namespace})
+    return Answer(200, {"graph": {**numbers, "exact": is_exact}, "server": server, "namespace": graph.namespace})
 
 
 def _namespaces(call: Call) -> Answer:
@@ -75,12 +82,13 @@ OPERATIONS = (
         "GET",
         "/api/v1/stats",
         "getStats",
-        "Count what is in a namespace, exactly.",
+        "Count what is in a namespace.",
         _stats,
         {200: "Stats"},
-        query="NamespaceQuery",
+        query="PatternQuery",
         errors=("query_timeout",),
         lane="slow",
+        description=f"Its first {COUNTED:,} triples, unless `exactTotal`; `exact` says whether that is all of it.",
     ),
     Operation(
         "GET",

@@ -9,6 +9,7 @@ import pytest
 
 from cortex_graph import open_store
 from cortex_skills import Config, Plugin, __version__
+from cortex_skills.server import stats
 from tests.server.serving import WAIT_S
 
 
@@ -65,12 +66,25 @@ def test_names_that_look_like_sparql_are_names(filled):
         assert filled.get("/api/v1/query/subjects", params={"predicate": hostile}).json()["total"] == 0
 
 
-def test_stats_count_one_namespace_exactly(filled, namespace):
+def test_stats_count_one_namespace(filled, namespace):
     body = filled.get("/api/v1/stats").json()
-    assert body["graph"] == {"triple_count": 4, "subject_count": 2, "predicate_count": 2, "object_count": 4}
+    counts = {"triple_count": 4, "subject_count": 2, "predicate_count": 2, "object_count": 4}
+    assert body["graph"] == {**counts, "exact": True}
     assert body["namespace"] == namespace
     assert body["server"]["version"] == __version__
     assert body["server"]["uptime_seconds"] >= 0
+
+
+def test_stats_of_a_large_namespace_are_what_is_there_at_least_unless_all_is_wanted(filled, monkeypatch):
+    monkeypatch.setattr(stats, "COUNTED", 3)
+    assert filled.get("/api/v1/stats").json()["graph"]["exact"] is False
+    monkeypatch.setattr(stats, "COUNTED", 2)
+    least = filled.get("/api/v1/stats").json()["graph"]
+    assert (least["triple_count"], least["exact"]) == (3, False)
+    assert least["subject_count"] <= 2
+    assert least["object_count"] == 3
+    every = filled.get("/api/v1/stats", params={"exactTotal": "true"}).json()["graph"]
+    assert (every["triple_count"], every["subject_count"], every["exact"]) == (4, 2, True)
 
 
 def test_namespaces_that_are_not_yours_are_not_listed(filled, server, namespace):
