@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.errors import CortexError
+from cortex_skills.schemas import did_you_mean
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -142,9 +143,10 @@ class Tool:
             errors = list(validator.iter_errors(arguments))[:_MAX_ERRORS]
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are no JSON: {error}")]) from None
-        raise self._invalid([(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors])
+        problems = [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors]
+        raise self._invalid(problems, tuple(arguments))
 
-    def _invalid(self, problems: list[tuple[str, str]]) -> CortexError:
+    def _invalid(self, problems: list[tuple[str, str]], given: tuple[object, ...] = ()) -> CortexError:
         told = [{"field": where, "message": what[:300]} for where, what in problems]
         required = self.input_schema.get("required", ())
         names = [name if name in required else f"{name}?" for name in self.input_schema["properties"]]
@@ -152,6 +154,12 @@ class Tool:
             "invalid_arguments",
             f"the arguments of {self.name} are not right: "
             + "; ".join(f"{e['field']}: {e['message']}" for e in told[:5]),
-            hint=f"{self.name} takes {', '.join(names)}",
+            hint=" ".join([*self._meant(given), f"{self.name} takes {', '.join(names)}"]),
             details={"errors": told},
         )
+
+    def _meant(self, given: tuple[object, ...]) -> list[str]:
+        """What a misspelt name of an argument was meant to be, when it is near to one."""
+        known = self.input_schema["properties"]
+        unknown = (name for name in given[:_MAX_ERRORS] if isinstance(name, str) and name not in known)
+        return [near for name in unknown if (near := did_you_mean(name, known))][:1]

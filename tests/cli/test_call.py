@@ -82,6 +82,8 @@ def test_arguments_without_their_quotes_are_told_how_to_be_written(run, skill, w
 def test_arguments_that_are_missing_or_misspelt_are_told_what_the_tool_takes(run, skill):
     answer = run("call", "skill_assert", "--arg", "subjct=a", "--skills", skill)
     assert answer.exit_code == 1
+    assert "\nhint: did you mean subject? skill_assert takes subject, predicate, object, requireProof?" in answer.stderr
+    answer = run("call", "skill_assert", "--arg", "colour=a", "--skills", skill)
     assert "\nhint: skill_assert takes subject, predicate, object, requireProof?" in answer.stderr
 
 
