@@ -40,7 +40,8 @@ no-control-characters: no IRI holds, percent-decoded as UTF-8, a character of th
  line feed and carriage return.
 finite-numbers: a literal of the datatypes double and float is neither infinite nor NaN, nor rounds to infinity.
 temporal-predicates-hold-times: the object of a temporal predicate is a literal that spells a date, dateTime, time,
- gYear or gYearMonth of XML Schema 1.1, with that datatype or as a string. Temporal are prov:generatedAtTime,
+ gYear or gYearMonth of XML Schema 1.1, with that datatype, or as a string, and then a year has four digits. Temporal
+ are prov:generatedAtTime,
  prov:startedAtTime, prov:endedAtTime, prov:atTime, prov:invalidatedAtTime, dcterms:created, dcterms:modified,
  dcterms:issued, schema:birthDate, schema:deathDate, schema:dateCreated, schema:dateModified, schema:datePublished,
  schema:startDate, schema:endDate, schema:validFrom and schema:validThrough, and in the statement's own namespace
@@ -105,6 +106,7 @@ _LEXICAL = {
         "boolean": r"true|false|0|1",
     }.items()
 }
+_LONG_YEAR = re.compile(r"-?[0-9]{5}")
 _FLOATS = frozenset({f"{_XSD}double", f"{_XSD}float"})
 _LARGEST_FLOAT = 3.4028235677973366e38  # halfway to what would come next rounds to infinity
 # Datatypes derived from integer, and the least and the greatest that each allows.
@@ -270,7 +272,8 @@ def _is_between(text: str, least: int | None, greatest: int | None) -> bool:
 def _spells_a_time(literal: Literal) -> bool:
     datatype = literal.datatype.value
     if datatype == f"{_XSD}string":
-        return any(_fits(_LEXICAL[_XSD + name], literal.value) for name in _TIMES)
+        fits = any(_fits(_LEXICAL[_XSD + name], literal.value) for name in _TIMES)
+        return fits and not _LONG_YEAR.match(literal.value)
     return datatype.removeprefix(_XSD) in _TIMES and datatype.startswith(_XSD) and _is_well_typed(literal)
 
 
