@@ -119,11 +119,17 @@ def _reads(graph: NamespacedGraph, figures: Figures) -> None:
     for name, pattern in BY.items():
         figures[name] = _quickest(partial(graph.pattern_query, pattern))
     status = Pattern(graph.names.graph, None, graph.names.node("hasStatus"))
-    figures["`total`, which counts to 101"] = _quickest(lambda: graph.store.count(status, 101))
+    figures["`total`, which counts to 101"] = shown(min(_counted(graph, status) for _ in range(60)), "s")
     for page, limit in PAGES:
         cursor = _cursor(graph, (page - 1) * limit)
         read = partial(graph.list_triples, {"limit": limit, "cursor": cursor})
         figures[f"page {page:,} of {limit:,} each"] = NONE if cursor is None else _quickest(read, 5, 1)
+
+
+def _counted(graph: NamespacedGraph, pattern: Pattern) -> float:
+    """What counting to 101 takes; of a graph that nobody writes to, a count is remembered."""
+    graph.delete_triple(graph.create_triple({"subject": "counted", "predicate": "p", "object": "x"})["id"])
+    return _once(lambda: graph.store.count(pattern, 101))
 
 
 def _cursor(graph: NamespacedGraph, offset: int) -> str | None:
