@@ -29,6 +29,7 @@ from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.proof import proof
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import serve
 from cortex_skills.cli.sign import sign, verify
@@ -167,6 +168,7 @@ program = Program(
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key],
         "Use skills": [query, call, status],
+        "Prove": [proof],
         "Serve others": [mcp, serve, token],
         "Keep the graph": [graph],
         "Mend the installation": [doctor, completion],

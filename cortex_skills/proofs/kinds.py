@@ -35,6 +35,8 @@ class Asked:
         graph: the namespace to look at; None when there is none at hand.
         triple: the triple that it has to be about, of this graph; None for whichever it is about.
         replay: whether the rules of a Proof of Logic are asked again.
+        credentials: what is shown beside the proof, each a credential's JSON: who signed the commitments of a
+            zero-knowledge proof.
         stop: ends it early.
 
     """
@@ -44,6 +46,7 @@ class Asked:
     graph: NamespacedGraph | None = None
     triple: Quad | None = None
     replay: bool = True
+    credentials: tuple[str, ...] = ()
     stop: Stop | None = None
 
     @property
@@ -114,18 +117,23 @@ def _logic(content: str, asked: Asked) -> list[Check]:
 
 
 def _zero_knowledge(content: str, asked: Asked) -> list[Check]:
+    from cortex_skills.proofs.signing import MalformedError, read_document
     from cortex_skills.proofs.zk.service import verify
     from cortex_skills.proofs.zk.verifying import Expected, check_document
 
     try:
-        document = json.loads(content)
+        document, credentials = json.loads(content), [read_document(each) for each in asked.credentials]
         if asked.graph is None:
             expected = Expected(asked.now, frozenset(asked.config.proofs.trusted_issuers))
-            return check_document(document, expected)[0]
-        shown = {"proof": document} | ({} if asked.triple_id is None else {"tripleHash": asked.triple_id})
+            return check_document(document, expected, lambda _: credentials)[0]
+        shown = {"proof": document, "credentials": credentials}
+        if asked.triple_id is not None:
+            shown["tripleHash"] = asked.triple_id
         return verify(shown, asked.graph, asked.config, now=asked.now, stop=asked.stop)[0]
     except (ValueError, RecursionError):
         verdict, why = Verdict.REFUTED, "it is no JSON"
+    except MalformedError as error:
+        verdict, why = Verdict.NOT_EVALUATED, f"a credential that is shown for it is none: {error}"
     except CortexError as error:
         if error.code not in ("proof_timeout", "zk_disabled"):
             raise

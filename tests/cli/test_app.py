@@ -18,6 +18,7 @@ COMMANDS = [
     ["verify"],
     ["trust"],
     ["key"],
+    ["proof"],
     ["query"],
     ["call"],
     ["status"],
@@ -29,7 +30,7 @@ COMMANDS = [
     ["token"],
 ]
 FAMILY = [["graph", "import"], ["graph", "export"], ["graph", "namespaces"], ["token", "create"], ["token", "revoke"]]
-FAMILY += [["key", "create"], ["key", "list"], ["key", "export"]]
+FAMILY += [["key", "create"], ["key", "list"], ["key", "export"], ["proof", "verify"], ["proof", "show"]]
 COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
 
 

@@ -1,0 +1,192 @@
+"""`proof show`, `proof verify` and `proof sign`: what is proved, and whether it holds.
+
+Rules kept here:
+- nothing is decided here: each kind of proof has its own module, and its checks are shown as they are;
+- a proof in a file is checked with nothing but the file, as anybody could; only a Proof of Logic is held against the
+  graph that it speaks of, since it is about that graph;
+- `verify` ends with 0 only when every part holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.options import Common
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_graph.proofs import StoredProof
+    from cortex_skills.proofs.kinds import Asked
+    from cortex_skills.proofs.verdict import Check
+
+_MAX_BYTES = 1 << 20
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(cls=Command)
+@click.argument("proof_id", metavar="ID")
+@click.pass_obj
+def show(common: Common, proof_id: str) -> None:
+    """Write a proof of the namespace, as a file that `proof verify` takes.
+
+    ID is what `graph show` says, or an assertion with a proof answers with. With --json there is more around the
+    proof: its kind, when it was made, which statements it proves and rests on.
+    """
+    import json
+
+    with common.plugin() as plugin:
+        proof = _stored(plugin.graph, proof_id)
+    document = {
+        "id": proof.id,
+        "kind": proof.kind,
+        "time": proof.time,
+        "proves": list(proof.proves),
+        "premises": list(proof.premises),
+        "proof": json.loads(proof.content),
+    }
+    common.out.answer(document, lambda: common.out.line(proof.content))
+
+
+@click.command(cls=Command)
+@click.argument("what", metavar="FILE|ID")
+@click.option("--replay/--no-replay", default=True, help="Ask the rules of a Proof of Logic again [they are].")
+@click.option(
+    "--credential",
+    "credentials",
+    metavar="FILE",
+    type=_FILE,
+    multiple=True,
+    help="A credential that signs a commitment of a zero-knowledge proof. Repeatable.",
+)
+@click.pass_obj
+def verify(common: Common, what: str, replay: bool, credentials: tuple[Path, ...]) -> None:
+    """Check a proof, and say part by part what holds and what that establishes.
+
+    FILE is a verifiable credential, a Proof of Logic or a zero-knowledge proof (- for standard input), ID a proof of
+    the namespace.
+    """
+    from datetime import UTC, datetime
+
+    from cortex_skills.proofs.kinds import Asked, kind_of
+    from cortex_skills.proofs.verdict import Verdict
+
+    shown = tuple(map(_content, credentials))
+    asked = Asked(datetime.now(UTC), common.settings(), replay=replay, credentials=shown)
+    if what == "-" or Path(what).exists():
+        content = _content(None if what == "-" else Path(what))
+        kind = kind_of(content)
+        if kind is None:
+            hint = "a verifiable credential, a Proof of Logic, or a zero-knowledge proof"
+            raise CortexError("invalid_arguments", "this is no proof of a kind that is known here", hint=hint)
+        checks = _check_file(common, kind, content, asked)
+    else:
+        with common.plugin() as plugin:
+            proof = _stored(plugin.graph, what)
+            kind, checks = proof.kind, _check_stored(plugin.graph, proof, asked)
+    verdict = Verdict.of_all(check.verdict for check in checks)
+    document = {"verdict": verdict.value, "kind": kind, "checks": [check.to_json() for check in checks]}
+    common.out.answer(document, lambda: _show(common, verdict.value, kind, checks))
+    if verdict is not Verdict.VERIFIED:
+        bad = [check.part for check in checks if check.verdict is not Verdict.VERIFIED]
+        raise CortexError("proof_failed", f"the proof is not verified: {', '.join(bad)}", hint="the checks say why")
+
+
+@click.command(cls=Command)
+@click.argument("triple_id", metavar="HASH")
+@click.option("--key", metavar="NAME", help="The key to sign with (`key list`) [proofs.key of the configuration].")
+@click.pass_obj
+def sign(common: Common, triple_id: str, key: str | None) -> None:
+    """Sign an assertion as a verifiable credential, and keep that beside it.
+
+    HASH is what the assertion answered with. `proof show` writes the credential for others, who need nothing of ours
+    to check it.
+    """
+    from datetime import UTC, datetime
+
+    from cortex_skills.proofs.keys.local import key_folder, signing_key
+    from cortex_skills.proofs.signing.stored import sign_assertion
+
+    settings = common.settings()
+    with common.plugin() as plugin:
+        opened = signing_key(settings) if key is None else key_folder(settings).open(key)
+        proof = sign_assertion(plugin.graph, triple_id, opened, datetime.now(UTC))
+    document = {"id": proof.id, "kind": proof.kind, "issuer": opened.did, "tripleHash": triple_id}
+    common.out.answer(document, lambda: common.out.line(proof.id))
+
+
+def _stored(graph: NamespacedGraph, given: str) -> StoredProof:
+    proof_id = given.removeprefix(f"{graph.names.graph.value}/proof/")
+    is_id = len(proof_id) == 64 and set(proof_id) <= set("0123456789abcdef")
+    found = graph.proofs.get(proof_id) if is_id else None
+    if found is None:
+        hint = "give the id of a proof, a file, or another --namespace"
+        raise CortexError("proof_not_found", f"{graph.namespace} has no proof {given[:100]!r}", hint=hint)
+    return found
+
+
+def _content(path: Path | None) -> str:
+    """What a file or standard input holds."""
+    try:
+        if path is None:
+            data = sys.stdin.buffer.read(_MAX_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise CortexError("invalid_arguments", "this is no proof: it has more than a mebibyte")
+        return data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CortexError("invalid_arguments", f"{path or 'standard input'} cannot be read: {error}") from error
+
+
+def _check_file(common: Common, kind: str, content: str, asked: Asked) -> list[Check]:
+    from dataclasses import replace
+
+    from cortex_skills.proofs.kinds import check_proof
+
+    if kind != "pol":
+        return check_proof(kind, content, asked)
+    with common.plugin() as plugin:
+        return check_proof(kind, content, replace(asked, graph=plugin.graph))
+
+
+def _check_stored(graph: NamespacedGraph, proof: StoredProof, asked: Asked) -> list[Check]:
+    """A proof of the graph, held against each statement that it is kept with."""
+    from dataclasses import replace
+
+    from cortex_skills.proofs.kinds import check_proof
+    from cortex_skills.proofs.verdict import Check, Verdict
+
+    checks = []
+    for triple_id in proof.proves:
+        quad = graph.index.find(triple_id)
+        if quad is None:
+            why = (f"{triple_id} is not in the graph",)
+            checks.append(Check("presence", Verdict.REFUTED, "the statement is in the graph", "that it is true", why))
+        checks += check_proof(proof.kind, proof.content, replace(asked, graph=graph, triple=quad))
+    return checks
+
+
+def _show(common: Common, verdict: str, kind: str, checks: list[Check]) -> None:
+    common.out.line((verdict.replace("_", " ").upper(), _STYLES[verdict]), f" ({kind})")
+    for check in checks:
+        common.out.line("  ", (check.verdict.value.replace("_", " "), _STYLES[check.verdict.value]), f" {check.part}")
+        for reason in check.reasons:
+            common.out.line(f"      because: {reason}")
+        common.out.line(f"      means: {check.establishes}")
+        common.out.line(f"      does not mean: {check.does_not_establish}")
+
+
+_STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated": "yellow"}
+
+proof = Group(
+    "proof",
+    help="Show, check and sign what is proved.",
+    sections={"Commands": [verify, show, sign]},
+)
