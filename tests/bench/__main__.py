@@ -15,7 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.bench import mcp_rows, memory_rows, plugin_rows, reload_rows, sandbox_rows, scale_rows, stores, transfer_rows
+from tests.bench import (
+    mcp_rows,
+    memory_rows,
+    plugin_rows,
+    reload_rows,
+    sandbox_rows,
+    scale_rows,
+    stores,
+    transfer_rows,
+    zk_rows,
+)
 from tests.bench.measure import table
 
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
@@ -42,6 +52,7 @@ def main() -> int:
         reload_rows.rows,
         mcp_rows.rows,
         memory_rows.rows,
+        zk_rows.rows,
     ]
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.
     with ThreadPoolExecutor(1) as worker:

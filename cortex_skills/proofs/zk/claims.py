@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from cortex_skills.proofs.keys import did_of, public_of
@@ -73,11 +74,11 @@ class KeyClaim:
 
     def to_json(self) -> dict[str, Any]:
         """The claim as a proof carries it."""
-        return {"publicKey": did_of(self.public)}
+        return {"publicKey": _did_of(self.public)}
 
     def meaning(self) -> str:
         """What holds if the proof does."""
-        return f"the prover knows the secret key of {did_of(self.public)}"
+        return f"the prover knows the secret key of {_did_of(self.public)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,7 @@ def _schnorr(given: object) -> Claim:
         if not isinstance(did, str) or len(did) > _MAX_DID:
             raise NotCanonicalError("the public key is not a did:key")
         try:
-            return KeyClaim(public_of(did))
+            return KeyClaim(_public_of(did))
         except ValueError as error:
             raise NotCanonicalError(f"the public key is not one: {error}") from None
     return OpeningClaim(_commitment(exact_keys(given, ("commitment",), "the claim")["commitment"]))
@@ -296,6 +297,10 @@ def _commitment(given: object) -> Commitment:
             raise NotCanonicalError(f"the {key} of a commitment is not an IRI") from None
     return Commitment(read["subject"], read["predicate"], read_commitment(read["commitment"]))
 
+
+# Base 58 takes longer than some proofs do, and a key comes more than once.
+_did_of = lru_cache(maxsize=256)(did_of)
+_public_of = lru_cache(maxsize=256)(public_of)
 
 _READERS: dict[str, Callable[[object], Claim]] = {
     "schnorr": _schnorr,

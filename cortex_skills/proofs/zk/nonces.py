@@ -32,14 +32,13 @@ class Nonces:
     def __init__(self, context: bytes, *witness: int, entropy: bytes | None = None) -> None:
         fresh = os.urandom(BYTES) if entropy is None else entropy
         secret = b"".join([scalar.to_bytes(BYTES, "little") for scalar in witness])
-        self._seed = sha512(b"".join((_DOMAIN, fresh, secret, context))).digest()
+        self._seed = sha512(_DOMAIN + fresh + secret + context).digest()
         self._count = 0
 
     def next(self) -> int:
         """One more scalar."""
         self._count += 1
-        digest = sha512(self._seed + self._count.to_bytes(4, "big")).digest()
-        return int.from_bytes(digest, "little") % L
+        return int.from_bytes(sha512(self._seed + self._count.to_bytes(4, "big")).digest(), "little") % L
 
     def __repr__(self) -> str:
         return f"Nonces({self._count} drawn)"

@@ -81,7 +81,7 @@ class ZkProof:
         claim, value = self.claim, self.value
         if len(value) != claim.size:
             return False
-        transcript = Transcript(*self.statement.items, *claim.items())
+        transcript = Transcript(self.statement.frames, claim.items())
         try:
             if isinstance(claim, KeyClaim):
                 return verify_key(claim, value, transcript)
@@ -144,7 +144,7 @@ def prove(
         CortexError: `proof_failed`: the witness does not fit the claim.
 
     """
-    transcript = Transcript(*statement.items, *claim.items())
+    transcript = Transcript(statement.frames, claim.items())
     if isinstance(claim, KeyClaim):
         if not isinstance(witness, KeySecret) or witness.public != claim.public:
             raise _refused("this is not the secret of the public key")

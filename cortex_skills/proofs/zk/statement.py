@@ -11,13 +11,13 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 from cortex_skills.proofs.zk.group import NotCanonicalError
+from cortex_skills.proofs.zk.transcript import frames
 from cortex_skills.proofs.zk.values import text_bytes
 
 MAX_NONCE = 256  # bytes in UTF-8
@@ -42,7 +42,7 @@ class Statement:
 
     Attributes:
         triple_hash: the SHA-256 of the line with its line feed, in hexadecimal: the triple's id.
-        items: all of it, as the transcript has it.
+        frames: all of it, as the transcript has it.
 
     Raises:
         NotCanonicalError: a part is not as it must be.
@@ -56,25 +56,19 @@ class Statement:
     nonce: str
     expires: str
     triple_hash: str = field(init=False)
-    items: tuple[bytes, ...] = field(init=False, repr=False, compare=False)
+    frames: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, longest in (
-            ("namespace", _MAX_WORD),
-            ("triple", _MAX_TRIPLE),
-            ("skill", _MAX_WORD),
-            ("skill_version", _MAX_WORD),
-            ("nonce", MAX_NONCE),
-            ("expires", _MAX_WORD),
-        ):
-            text = getattr(self, name)
-            if not isinstance(text, str) or len(text_bytes(text)) > longest:
-                raise NotCanonicalError(f"the {name} of a statement is not a text of at most {longest} bytes")
+        namespace = _bytes_of(self.namespace, "namespace", _MAX_WORD)
+        line = _bytes_of(self.triple, "triple", _MAX_TRIPLE)
+        skill = _bytes_of(self.skill, "skill", _MAX_WORD)
+        version = _bytes_of(self.skill_version, "skill's version", _MAX_WORD)
+        nonce = _bytes_of(self.nonce, "nonce", MAX_NONCE)
+        expires = _bytes_of(self.expires, "expiry", _MAX_WORD)
         self.end()
-        digest = sha256(f"{self.triple}\n".encode()).digest()
+        digest = sha256(line + b"\n").digest()
         object.__setattr__(self, "triple_hash", digest.hex())
-        words = (self.skill, self.skill_version, self.nonce, self.expires)
-        object.__setattr__(self, "items", (self.namespace.encode(), digest, *(word.encode() for word in words)))
+        object.__setattr__(self, "frames", frames((namespace, digest, skill, version, nonce, expires)))
 
     def end(self) -> datetime:
         """When the proof ends.
@@ -128,16 +122,23 @@ def moment_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def exact_keys(given: object, keys: tuple[str, ...], what: str) -> Mapping[str, Any]:
+def exact_keys(given: object, keys: tuple[str, ...], what: str) -> dict[str, Any]:
     """A mapping that has these keys, all of them and no other.
 
     Raises:
         NotCanonicalError: it is none.
 
     """
-    if not isinstance(given, Mapping) or set(given) != set(keys):
+    if not isinstance(given, dict) or len(given) != len(keys) or not all(key in given for key in keys):
         raise NotCanonicalError(f"{what} is not an object with exactly the keys {', '.join(keys)}")
     return given
+
+
+def _bytes_of(text: object, part: str, longest: int) -> bytes:
+    data = text_bytes(text) if isinstance(text, str) else None
+    if data is None or len(data) > longest:
+        raise NotCanonicalError(f"the {part} of a statement is not a text of at most {longest} bytes")
+    return data
 
 
 def _check_line(line: str) -> None:

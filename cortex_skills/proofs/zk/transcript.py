@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from hashlib import sha512
 
 from cortex_skills.proofs.zk.generators import SUITE, B, value_generator
@@ -18,8 +19,6 @@ from cortex_skills.proofs.zk.group import L
 
 DOMAIN = b"cortex-skills/zk"
 VERSION = b"1"
-
-_prefix: list[bytes] = []
 
 
 def frame(item: bytes) -> bytes:
@@ -36,7 +35,8 @@ class Transcript:
     """What a proof speaks of, as bytes.
 
     Args:
-        items: of the statement, then of the claim, in their order.
+        statement: its frames.
+        claim: its items, in their order.
 
     Attributes:
         context: the bytes that every challenge begins with.
@@ -45,16 +45,15 @@ class Transcript:
 
     __slots__ = ("context",)
 
-    def __init__(self, *items: bytes) -> None:
-        self.context = prefix() + frames(items)
+    def __init__(self, statement: bytes, claim: Iterable[bytes]) -> None:
+        self.context = b"".join((prefix(), statement, frames(claim)))
 
     def challenge(self, messages: Iterable[bytes]) -> int:
         """The challenge that answers the first messages of a proof."""
         return int.from_bytes(sha512(self.context + frames(messages)).digest(), "little") % L
 
 
+@cache
 def prefix() -> bytes:
     """The frames that every transcript begins with: domain, version, suite, generators."""
-    if not _prefix:
-        _prefix.append(frames((DOMAIN, VERSION, SUITE.encode(), B, value_generator())))
-    return _prefix[0]
+    return frames((DOMAIN, VERSION, SUITE.encode(), B, value_generator()))

@@ -77,7 +77,7 @@ class Oracle(Transcript):
     __slots__ = ("answer", "asked")
 
     def __init__(self, answer: int) -> None:
-        super().__init__()
+        super().__init__(b"", ())
         self.answer = answer
         self.asked: list[bytes] = []
 

@@ -63,7 +63,7 @@ def vectors() -> dict[str, Any]:
     proofs = []
     for name, (claim, witness, about) in made.items():
         proof = prove(claim, about, witness, entropy=bytes(32))
-        transcript = Transcript(*about.items, *claim.items()).context
+        transcript = Transcript(about.frames, claim.items()).context
         proofs.append({"name": name, "transcript": transcript.hex(), "proof": proof.to_json()})
     openings = {"year": year, "yearAgain": again, "country": country, "debt": debt}
     return {

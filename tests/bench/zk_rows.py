@@ -1,0 +1,171 @@
+"""The rows of zero knowledge: proofs beside the operations of libsodium that their protocol needs.
+
+Rules kept here:
+- the reference calls libsodium itself, through no wrapper, into memory that is there already: as often as the protocol
+  says (`tests/proofs/zk/test_operations.py` counts what ours calls), and nothing between;
+- ours is the whole of it: the nonces, the transcript, the arithmetic, and for the verifier reading the document;
+- both take turns, by the processor's time, and the least of many rounds counts: the machine may do other things.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nacl._sodium import ffi, lib
+
+from cortex_skills.proofs.keys import Key
+from cortex_skills.proofs.zk import (
+    Claim,
+    Commitment,
+    KeyClaim,
+    KeySecret,
+    MembershipClaim,
+    Opening,
+    OpeningClaim,
+    RangeClaim,
+    Statement,
+    prove,
+    read_proof,
+)
+from tests.bench.measure import Row
+
+GOAL = 1.25
+_ROUNDS = 150
+_ABOUT = 300  # bytes of a transcript before its points, in these proofs
+_NS = "urn:cortex:bench"
+_STATEMENT = Statement(
+    "bench", f"<{_NS}:alice> <{_NS}:isVerified> <{_NS}:yes> <{_NS}> .", "kyc", "1.0.0", "nonce", "2100-01-01T00:00:00Z"
+)
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How often libsodium is asked for what.
+
+    Attributes:
+        base: `crypto_scalarmult_ed25519_base_noclamp`.
+        times: `crypto_scalarmult_ed25519_noclamp`, which checks its point.
+        add: `crypto_core_ed25519_add` and `_sub`.
+        valid: `crypto_core_ed25519_is_valid_point`.
+        nonces: secret scalars: `crypto_hash_sha512` of 68 bytes and `crypto_core_ed25519_scalar_reduce`; the first of
+            them needs `randombytes`.
+        responses: `crypto_core_ed25519_scalar_mul` and `_add`.
+        messages: points in the transcript; it is hashed once, and once more for the nonces without them.
+
+    """
+
+    base: int
+    times: int
+    add: int
+    valid: int = 0
+    nonces: int = 0
+    responses: int = 0
+    messages: int = 0
+
+
+def of_key() -> tuple[Operations, Operations]:
+    """Proving and verifying the knowledge of a key."""
+    return Operations(1, 0, 0, 0, 1, 1, 1), Operations(1, 1, 1, 0, 0, 0, 1)
+
+
+def of_opening() -> tuple[Operations, Operations]:
+    """Proving and verifying the knowledge of an opening."""
+    return Operations(1, 1, 1, 0, 2, 2, 1), Operations(1, 2, 2, 1, 0, 0, 1)
+
+
+def of_membership(members: int) -> tuple[Operations, Operations]:
+    """Proving and verifying that a value is one of a set; the verifier's factors are three products a member."""
+    proving = Operations(members, members - 1, members - 1, 0, 2 * members, 2 * members - 1, members)
+    return proving, Operations(1, members + 2, members + 1, 1, 0, 3 * members, members)
+
+
+def of_range(bits: int) -> tuple[Operations, Operations]:
+    """Proving and verifying that a number has so many bits."""
+    proving = Operations(3 * bits, bits, 2 * bits, 0, 4 * bits - 1, 3 * bits, 3 * bits)
+    return proving, Operations(2 * bits, 2 * bits, 4 * bits - 1, 1, 0, 0, 3 * bits)
+
+
+def rows() -> list[Row]:
+    """All of them."""
+    secret = KeySecret.of(Key("bench", os.urandom(32)))
+    number, country = Opening(1990), Opening("DE")
+    born, lives = (Commitment(f"{_NS}:alice", f"{_NS}:{name}", o.point) for name, o in (("a", number), ("b", country)))
+    members = ("DE", *range(15))
+    made: list[tuple[str, Claim, list[Opening] | KeySecret, tuple[Operations, Operations]]] = [
+        ("Schnorr, a key", KeyClaim(secret.public), secret, of_key()),
+        ("Schnorr, an opening", OpeningClaim(born), [number], of_opening()),
+        ("membership, 1 of 16", MembershipClaim(lives, members), [country], of_membership(16)),
+        ("range, 32 bits", RangeClaim(born, 0, 2**32 - 1), [number], of_range(32)),
+        ("range, 64 bits", RangeClaim(born, 0, 2**64 - 1), [number], of_range(64)),
+    ]
+    found = []
+    for name, claim, witness, (proving, verifying) in made:
+        document = prove(claim, _STATEMENT, witness).to_json()
+        found.append(_row(f"{name}: prove", _prover(claim, witness), proving))
+        found.append(_row(f"{name}: verify", _verifier(document), verifying))
+    return found
+
+
+def _prover(claim: Claim, witness: list[Opening] | KeySecret) -> Callable[[], object]:
+    return lambda: prove(claim, _STATEMENT, witness)
+
+
+def _verifier(document: dict[str, object]) -> Callable[[], object]:
+    def verify() -> None:
+        assert read_proof(document).holds()
+
+    return verify
+
+
+def _row(figure: str, work: Callable[[], object], operations: Operations) -> Row:
+    reference = _raw(operations)
+    batch = max(1, 60 // (operations.base + 5 * operations.times))
+    ours, theirs = [], []
+    for _ in range(_ROUNDS):
+        ours.append(_cpu_s(work, batch))
+        theirs.append(_cpu_s(reference, batch))
+    what = f"libsodium: {operations.base} × base, {operations.times} × times, {operations.add} × add, and hashes"
+    return Row(figure, min(ours), what, min(theirs), GOAL)
+
+
+def _cpu_s(work: Callable[[], object], batch: int) -> float:
+    start = time.process_time()
+    for _ in range(batch):
+        work()
+    return (time.process_time() - start) / batch
+
+
+def _raw(operations: Operations) -> Callable[[], None]:
+    """A call of just these operations."""
+    out = ffi.new("unsigned char[]", 32)
+    scalar = KeySecret.of(Key("bench", os.urandom(32))).scalar.to_bytes(32, "little")
+    point, other = KeySecret(3).public, KeySecret(5).public
+    wide = ffi.new("unsigned char[]", 64)
+    about = os.urandom(_ABOUT)
+    whole = os.urandom(_ABOUT + 36 * operations.messages)
+
+    def run() -> None:
+        for _ in range(operations.base):
+            lib.crypto_scalarmult_ed25519_base_noclamp(out, scalar)
+        for _ in range(operations.times):
+            lib.crypto_scalarmult_ed25519_noclamp(out, scalar, point)
+        for _ in range(operations.add):
+            lib.crypto_core_ed25519_add(out, point, other)
+        for _ in range(operations.valid):
+            lib.crypto_core_ed25519_is_valid_point(point)
+        if operations.nonces:
+            lib.randombytes(out, 32)
+            lib.crypto_hash_sha512(wide, about, len(about))
+        for _ in range(operations.nonces):
+            lib.crypto_hash_sha512(wide, about, 68)
+            lib.crypto_core_ed25519_scalar_reduce(out, wide)
+        lib.crypto_hash_sha512(wide, whole, len(whole))
+        lib.crypto_core_ed25519_scalar_reduce(out, wide)
+        for _ in range(operations.responses):
+            lib.crypto_core_ed25519_scalar_mul(out, scalar, scalar)
+            lib.crypto_core_ed25519_scalar_add(out, scalar, scalar)
+
+    return run

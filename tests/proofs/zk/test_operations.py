@@ -1,0 +1,96 @@
+"""How often a protocol asks libsodium for something: what the benchmark compares it with, and no more."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cortex_skills.proofs.zk import (
+    Claim,
+    KeyClaim,
+    KeySecret,
+    MembershipClaim,
+    Opening,
+    OpeningClaim,
+    RangeClaim,
+    group,
+    prove,
+    read_proof,
+)
+from tests.bench.zk_rows import Operations, of_key, of_membership, of_opening, of_range
+from tests.proofs.zk.cases import SECRET, STATEMENT, commitment
+
+NUMBER, TEXT = Opening(5), Opening("a")
+CASES: list[tuple[Claim, Any, tuple[Operations, Operations]]] = [
+    (KeyClaim(SECRET.public), SECRET, of_key()),
+    (OpeningClaim(commitment(NUMBER)), [NUMBER], of_opening()),
+    (MembershipClaim(commitment(TEXT), ("a", "b", "c", "d", "e")), [TEXT], of_membership(5)),
+    (RangeClaim(commitment(NUMBER), 0, 2**12 - 1), [NUMBER], of_range(12)),
+    (RangeClaim(commitment(NUMBER), 0, 2**64 - 1), [NUMBER], of_range(64)),
+]
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each operation of the group was called."""
+    calls: Counter[str] = Counter()
+
+    def counting(name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            calls[name] += 1
+            return operation(*given)
+
+        return call
+
+    names = {
+        "base": ("crypto_scalarmult_ed25519_base_noclamp", group.crypto_scalarmult_ed25519_base_noclamp),
+        "times": ("crypto_scalarmult_ed25519_noclamp", group.crypto_scalarmult_ed25519_noclamp),
+        "valid": ("crypto_core_ed25519_is_valid_point", group.crypto_core_ed25519_is_valid_point),
+    }
+    for what, (name, operation) in names.items():
+        monkeypatch.setattr(group, name, counting(what, operation))
+    for module in ("schnorr", "membership", "interval"):
+        for name in ("add", "subtract"):
+            where = sys.modules[f"cortex_skills.proofs.zk.{module}"]
+            monkeypatch.setattr(where, name, counting("add", getattr(group, name)))
+    return calls
+
+
+@pytest.mark.parametrize(("claim", "witness", "operations"), CASES, ids=lambda case: getattr(case, "proof_type", None))
+def test_the_operations_are_those_that_the_protocol_needs(
+    claim: Claim, witness: list[Opening] | KeySecret, operations: tuple[Operations, Operations], counted: Counter[str]
+) -> None:
+    document = prove(claim, STATEMENT, witness).to_json()  # what is calculated once for all proofs is there now
+    assert read_proof(document).holds()
+    for expected, work in (
+        (operations[0], lambda: prove(claim, STATEMENT, witness)),
+        (operations[1], lambda: read_proof(document).holds()),
+    ):
+        counted.clear()
+        assert work()
+        found = Operations(counted["base"], counted["times"], counted["add"], counted["valid"])
+        assert (found.base, found.times, found.add, found.valid) == (
+            expected.base,
+            expected.times,
+            expected.add,
+            expected.valid,
+        )
+
+
+def test_proving_takes_the_same_operations_whatever_the_secret_is(counted: Counter[str]) -> None:
+    seen = set()
+    for number in (0, 1, 7, 2048, 4095):
+        opening = Opening(number)
+        counted.clear()
+        prove(RangeClaim(commitment(opening), 0, 4095), STATEMENT, [opening])
+        seen.add(tuple(sorted(counted.items())))
+    for member in ("a", "c", "e"):
+        opening = Opening(member)
+        counted.clear()
+        prove(MembershipClaim(commitment(opening), ("a", "b", "c", "d", "e")), STATEMENT, [opening])
+        seen.add(tuple(sorted(counted.items())))
+    assert len(seen) == 2
