@@ -21,6 +21,8 @@ from typing import IO, Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
+from cortex_graph.stopping import Stop
+
 # Of a page as N-Quads: several times an ordinary page of 1,000, and what a small sandbox can still take in.
 PAGE_BYTES = 1 << 20
 
@@ -159,6 +161,7 @@ class GraphStore(Protocol):
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """Evaluate a SPARQL 1.1 query over a dataset.
 
@@ -170,6 +173,8 @@ class GraphStore(Protocol):
             results: how to write the answer of SELECT and ASK.
             graphs: how to write the answer of CONSTRUCT and DESCRIBE.
             timeout_s: how long it may take until its last byte was read, in seconds.
+            stop: ends it before that, from another thread: what it holds is free at once, and whoever waits for it, or
+                for a piece of its answer, gets the error of the stop.
 
         Raises:
             InvalidArguments: the text is no query (`details`: line, column).

@@ -4,7 +4,8 @@ Rules kept here:
 - the namespaces of the caller's token are all that a text sees; an update takes the permissions `read` and `write`;
 - what fails before the first byte of an answer is an error with a status; later, the connection is cut off, so that
   nobody takes half an answer for a whole one;
-- an answer is sent as it comes, in flat memory, and ended when its reader goes away;
+- an answer is sent as it comes, in flat memory. A query whose client goes away, closing its side of the connection, is
+  ended at once, whether it has begun to answer or not; an update is done all the same;
 - nobody has more than `AT_ONCE` requests at work, so that nobody has all of what evaluates queries, and no more than
   `WAITING` that wait for it, so that nobody has all of what the server does at once. Who goes away waits no longer.
 """
@@ -25,13 +26,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cortex_graph import Answer, NamespacedGraph, Provenance, namespaces_of
 from cortex_graph.sparql import query_graphs, update_graphs
-from cortex_skills.server.answers import send_bytes, to_json
+from cortex_skills.errors import CortexError
+from cortex_skills.server.answers import LEAVING_CANCELS, send_bytes, to_json
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.errors import HttpError
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql.description import description
 from cortex_skills.server.sparql.negotiation import GRAPHS, RESULTS, chosen
 from cortex_skills.server.sparql.request import KINDS, Request, read_get, read_post
+from cortex_skills.stopping import Stop
 from cortex_skills.tokens import ALL_NAMESPACES
 
 PATH = "/sparql"
@@ -65,6 +68,7 @@ class _Door:
         if request.text is None:
             await _describe(scope, send, graphs, accept, may_write="write" in principal.permissions)
             return
+        scope[LEAVING_CANCELS] = not request.is_update
         reader = _Reader(receive)
         async with self._turn(principal, reader, _time(service, request)):
             if request.is_update:
@@ -193,7 +197,7 @@ async def _query(
     results, triples = chosen(accept, RESULTS), chosen(accept, GRAPHS)
     if results is None and triples is None:
         raise _not_acceptable([*RESULTS, *GRAPHS])
-    lane = service.lanes["sparql"]
+    lane, stop = service.lanes["sparql"], Stop()
     work = partial(
         query_graphs,
         service.plugin.graph.store,
@@ -205,24 +209,30 @@ async def _query(
         graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
         timeout_s=_time(service, request),
         max_bytes=service.plugin.config.cortex.max_answer_bytes,
+        stop=stop,
     )
-    answer: Answer = await lane.run(work)
-    try:
-        kind = _kind(answer, results, triples)
-        following = partial(lane.run, partial(next, answer.chunks, None))
-        chunk: bytes | None = await following()
-        await send(_start(kind))
-        async with reader.watch():
-            while chunk is not None and not bodiless and not reader.gone:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                chunk = await following()
-        await send({"type": "http.response.body", "body": b""})
-    finally:
-        await asyncio.shield(asyncio.to_thread(_end, answer))
+    async with reader.watch() as leaving:
+        leaving.add_done_callback(lambda _: stop.set())
+        try:
+            answer: Answer = await lane.run(work)
+            try:
+                kind = _kind(answer, results, triples)
+                following = partial(lane.run, partial(next, answer.chunks, None))
+                chunk: bytes | None = await following()
+                await send(_start(kind))
+                while chunk is not None and not bodiless:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                    chunk = await following()
+                await send({"type": "http.response.body", "body": b""})
+            finally:
+                await asyncio.shield(asyncio.to_thread(_end, answer))
+        except CortexError:
+            if not reader.gone:  # else it is that of the stop, and nobody is there to hear it
+                raise
 
 
 def _end(answer: Answer) -> None:
-    with suppress(ValueError):  # it is being read still, by a thread that its time will end
+    with suppress(ValueError):  # it is being read still, by a thread that its stop will end
         answer.chunks.close()
 
 

@@ -23,6 +23,7 @@ from cortex_graph.sparql.process import QuerySyntax, too_slow
 from cortex_graph.sparql.snapshots import Revisions, Snapshots
 from cortex_graph.sparql.text import read_tokens
 from cortex_graph.sparql.workers import Workers
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset
 
 FOLDER = ".queries"  # in the folder of a store
@@ -61,7 +62,13 @@ class Evaluation:
             return self._workers
 
     def query(
-        self, text: str, dataset: Dataset, results: QueryResultsFormat, graphs: RdfFormat, timeout_s: float
+        self,
+        text: str,
+        dataset: Dataset,
+        results: QueryResultsFormat,
+        graphs: RdfFormat,
+        timeout_s: float,
+        stop: Stop | None = None,
     ) -> Answer:
         """Evaluate a query; see `GraphStore.query`."""
         deadline = time.monotonic() + timeout_s
@@ -87,7 +94,7 @@ class Evaluation:
             "timeout": left,
         }
         try:
-            running = self.workers.ask(request, deadline, lambda: self._snapshots.release(snapshot))
+            running = self.workers.ask(request, deadline, lambda: self._snapshots.release(snapshot), stop)
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
         return Answer(graphs if json.loads(running.header)["graph"] else results, running.chunks)

@@ -42,6 +42,7 @@ class Process:
     def __init__(self, memory_bytes: int) -> None:
         self.memory_bytes = memory_bytes
         self.timed_out = False
+        self.was_killed = False
         self.is_free = True
         paths = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path if entry)
         environment = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -103,6 +104,7 @@ class Process:
     def kill(self, *, timed_out: bool = False) -> None:
         """End it; to be called from any thread, any number of times."""
         self.timed_out = self.timed_out or timed_out
+        self.was_killed = True
         self._process.kill()
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.reading import read_query, read_text
 from cortex_graph.sparql.scope import dataset_of
 from cortex_graph.sparql.writing import Written
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, GraphStore
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def query_graphs(
     timeout_s: float = TIMEOUT_S,
     max_bytes: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    stop: Stop | None = None,
 ) -> Answer:
     """Evaluate a SPARQL 1.1 query over some namespaces of one store.
 
@@ -57,6 +59,7 @@ def query_graphs(
         timeout_s: how long it may take until its last byte was read, in seconds.
         max_bytes: how long the answer may be; None for no bound.
         limits: what the text may be.
+        stop: ends it, see `GraphStore.query`.
 
     Raises:
         InvalidArguments: the text is no query (`details`: line, column), or goes beyond the limits.
@@ -72,7 +75,7 @@ def query_graphs(
     if default_graphs is None and named_graphs is None:
         default_graphs, named_graphs = query.default_graphs, query.named_graphs
     dataset = dataset_of(graphs, default_graphs, named_graphs)
-    answer = ask(store, query.written, dataset, results, graphs_format, timeout_s)
+    answer = ask(store, query.written, dataset, results, graphs_format, timeout_s, stop)
     return answer if max_bytes is None else Answer(answer.form, bounded(answer.chunks, max_bytes))
 
 
@@ -83,10 +86,11 @@ def ask(
     results: QueryResultsFormat,
     graphs_format: RdfFormat,
     timeout_s: float,
+    stop: Stop | None = None,
 ) -> Answer:
     """Ask a store, and tell what is wrong with the text at its place in the user's."""
     try:
-        return store.query(written.text, dataset, results=results, graphs=graphs_format, timeout_s=timeout_s)
+        return store.query(written.text, dataset, results=results, graphs=graphs_format, timeout_s=timeout_s, stop=stop)
     except InvalidArguments as error:
         found = _PLACE.search(error.message)
         if not found:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - as many queries run at once as there are processes; some more wait, and beyond these is `GraphBusy`;
-- a query that has run out of time, or whose answer nobody reads any further, is killed with its process;
+- a query that has run out of time, that is stopped, or whose answer nobody reads any further, is killed with its
+  process; one that waits for a process and is stopped waits no longer;
 - a process that answered well is asked again; one that is not asked for a minute ends;
 - no process outlives the pool, nor this process, however it ends. A fork of it starts processes of its own.
 """
@@ -20,6 +21,7 @@ from typing import Any
 from cortex_graph.errors import GraphBusy, GraphUnavailable
 from cortex_graph.sparql.process import Process, too_slow
 from cortex_graph.sparql.worker import PIECE
+from cortex_graph.stopping import Stop, waiting
 
 IDLE_S = 60.0
 
@@ -66,13 +68,16 @@ class Workers:
         self._begin()
         _POOLS.add(self)
 
-    def ask(self, request: dict[str, Any], deadline: float, at_end: Callable[[], None]) -> Running:
+    def ask(
+        self, request: dict[str, Any], deadline: float, at_end: Callable[[], None], stop: Stop | None = None
+    ) -> Running:
         """Have a query evaluated; returns once the first bytes of its answer are there, or all of it.
 
         Args:
             request: what to ask, see `worker.py`.
             deadline: when it is killed, by `time.monotonic`.
             at_end: called once, when the query has ended, however it did.
+            stop: ends it before.
 
         Raises:
             GraphBusy: all processes are busy, and as many wait as may.
@@ -80,7 +85,7 @@ class Workers:
 
         """
         try:
-            run = _Run(self, self._acquire(deadline), deadline, at_end)
+            run = _Run(self, self._acquire(deadline, stop), deadline, at_end, stop)
         except BaseException:
             at_end()
             raise
@@ -116,7 +121,7 @@ class Workers:
 
     def release(self, process: Process) -> None:
         """Take a process back; one that is still at work has no time left, or nobody who reads."""
-        keep = process.is_free and not process.timed_out
+        keep = process.is_free and not process.was_killed
         with self._changed:
             keep = keep and not self._state.closed and process in self._state.busy
             self._state.busy.discard(process)
@@ -145,8 +150,15 @@ class Workers:
         self._idle_watch: threading.Timer | None = None
         weakref.finalize(self, _end, self._state)
 
-    def _acquire(self, deadline: float) -> Process:
-        with self._changed:
+    def _acquire(self, deadline: float, stop: Stop | None) -> Process:
+        stopped = threading.Event()
+
+        def interrupt() -> None:
+            stopped.set()
+            with self._changed:
+                self._changed.notify_all()
+
+        with waiting(stop, interrupt), self._changed:
             state = self._state
             if len(state.busy) >= self.size:
                 if state.waiting >= self._waiting:
@@ -154,11 +166,12 @@ class Workers:
                 state.waiting += 1
                 try:
                     free = self._changed.wait_for(
-                        lambda: state.closed or len(state.busy) < self.size, max(0.0, deadline - time.monotonic())
+                        lambda: state.closed or stopped.is_set() or len(state.busy) < self.size,
+                        max(0.0, deadline - time.monotonic()),
                     )
                 finally:
                     state.waiting -= 1
-                if not free:
+                if not free or stopped.is_set():
                     raise self._all_busy()
             if state.closed:
                 raise GraphUnavailable("the store is closed", hint="open it again")
@@ -199,10 +212,13 @@ class Workers:
 class _Run:
     """One query on one process, from its start to its end."""
 
-    def __init__(self, pool: Workers, process: Process, deadline: float, at_end: Callable[[], None]) -> None:
+    def __init__(
+        self, pool: Workers, process: Process, deadline: float, at_end: Callable[[], None], stop: Stop | None
+    ) -> None:
         self._pool = pool
         self._process = process
         self._at_end = at_end
+        self._stop = stop
         self._ended = False
         self._first: list[bytes] = []
         self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._expire)
@@ -218,9 +234,9 @@ class _Run:
                 raise too_slow() from None
             self._process = self._pool.replace(self._process)
             self._process.ask(request)
-        header = self._process.read()[1]
+        header = self._read()[1]
         while sum(map(len, self._first)) < PIECE:
-            kind, content = self._process.read()
+            kind, content = self._read()
             if kind == b"F":
                 self.end()
                 break
@@ -234,7 +250,7 @@ class _Run:
             while self._first:
                 yield self._first.pop(0)
             while not self._ended:
-                kind, content = self._process.read()
+                kind, content = self._read()
                 if kind == b"F":
                     break
                 yield content
@@ -249,6 +265,13 @@ class _Run:
         self._timer.cancel()
         self._pool.release(self._process)
         self._at_end()
+
+    def _read(self) -> tuple[bytes, bytes]:
+        with waiting(self._stop, self._kill):
+            return self._process.read()
+
+    def _kill(self) -> None:
+        self._process.kill()
 
     def _expire(self) -> None:
         self._process.kill(timed_out=True)

@@ -37,6 +37,7 @@ from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.errors import GraphUnavailable, StoreLocked
 from cortex_graph.sparql.evaluation import Evaluation, sweep
 from cortex_graph.sparql.snapshots import Revisions
+from cortex_graph.stopping import Stop
 from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern
 
 _NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
@@ -244,9 +245,10 @@ class OxigraphStore:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`."""
-        return self._evaluation.query(text, dataset, results, graphs, timeout_s)
+        return self._evaluation.query(text, dataset, results, graphs, timeout_s, stop)
 
     @_reported
     def snapshot(self, folder: Path) -> bool:

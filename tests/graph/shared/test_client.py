@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -33,6 +38,8 @@ from cortex_graph.store import Revisioned
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.client import Client
+from cortex_skills.errors import CortexError
+from cortex_skills.stopping import Stop
 from tests.graph.shared.processes import owner_of, stopped
 
 P, OTHER = NamedNode("urn:p"), NamedNode("urn:test:other")
@@ -315,3 +322,47 @@ def test_a_client_that_is_closed_answers_nothing(tmp_path: Path) -> None:
         for operation in (graph.count, store.graph_names, store.flush, lambda: next(store.quads(Pattern(OTHER)))):
             with pytest.raises(GraphUnavailable, match="closed"):
                 operation()
+
+
+def test_a_query_whose_client_stops_it_or_dies_ends_at_the_owner(tmp_path: Path) -> None:
+    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?x . ?c ?d ?y . ?e ?f ?z . ?g ?h ?w . FILTER(?x + ?y + ?z + ?w = -1) }"
+    asking = """
+import sys
+from pyoxigraph import NamedNode
+from cortex_graph import Dataset, open_store
+open_store(sys.argv[1]).query(sys.argv[2], Dataset((NamedNode("urn:test:other"),)), timeout_s=600)
+"""
+    with owner_of(tmp_path / "store") as owner:
+        store = open_store(tmp_path / "store")
+        store.bulk_insert(quad(number, OTHER) for number in range(300))
+        stop = Stop()
+
+        def evaluating() -> bool:
+            return any(
+                child.status() == psutil.STATUS_RUNNING and any("worker.py" in word for word in child.cmdline())
+                for child in psutil.Process(owner.pid).children()
+            )
+
+        def ask() -> None:
+            with pytest.raises(CortexError, match="cancelled"):
+                store.query(endless, Dataset((OTHER,)), timeout_s=600, stop=stop)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        until(evaluating)
+        stop.set()
+        thread.join()
+        until(lambda: not evaluating())
+        with subprocess.Popen([sys.executable, "-c", asking, str(tmp_path / "store"), endless]) as client:
+            until(evaluating)
+            client.kill()
+        until(lambda: not evaluating())
+        assert store.count(Pattern(OTHER)) == 300
+        store.close()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)

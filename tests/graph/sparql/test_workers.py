@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -20,9 +21,12 @@ from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGrap
 from cortex_graph.sparql import query_graphs
 from cortex_graph.sparql.workers import Workers
 from cortex_graph.stores.embedded import OxigraphStore
+from cortex_skills.errors import CortexError
+from cortex_skills.stopping import Stop
 from tests.graph.sparql.conftest import content, rows_of
 
 JOIN = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y FILTER(?x + ?y = 123456789) }"
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y . ?c mayros:p ?z FILTER(?x + ?y + ?z = -1) }"
 MANY = "SELECT ?a ?b ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y }"
 
 
@@ -92,6 +96,50 @@ def test_a_process_that_answered_is_asked_again_and_one_that_was_killed_is_repla
     wait_for(lambda: not is_there(first[0]))
     assert content(graph.query("ASK {}"))
     assert processes(store) != first
+
+
+def test_a_query_that_is_stopped_frees_its_process_and_one_that_waits_waits_no_longer(
+    store: OxigraphStore, graph: NamespacedGraph
+) -> None:
+    workers = store._evaluation.workers
+    stops = [Stop() for _ in range(workers.size + 1)]
+    ended: queue.SimpleQueue[tuple[Stop, str]] = queue.SimpleQueue()
+
+    def join(stop: Stop) -> None:
+        with pytest.raises(CortexError) as caught:
+            query_graphs(store, [graph], ENDLESS, timeout_s=600, stop=stop)
+        ended.put((stop, caught.value.code))
+
+    threads = [threading.Thread(target=join, args=(stop,)) for stop in stops]
+    for thread in threads[:-1]:
+        thread.start()
+    wait_for(lambda: len(workers._state.busy) == workers.size)
+    threads[-1].start()
+    wait_for(lambda: workers._state.waiting == 1)
+    stops[-1].set()
+    assert ended.get(timeout=30) == (stops[-1], "cancelled")
+    assert (len(workers._state.busy), workers._state.waiting) == (workers.size, 0)
+    pids = processes(store)
+    stops[0].set()
+    assert ended.get(timeout=30) == (stops[0], "cancelled")
+    assert content(graph.query("ASK {}"))  # on a process in the place of that one
+    assert len(set(pids) & set(processes(store))) == workers.size - 1
+    for stop in stops:
+        stop.set()
+    for thread in threads:
+        thread.join()
+    wait_for(lambda: not any(map(is_there, pids)))
+    assert not workers._state.busy
+
+
+def test_a_stop_ends_an_answer_that_is_being_read(store: OxigraphStore, graph: NamespacedGraph) -> None:
+    stop = Stop()
+    answer = query_graphs(store, [graph], MANY, timeout_s=600, stop=stop)
+    next(answer.chunks)
+    stop.set()
+    with pytest.raises(CortexError, match="cancelled"):
+        content(answer)
+    assert processes(store) == []
 
 
 def test_an_answer_that_nobody_reads_any_further_ends_its_query(store: OxigraphStore, graph: NamespacedGraph) -> None:

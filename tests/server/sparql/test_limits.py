@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import psutil
@@ -110,6 +112,26 @@ def test_a_client_that_goes_away_ends_its_query(serve: Callable[..., Running]) -
     assert client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S).json()["boolean"] is True
 
 
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_client_that_goes_away_before_the_first_byte_ends_its_query(
+    serve: Callable[..., Running], tmp_path: Path, kind: str
+) -> None:
+    running = serve(store="memory:" if kind == "memory" else str(tmp_path / "s"), cortex={"queryTimeoutMs": 600_000})
+    client = filled(running, 3_000)
+    endless = quote("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . FILTER(?c + ?f + ?i = -1) }")
+    head = f"GET /sparql?query={endless} HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
+    head += f"Authorization: Bearer {running.token('all')}\r\n\r\n"
+    for _ in range(3):  # each time as many as it may have at work
+        there = [socket.create_connection((running.host, running.port)) for _ in range(2)]
+        for connection in there:
+            connection.sendall(head.encode())
+        _wait_for(lambda: len(_evaluating()) == 2)
+        for connection in there:
+            connection.close()
+        _wait_for(lambda: not _evaluating())
+    assert client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S).json()["boolean"] is True
+
+
 def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -> None:
     from cortex_skills.server.protocol import Patience
 
@@ -176,6 +198,23 @@ def _first_answer(connections: list[socket.socket]) -> bytes:
         if answer.endswith(b"}"):
             break
     return answer
+
+
+def _evaluating() -> list[psutil.Process]:
+    """The processes for queries that are at work."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any("worker.py" in word for word in child.cmdline()) and child.status() == psutil.STATUS_RUNNING:
+                found.append(child)
+    return found
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def _alive(processes: list[psutil.Process]) -> bool:

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import GraphUnavailable, InvalidArguments, QueryTimeout
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset
 from cortex_graph.stores.cortex.api import Api, said_of
 from cortex_graph.stores.cortex.graphs import Graphs, Kind, Spot
@@ -66,7 +67,13 @@ class Queries:
         return found
 
     def query(
-        self, text: str, dataset: Dataset, results: QueryResultsFormat, graphs: RdfFormat, timeout_s: float
+        self,
+        text: str,
+        dataset: Dataset,
+        results: QueryResultsFormat,
+        graphs: RdfFormat,
+        timeout_s: float,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore.query`."""
         default, named = (self._known(some) for some in (dataset.default, dataset.named))
@@ -86,6 +93,7 @@ class Queries:
             },
             body=urlencode(parameters).encode(),
             timeout_s=timeout_s + _GRACE_S,
+            stop=stop,
         )
         if reply.status == 400:
             raise self._refusal(reply)

@@ -26,6 +26,7 @@ from cortex_graph.errors import invalid
 from cortex_graph.files import read_triples, write_quads
 from cortex_graph.index import hash_line
 from cortex_graph.provenance import Provenance
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.cortex import cursors
 from cortex_graph.stores.cortex.api import Api
@@ -199,9 +200,10 @@ class CortexStore:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`. The server's own limits hold, too."""
-        return self._queries.query(text, dataset, results, graphs, timeout_s)
+        return self._queries.query(text, dataset, results, graphs, timeout_s, stop)
 
     def snapshot(self, folder: Path) -> bool:  # noqa: ARG002
         """See `GraphStore`: there are no files here."""

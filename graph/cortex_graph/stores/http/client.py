@@ -21,6 +21,7 @@ import httpx
 import tenacity
 
 from cortex_graph.errors import GraphError, GraphUnavailable, QueryTimeout
+from cortex_graph.stopping import Stop
 from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.credentials import Credentials
 from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
@@ -167,6 +168,7 @@ class HttpClient:
         writes: bool = False,
         repeatable: bool = True,
         timeout_s: float | None = None,
+        stop: Stop | None = None,
     ) -> Reply:
         """Send a request and wait for the head of its answer, whatever its status.
 
@@ -178,6 +180,7 @@ class HttpClient:
             writes: whether it changes something; a time that is over is then no `QueryTimeout`.
             repeatable: whether it may be done twice when its outcome is unknown.
             timeout_s: how long it may take, body included.
+            stop: ends it, by cutting its connection; that says nothing about the server.
 
         Raises:
             GraphUnavailable: the server cannot be reached, does not answer, or is left in peace.
@@ -186,7 +189,7 @@ class HttpClient:
         """
         if self._closed:
             raise self.unavailable("was closed", hint="open the store again")
-        deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
+        deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s, stop)
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(_ATTEMPTS),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=2),
@@ -250,7 +253,8 @@ class HttpClient:
         except RuntimeError as error:  # another thread closed the client
             raise self.unavailable("was closed", hint="open the store again") from error
         except BaseException:
-            self.breaker.failed()
+            if not deadline.was_stopped:
+                self.breaker.failed()
             raise
         reply = Reply(self, response, deadline, writes=writes)
         if reply.status in _NOT_DONE | _UNKNOWN:

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from pyoxigraph import QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
 
 from cortex_graph.errors import GraphError, QueryTimeout
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Dataset
 from cortex_graph.stores.http.client import HttpClient, Reply, excerpt
 from cortex_graph.stores.remote.endpoints import Endpoints
@@ -98,7 +99,14 @@ class Protocol:
             hint = "raise its limit (Virtuoso: ResultSetMaxRows)"
             raise self.client.unavailable(f"answers no more than {most} rows", hint=hint)
 
-    def query(self, text: str, accept: str, dataset: Dataset | None = None, timeout_s: float | None = None) -> Reply:
+    def query(
+        self,
+        text: str,
+        accept: str,
+        dataset: Dataset | None = None,
+        timeout_s: float | None = None,
+        stop: Stop | None = None,
+    ) -> Reply:
         """The answer to a query, unread.
 
         Raises:
@@ -117,6 +125,7 @@ class Protocol:
             headers={"Content-Type": "application/x-www-form-urlencoded", "Accept": accept},
             body=urlencode(form).encode(),
             timeout_s=timeout_s,
+            stop=stop,
         )
         self._check(reply, writes=False)
         if reply.media_type != accept:

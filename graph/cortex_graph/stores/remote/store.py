@@ -22,6 +22,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySoluti
 
 from cortex_graph.errors import invalid
 from cortex_graph.files import read_triples, write_quads
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.http.client import HttpClient
 from cortex_graph.stores.remote.answers import has_rows, whole
@@ -206,13 +207,14 @@ class RemoteStore:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`. What may be asked depends on the server; see `confinement.py`."""
         form = results if has_rows(text) else graphs
         check_text(text, self._confined(), self._client.name)
         scope = Dataset(dataset.default or (NOTHING,), dataset.named or (NOTHING,))
         try:
-            reply = self._protocol.query(text, form.media_type, scope, timeout_s)
+            reply = self._protocol.query(text, form.media_type, scope, timeout_s, stop)
         except RefusedError as error:
             raise invalid("query", f"is not taken by {self._client.name}: {error}") from error
         chunks = whole(self._protocol, reply, form)

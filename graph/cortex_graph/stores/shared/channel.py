@@ -130,6 +130,10 @@ class Channel:
         finally:
             self._sending.release()
 
+    def fileno(self) -> int:
+        """Of the socket, for whoever watches it."""
+        return self._socket.fileno()
+
     def is_quiet(self) -> bool:
         """Whether the other side is there and says nothing."""
         try:

@@ -16,6 +16,7 @@ from typing import IO, Protocol, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, Maintenance, Page, Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.remote import Remote
@@ -118,10 +119,11 @@ class Client:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`."""
         return self._with_owner(
-            lambda owner: owner.query(text, dataset, results=results, graphs=graphs, timeout_s=timeout_s)
+            lambda owner: owner.query(text, dataset, results=results, graphs=graphs, timeout_s=timeout_s, stop=stop)
         )
 
     def snapshot(self, folder: Path) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_graph.errors import GraphBusy, GraphError, GraphUnavailable
+from cortex_graph.stopping import Stop, waiting
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.channel import Channel, Distrusted, Lost, Message, Silent, greet_owner
 from cortex_graph.stores.shared.place import Record, connected
@@ -185,22 +186,25 @@ class Stream(Generator[bytes, None, None]):
         remote: its owner.
         channel: the stream's own connection.
         first: the first chunk; None when it has not been asked for.
+        stop: ends it at the owner, whatever it waits for.
 
     """
 
-    def __init__(self, remote: Connections, channel: Channel, first: Message | None) -> None:
+    def __init__(self, remote: Connections, channel: Channel, first: Message | None, stop: Stop | None = None) -> None:
         self._owner = remote
         self._channel: Channel | None = channel
         self._next = first
+        self._stop = stop
 
     def send(self, value: None, /) -> bytes:  # noqa: ARG002 - nothing is sent into a stream
         """The next chunk."""
         while self._channel is not None:
             message, self._next = self._next, None
             if message is None:
-                channel, self._channel = self._channel, None
-                message = self._owner.go_on(channel)
-                self._channel = channel
+                with waiting(self._stop, self._channel.cut):
+                    channel, self._channel = self._channel, None
+                    message = self._owner.go_on(channel)
+                    self._channel = channel
             if "more" not in message.header:
                 channel, self._channel = self._channel, None
                 self._owner.let_go(channel, ended=True)

@@ -21,6 +21,7 @@ from typing import IO, NoReturn, cast
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import GraphUnavailable
+from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, GraphStore, Maintenance, Page, Pattern, Revisioned
 from cortex_graph.stores.embedded import OxigraphStore, prepare
 from cortex_graph.stores.shared.client import Client
@@ -108,9 +109,10 @@ class Handle:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`."""
-        return self._shared.store.query(text, dataset, results=results, graphs=graphs, timeout_s=timeout_s)
+        return self._shared.store.query(text, dataset, results=results, graphs=graphs, timeout_s=timeout_s, stop=stop)
 
     def snapshot(self, folder: Path) -> bool:
         """See `GraphStore`."""

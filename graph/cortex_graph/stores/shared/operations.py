@@ -192,6 +192,7 @@ def _query(given: Given) -> None:
         results=wire.format_named(QueryResultsFormat.from_media_type, asked["results"]),
         graphs=wire.format_named(RdfFormat.from_media_type, asked["graphs"]),
         timeout_s=float(asked["timeout_s"]),
+        stop=given.peer,
     )
     with contextlib.closing(answer.chunks) as chunks:
         rows = isinstance(answer.form, QueryResultsFormat)

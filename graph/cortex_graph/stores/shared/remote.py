@@ -19,6 +19,7 @@ from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cursors import read_cursor
 from cortex_graph.errors import GraphUnavailable
+from cortex_graph.stopping import Stop, waiting
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.shared import limits, wire
 from cortex_graph.stores.shared.channel import Channel, Lost, Message
@@ -124,6 +125,7 @@ class Remote(Connections):
         results: QueryResultsFormat,
         graphs: RdfFormat,
         timeout_s: float,
+        stop: Stop | None = None,
     ) -> Answer:
         """See `GraphStore`."""
         asked = {
@@ -134,7 +136,7 @@ class Remote(Connections):
             "graphs": graphs.media_type,
             "timeout_s": timeout_s,
         }
-        with self.talk(keep=False) as channel:
+        with self.talk(keep=False) as channel, waiting(stop, channel.cut):
             channel.send(asked, wire.nodes_to_bytes([*dataset.default, *dataset.named]))
             said = self.heard(channel).header["ok"]
         form: QueryResultsFormat | RdfFormat = (
@@ -142,7 +144,7 @@ class Remote(Connections):
             if said["rows"]
             else wire.format_named(RdfFormat.from_media_type, said["form"])
         )
-        return Answer(form, Stream(self, channel, None))
+        return Answer(form, Stream(self, channel, None, stop))
 
     def snapshot(self, folder: Path) -> bool:
         """See `GraphStore`."""

@@ -6,17 +6,19 @@ Rules kept here:
 - a stream goes on when the other side asks for more, so that a slow reader costs a thread and no memory; an upload that
   does not go on is given up;
 - a closing owner finishes what was begun and answers it, and begins nothing else: what it does not answer was not done;
+- a query whose peer hangs up is ended, and what evaluated it is free for others;
 - a peer that does not greet, or not as it must, is cut off, and costs nobody else anything.
 """
 
 from __future__ import annotations
 
 import logging
-import select
+import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from cortex_graph.errors import GraphBusy, GraphError, GraphUnavailable
 from cortex_graph.store import GraphStore
@@ -49,6 +51,9 @@ class Server:
         self._woken, self._waking = socket.socketpair()
         self._lock = threading.Lock()
         self._peers: set[Peer] = set()
+        self._watching = selectors.DefaultSelector()
+        for watched in (self._listener, self._woken):
+            self._watching.register(watched, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._listen, name="cortex-graph-owner", daemon=True)
         self._thread.start()
 
@@ -61,6 +66,7 @@ class Server:
             peer.cut_if(lambda state: state == "idle")
         self._waking.close()
         self._thread.join(limits.CLOSE_S)
+        self._watching.close()
         self._woken.close()
         self._listener.close()
         started = time.monotonic()
@@ -72,7 +78,7 @@ class Server:
 
     def abandon(self) -> None:
         """In a forked child: let go of the parent's sockets, and leave them working."""
-        for ours in (self._listener, self._woken, self._waking):
+        for ours in (self._watching, self._listener, self._woken, self._waking):
             ours.close()
         for peer in list(self._peers):
             peer.channel.close()
@@ -82,12 +88,24 @@ class Server:
         with self._lock:
             self._peers.discard(peer)
 
+    def watch(self, channel: Channel, interrupt: Callable[[], None]) -> None:
+        """Call `interrupt`, until `unwatch`, when the other side of a channel says anything or hangs up."""
+        with self._lock, suppress(ValueError, OSError, RuntimeError):  # gone, or closing: both end the query themselves
+            self._watching.register(channel, selectors.EVENT_READ, interrupt)
+
+    def unwatch(self, channel: Channel) -> None:
+        """End it."""
+        with self._lock, suppress(ValueError, KeyError, OSError, RuntimeError):
+            self._watching.unregister(channel)
+
     def _listen(self) -> None:
         while not self.stopping:
             try:
-                ready, _, _ = select.select([self._listener, self._woken], [], [], limits.PULSE_S / 2)
-                if self._listener in ready and not self.stopping:
-                    self._accept()
+                for key, _ in self._watching.select(limits.PULSE_S / 2):
+                    if key.data is not None:
+                        self._interrupt(key)
+                    elif key.fileobj is self._listener and not self.stopping:
+                        self._accept()
             except (OSError, ValueError) as error:
                 if self.stopping:
                     return
@@ -98,6 +116,12 @@ class Server:
                 working = [peer for peer in self._peers if peer.works_since(now - limits.PULSE_S / 2)]
             for peer in working:
                 peer.channel.show_life()
+
+    def _interrupt(self, key: selectors.SelectorKey) -> None:
+        with self._lock:  # so that it is not called once `unwatch` has returned
+            if self._watching.get_map().get(key.fileobj) is key:
+                self._watching.unregister(key.fileobj)
+                key.data()
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
@@ -132,6 +156,7 @@ class Peer:
         self._lock = threading.Lock()
         self._state = "idle"  # or working, or waiting: within a request, for the other side
         self._since = 0.0
+        self._has_left = False
 
     def works_since(self, moment: float) -> bool:
         """Whether a request has been worked on since before a moment."""
@@ -147,6 +172,31 @@ class Peer:
         """Note what is being done."""
         with self._lock:
             self._state, self._since = state, time.monotonic()
+
+    def check(self) -> None:
+        """See `Stop`: whether the other side still waits.
+
+        Raises:
+            Lost: it does not.
+
+        """
+        if self._has_left:
+            raise Lost
+
+    @contextmanager
+    def interrupts(self, interrupt: Callable[[], None]) -> Iterator[None]:
+        """See `Stop`."""
+
+        def leave() -> None:
+            self._has_left = True
+            interrupt()
+
+        self.check()
+        self._server.watch(self.channel, leave)
+        try:
+            yield
+        finally:
+            self._server.unwatch(self.channel)
 
     def say(self, header: dict[str, object], body: bytes = b"") -> None:
         """Answer."""

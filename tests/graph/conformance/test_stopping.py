@@ -1,0 +1,63 @@
+"""A query is ended from another thread, at once, by every store; what it held is free for the next."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+
+from cortex_graph import Dataset, GraphStore
+from cortex_skills.errors import CortexError
+from cortex_skills.stopping import Stop
+
+LONG_S = 120.0  # far beyond what ending takes, on whatever machine
+SAID = "SELECT ?s {{ ?s <{0}p> ?o }} LIMIT 1"
+ENDLESS = (
+    "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . ?d <{0}p> ?w . "
+    "FILTER(?x + ?y + ?z + ?w = -1) }}"
+)
+
+
+@pytest.fixture
+def filled(store: GraphStore, name: NamedNode) -> NamedNode:
+    store.bulk_insert(
+        Quad(NamedNode(f"{name.value}:s{n}"), NamedNode(f"{name.value}:p"), Literal(n), name) for n in range(300)
+    )
+    return name
+
+
+def ask(store: GraphStore, name: NamedNode, text: str, stop: Stop | None = None) -> bytes:
+    return b"".join(store.query(text.format(f"{name.value}:"), Dataset((name,)), timeout_s=LONG_S, stop=stop).chunks)
+
+
+def test_a_query_that_is_stopped_ends_at_once(store: GraphStore, filled: NamedNode) -> None:
+    for after_s in (0.0, 0.05, 0.5):
+        stop = Stop()
+        timer = threading.Timer(after_s, stop.set)
+        begun = time.monotonic()
+        timer.start()
+        with pytest.raises(CortexError) as caught:
+            ask(store, filled, ENDLESS, stop)
+        timer.join()
+        assert caught.value.code == "cancelled"
+        assert time.monotonic() - begun < LONG_S / 2
+    assert f"{filled.value}:s".encode() in ask(store, filled, SAID)
+
+
+def test_a_query_that_was_stopped_before_is_not_asked(store: GraphStore, filled: NamedNode) -> None:
+    stop = Stop()
+    stop.set()
+    with pytest.raises(CortexError) as caught:
+        ask(store, filled, SAID, stop)
+    assert caught.value.code == "cancelled"
+
+
+def test_a_query_that_nobody_stops_answers_and_a_stop_afterwards_does_nothing(
+    store: GraphStore, filled: NamedNode
+) -> None:
+    stop = Stop()
+    answer = ask(store, filled, SAID, stop)
+    stop.set()
+    assert answer == ask(store, filled, SAID)
