@@ -154,8 +154,7 @@ class StoredProofs:
 
     def remove(self, proof_id: str) -> bool:
         """Forget a proof and the links to it; True if it was there. The rules that it applied stay."""
-        graph, node = self._names.provenance_graph, self.iri(proof_id)
-        gone = [*self._store.quads(Pattern(graph, node)), *self._store.quads(Pattern(graph, None, PROOF, node))]
+        gone = self.all_quads(proof_id)
         if gone:
             self._store.apply(remove=gone)
         return bool(gone)
@@ -180,6 +179,11 @@ class StoredProofs:
         node = self.iri(proof.id)
         links = (Quad(names.record(triple_id), PROOF, node, names.provenance_graph) for triple_id in recorded)
         return [*proof_quads(proof, names), *links]
+
+    def all_quads(self, proof_id: str) -> list[Quad]:
+        """Whatever the store has of a proof, and the links to it."""
+        graph, node = self._names.provenance_graph, self.iri(proof_id)
+        return [*self._store.quads(Pattern(graph, node)), *self._store.quads(Pattern(graph, None, PROOF, node))]
 
     def rule_quads(self, texts: Iterable[str]) -> list[Quad]:
         """The quads of rule sets."""

@@ -34,6 +34,7 @@ def assert_proved(
     rules: Iterable[str] = (),
     *,
     revision: str | None = None,
+    instead: Iterable[str] = (),
 ) -> bool | None:
     """Write a triple with its record and its proof.
 
@@ -43,6 +44,7 @@ def assert_proved(
         provenance: where it comes from.
         proof: of this triple.
         rules: the texts of the rule sets that the proof names.
+        instead: the ids of the proofs that this one takes the place of; they go in the same transaction.
         revision: what `revision_of` said before the graph was looked at; None when nobody looked.
 
     Returns:
@@ -56,16 +58,17 @@ def assert_proved(
     triple_id = graph.index.identify(quad)
     record = names.record(triple_id)
     written = [*graph.proofs.quads(proof, [triple_id]), *graph.proofs.rule_quads(rules)]
+    gone = [each for proof_id in instead if proof_id != proof.id for each in graph.proofs.all_quads(proof_id)]
     is_new = not store.contains(quad)
     if is_new or not store.count(Pattern(names.provenance_graph, record, TYPE), 1):
         provenance = at_one_time(provenance)
         written += [*record_of(quad, record, provenance, names), *description_of(provenance, names)]
     if revision is not None and isinstance(store, Revisioned):
         whole = [quad, *written] if is_new else written
-        return is_new if store.apply_at(revision, [names.graph], whole, []) else None
-    if not is_new:
-        store.apply(written)
-        return False
+        return is_new if store.apply_at(revision, [names.graph], whole, gone) else None
+    if not is_new or gone:
+        store.apply([quad, *written], gone)
+        return is_new
     if store.insert([[quad, *written]])[0]:
         return True
     # Somebody else has just written the triple, with a record of theirs.

@@ -6,7 +6,8 @@ Rules kept here:
 - a proof is made of a statement that the rules let pass, and of no other;
 - an assertion with a proof is written as a whole or not at all. Shapes look at the graph first; when somebody writes to
   it meanwhile, they look again, a few times (see `cortex_graph.proving` for what each store can promise);
-- a statement that is there already, with a proof of the same rules that still holds, keeps that one.
+- a statement that is there already, with a proof of the same rules that still holds, keeps that one. A new proof takes
+  the place of those that the same key made for the same skill and that hold no longer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from cortex_skills.proofs.keys.local import signing_key
 from cortex_skills.proofs.logic.document import KIND, TYPE, Document, signed
 from cortex_skills.proofs.logic.judging import Judgement, judge
 from cortex_skills.proofs.logic.rules import RuleSet, read_rules_file
-from cortex_skills.proofs.logic.verifying import still_holds
+from cortex_skills.proofs.logic.verifying import as_document, still_holds
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.stopping import Stop
 
@@ -170,11 +171,12 @@ class Prover:
         for _ in range(_TRIES):
             revision = revision_of(graph)
             judgement, texts = self.judge(quad, rules, stop)
-            if judgement.verdict is Verdict.VERIFIED and (kept := self._kept(quad, judgement)):
+            kept, outlived = self._kept(quad, judgement, provenance)
+            if kept is not None:
                 return Proved({**graph.as_json(quad), "created": False}, kept, False)
             _, proof = self.prove(quad, judgement, skill=provenance.skill, version=provenance.skill_version)
             seen = revision if judgement.premises.count else None  # rules that look at nothing cannot have missed it
-            created = assert_proved(graph, quad, provenance, proof, texts, revision=seen)
+            created = assert_proved(graph, quad, provenance, proof, texts, revision=seen, instead=outlived)
             if created is not None:
                 return Proved({**graph.as_json(quad), "created": created}, proof.id, True)
             if stop is not None:
@@ -184,15 +186,22 @@ class Prover:
             hint="try again in a while, or let the shapes reach less of the graph",
         )
 
-    def _kept(self, quad: Quad, judgement: Judgement) -> str | None:
-        """The proof that a statement has already, when it says the same of the same premises."""
+    def _kept(self, quad: Quad, judgement: Judgement, provenance: Provenance) -> tuple[str | None, list[str]]:
+        """The proof that a statement has already, which says the same of the same premises; else those to be replaced.
+
+        Replaced are those that this key made for this skill, and that say something else.
+        """
         graph = self._graph
-        if not graph.store.contains(quad):
-            return None
+        if judgement.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
+            return None, []
+        outlived = []
         for proof in graph.proofs.of(graph.index.identify(quad), KIND):
             if still_holds(proof, quad, judgement):
-                return proof.id
-        return None
+                return proof.id, []
+            document = as_document(proof)
+            if document is None or (document.signer, document.fields["skill"]) == (self.key.did, provenance.skill):
+                outlived.append(proof.id)
+        return None, outlived
 
 
 def stored(document: Document, judgement: Judgement) -> StoredProof:

@@ -72,9 +72,8 @@ def verify(
 
 def still_holds(proof: StoredProof, quad: Quad, judgement: Judgement) -> bool:
     """Whether a proof says of a statement what its rules say of it just now, of the same premises."""
-    try:
-        document = read_document(proof.content)
-    except CortexError:
+    document = as_document(proof)
+    if document is None:
         return False
     fields = document.fields
     return (
@@ -85,6 +84,14 @@ def still_holds(proof: StoredProof, quad: Quad, judgement: Judgement) -> bool:
         and document.states_its_hash()
         and document.signature_holds()
     )
+
+
+def as_document(proof: StoredProof) -> Document | None:
+    """A kept proof as it was written; None when it is no Proof of Logic."""
+    try:
+        return read_document(proof.content)
+    except CortexError:
+        return None
 
 
 def _statement(document: Document) -> Quad:

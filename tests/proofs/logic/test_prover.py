@@ -1,0 +1,361 @@
+"""An assertion with its record and its proof: all of it, or nothing; and what becomes of the proof afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyoxigraph import Quad
+
+from cortex_graph import GraphBusy, GraphUnavailable, NamespacedGraph, open_store
+from cortex_graph.proofs import StoredProof
+from cortex_graph.store import Pattern
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_skills import Config, CortexError
+from cortex_skills.proofs.logic.document import Document, canonical, read_document
+from cortex_skills.proofs.logic.judging import CORE
+from cortex_skills.proofs.logic.prover import Prover
+from cortex_skills.proofs.logic.rules import RuleSet
+from cortex_skills.proofs.logic.verifying import verify
+from cortex_skills.proofs.verdict import Verdict
+from tests.proofs.logic.conftest import ORIGIN, shapes
+
+A1 = {"subject": "a", "predicate": "p", "object": 1}
+ONE = shapes(":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 1 ] .")
+# `p` needs a `status`, which is the premise.
+STATUS = shapes(":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :status ; sh:minCount 1 ] .")
+
+
+def everything(graph: NamespacedGraph) -> set[Quad]:
+    return {quad for name in graph.store.graph_names() for quad in graph.store.quads(Pattern(name))}
+
+
+def checked(graph: NamespacedGraph, proof_id: str, **how: Any) -> dict[str, Verdict]:
+    proof = graph.proofs.get(proof_id)
+    assert proof is not None
+    return {check.part: check.verdict for check in verify(proof, graph, timeout_s=20, **how)}
+
+
+HOLDS = dict.fromkeys(("signature", "statement", "premises", "logic"), Verdict.VERIFIED)
+
+
+def test_an_assertion_is_written_with_its_record_and_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
+    proved = prover.assert_proved(A1, ORIGIN, ONE)
+    triple_id = proved.triple["id"]
+    assert (proved.triple["created"], proved.added) == (True, True)
+    record = graph.provenance_of(triple_id)
+    assert record is not None
+    assert (record["skill"], record["agent"]) == ("probe", "bob")
+    assert graph.proofs_of(triple_id) == [graph.proofs.iri(proved.proof).value]
+    assert graph.proofs.rules(ONE.digest) == ONE.text
+    assert checked(graph, proved.proof) == HOLDS
+
+
+def test_a_proof_says_what_it_rests_on(graph: NamespacedGraph, prover: Prover) -> None:
+    status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
+    graph.create_triple({"subject": "a", "predicate": "unrelated", "object": "x"})
+    proof = graph.proofs.get(prover.assert_proved(A1, ORIGIN, STATUS).proof)
+    assert proof is not None
+    assert (proof.premises, proof.rests_on_graph, proof.rules) == ((status,), False, (STATUS.digest,))
+    fields = json.loads(proof.content)
+    assert fields["statement"] == (
+        '<urn:cortex:mayros:a> <urn:cortex:mayros:p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> '
+        "<urn:cortex:mayros> ."
+    )
+    assert (fields["skill"], fields["skillVersion"], fields["verdict"]) == ("probe", "1.2.3", "verified")
+    assert [(rules["name"], rules["version"], rules["digest"]) for rules in fields["rules"]] == [
+        tuple(CORE),
+        ("skill:probe", "1.2.3", STATUS.digest),
+    ]
+    assert fields["premises"]["reads"] == [
+        {"pattern": ["<urn:cortex:mayros:a>", "<urn:cortex:mayros:p>", ""], "triples": []},
+        {"pattern": ["<urn:cortex:mayros:a>", "<urn:cortex:mayros:status>", ""], "triples": [status]},
+    ]
+    assert graph.proofs.resting_on(status) == [proof.id]
+
+
+def test_what_the_rules_refuse_is_not_written(graph: NamespacedGraph, prover: Prover) -> None:
+    prover.assert_proved(A1, ORIGIN, ONE)
+    before = everything(graph)
+    with pytest.raises(CortexError, match="nothing was written") as refused:
+        prover.assert_proved({**A1, "object": 2}, ORIGIN, ONE)
+    assert refused.value.code == "proof_failed"
+    (finding,) = refused.value.details["findings"]
+    assert (finding["rules"], finding["rule"]) == ("skill:probe", "MaxCountConstraintComponent")
+    assert everything(graph) == before
+
+
+def test_what_the_shapes_cannot_judge_in_time_is_not_written(graph: NamespacedGraph, tmp_path: Path) -> None:
+    config = Config(proofs={"keys": str(tmp_path / "keys")}, skill_sandbox={"proofTimeoutMs": 1000})
+    slow = shapes(':S a sh:NodeShape ; sh:targetNode :a ; sh:property [ sh:path :p ; sh:pattern "^(a+)+$" ] .')
+    with pytest.raises(CortexError) as refused:
+        Prover(config, graph).assert_proved({**A1, "object": "a" * 50 + "!"}, ORIGIN, slow)
+    assert refused.value.code == "proof_timeout"
+    assert everything(graph) == set()
+
+
+def test_asserting_again_keeps_the_proof(graph: NamespacedGraph, prover: Prover) -> None:
+    first = prover.assert_proved(A1, ORIGIN, ONE)
+    before = everything(graph)
+    again = prover.assert_proved(A1, ORIGIN, ONE)
+    assert (again.triple["created"], again.added, again.proof) == (False, False, first.proof)
+    assert everything(graph) == before
+
+
+def test_what_is_there_without_a_proof_gets_one_and_keeps_its_record(graph: NamespacedGraph, prover: Prover) -> None:
+    triple_id = graph.create_triple(A1, ORIGIN)["id"]
+    record = graph.provenance_of(triple_id)
+    proved = prover.assert_proved(A1, ORIGIN, None)
+    assert (proved.triple["created"], proved.added) == (False, True)
+    assert graph.provenance_of(triple_id) == record
+    assert checked(graph, proved.proof) == HOLDS
+
+
+def test_what_was_imported_gets_a_record_with_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
+    triple_id = graph.create_triple(A1)["id"]
+    prover.assert_proved(A1, ORIGIN, None)
+    record = graph.provenance_of(triple_id)
+    assert record is not None
+    assert record["skill"] == "probe"
+
+
+def test_a_premise_that_is_withdrawn_refutes_the_proof(graph: NamespacedGraph, prover: Prover) -> None:
+    status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
+    proved = prover.assert_proved(A1, ORIGIN, STATUS)
+    assert checked(graph, proved.proof) == HOLDS
+    assert graph.delete_triple(status)
+    assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.REFUTED}
+    quick = checked(graph, proved.proof, replay=False)
+    assert quick == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.NOT_EVALUATED}
+
+
+def test_another_premise_in_its_place_does_not_bring_it_back_but_a_new_proof_does(
+    graph: NamespacedGraph, prover: Prover
+) -> None:
+    status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
+    proved = prover.assert_proved(A1, ORIGIN, STATUS)
+    graph.delete_triple(status)
+    graph.create_triple({"subject": "a", "predicate": "status", "object": "better"})
+    assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.REFUTED}
+    again = prover.assert_proved(A1, ORIGIN, STATUS)
+    assert (again.triple["created"], again.added) == (False, True)
+    assert checked(graph, again.proof) == HOLDS
+    assert [proof.id for proof in graph.proofs.of(again.triple["id"])] == [again.proof]  # the other has been outlived
+    assert graph.proofs_of(again.triple["id"]) == [graph.proofs.iri(again.proof).value]
+
+
+def test_what_comes_where_the_rules_looked_is_told_and_the_rules_decide(graph: NamespacedGraph, prover: Prover) -> None:
+    graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})
+    harmless = prover.assert_proved(A1, ORIGIN, STATUS)
+    single = prover.assert_proved({**A1, "subject": "b"}, ORIGIN, ONE)
+    graph.create_triple({"subject": "a", "predicate": "status", "object": "better"})
+    graph.create_triple({"subject": "b", "predicate": "p", "object": 2})
+    assert checked(graph, harmless.proof) == HOLDS
+    assert checked(graph, single.proof) == {**HOLDS, "logic": Verdict.REFUTED}
+
+
+def test_a_statement_that_is_gone_takes_its_proof_along(graph: NamespacedGraph, prover: Prover) -> None:
+    proved = prover.assert_proved(A1, ORIGIN, None)
+    kept = graph.proofs.get(proved.proof)
+    assert kept is not None
+    graph.delete_triple(proved.triple["id"])
+    assert graph.proofs.get(proved.proof) is None
+    found = {check.part: check.verdict for check in verify(kept, graph)}
+    assert found == {**HOLDS, "statement": Verdict.REFUTED}
+
+
+def test_rules_that_look_at_much_rest_on_the_graph(graph: NamespacedGraph, prover: Prover) -> None:
+    graph.create_triples([{"subject": f"n{number}", "predicate": "q", "object": number} for number in range(500)])
+    look = "SELECT $this { ?y <urn:cortex:mayros:q> ?z FILTER(?z < 0) }"
+    wide = shapes(f':S a sh:NodeShape ; sh:targetNode :a ; sh:sparql [ sh:select "{look}" ] .')
+    proved = prover.assert_proved(A1, ORIGIN, wide)
+    proof = graph.proofs.get(proved.proof)
+    assert proof is not None
+    assert (proof.premises, proof.rests_on_graph) == ((), True)
+    assert checked(graph, proved.proof) == HOLDS
+    assert checked(graph, proved.proof, replay=False)["premises"] is Verdict.NOT_EVALUATED
+    graph.create_triple({"subject": "n", "predicate": "q", "object": 7})
+    assert checked(graph, proved.proof) == {**HOLDS, "premises": Verdict.NOT_EVALUATED}
+    graph.create_triple({"subject": "n", "predicate": "q", "object": -7})
+    assert checked(graph, proved.proof)["logic"] is Verdict.REFUTED
+
+
+def test_a_proof_is_replayed_by_the_rules_that_it_names(graph: NamespacedGraph, prover: Prover) -> None:
+    proved = prover.assert_proved(A1, ORIGIN, ONE)
+    proof = graph.proofs.get(proved.proof)
+    assert proof is not None
+    rules = graph.proofs.rule_quads([ONE.text])
+    graph.store.apply(remove=rules)
+    assert checked(graph, proved.proof) == {**HOLDS, "logic": Verdict.NOT_EVALUATED}
+    assert checked(graph, proved.proof, rules={ONE.digest: STATUS.text})["logic"] is Verdict.NOT_EVALUATED
+    assert checked(graph, proved.proof, rules={ONE.digest: ONE.text}) == HOLDS
+
+
+def test_a_proof_by_other_core_rules_is_not_evaluated(plain: NamespacedGraph, config: Config) -> None:
+    prover = Prover(config, plain)
+    document = read_document(plain.proofs.get(prover.assert_proved(A1, ORIGIN, None).proof).content)  # type: ignore[union-attr]
+    other = json.loads(document.content.replace(CORE.digest, "0" * 64))
+    found = {check.part: check for check in verify(Document(canonical(other), other), plain)}
+    assert found["logic"].verdict is Verdict.NOT_EVALUATED
+    assert "not those of this software" in found["logic"].reasons[0]
+
+
+def test_without_a_graph_only_the_signature_is_checked(graph: NamespacedGraph, prover: Prover) -> None:
+    proof = graph.proofs.get(prover.assert_proved(A1, ORIGIN, ONE).proof)
+    assert proof is not None
+    expected = dict.fromkeys(HOLDS, Verdict.NOT_EVALUATED) | {"signature": Verdict.VERIFIED}
+    assert {check.part: check.verdict for check in verify(proof, None)} == expected
+    other = NamespacedGraph(graph.store, "other")
+    assert {check.part: check.verdict for check in verify(proof, other)} == expected
+
+
+def test_who_writes_between_the_look_and_the_write_is_noticed(
+    graph: NamespacedGraph, prover: Prover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    judge = prover.judge
+
+    def judged(*args: Any, **how: Any) -> Any:
+        answer = judge(*args, **how)
+        if not looks:  # somebody writes just after the first look
+            graph.create_triple({"subject": "a", "predicate": "p", "object": 2})
+        looks.append(1)
+        return answer
+
+    monkeypatch.setattr(prover, "judge", judged)
+    with pytest.raises(CortexError) as refused:
+        prover.assert_proved(A1, ORIGIN, ONE)
+    assert (refused.value.code, len(looks)) == ("proof_failed", 2)
+    assert graph.count() == 1
+
+
+def test_a_graph_that_never_rests_is_busy(
+    graph: NamespacedGraph, prover: Prover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, numbers = prover.judge, iter(range(100))
+
+    def judged(*args: Any, **how: Any) -> Any:
+        answer = judge(*args, **how)
+        graph.create_triple({"subject": "b", "predicate": "q", "object": next(numbers)})
+        return answer
+
+    monkeypatch.setattr(prover, "judge", judged)
+    with pytest.raises(GraphBusy, match="nothing was written"):
+        prover.assert_proved(A1, ORIGIN, ONE)
+    assert graph.count({"subject": "a"}) == 0
+
+
+def test_of_two_writers_who_break_a_rule_together_one_is_refused(graph: NamespacedGraph, prover: Prover) -> None:
+    said: list[str] = []
+
+    def write(number: int) -> None:
+        try:
+            prover.assert_proved({**A1, "object": number}, ORIGIN, ONE)
+            said.append("written")
+        except CortexError as refused:
+            said.append(refused.code)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(said) == ["proof_failed"] * 3 + ["written"]
+    assert graph.count({"subject": "a", "predicate": "p"}) == 1
+
+
+class Failing(OxigraphStore):
+    """A store that cannot write when it is told so."""
+
+    fails = False
+
+    def _change(self, *args: Any, **how: Any) -> None:
+        if self.fails:
+            raise OSError("No space left on device")
+        super()._change(*args, **how)
+
+
+@pytest.mark.parametrize("rules", [None, STATUS], ids=["core", "shapes"])
+def test_a_store_that_cannot_write_leaves_nothing(config: Config, rules: RuleSet | None) -> None:
+    store = Failing()
+    graph = NamespacedGraph(store, "mayros")
+    graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})
+    before = everything(graph)
+    prover = Prover(config, graph)
+    store.fails = True
+    with pytest.raises(GraphUnavailable):
+        prover.assert_proved(A1, ORIGIN, rules)
+    store.fails = False
+    assert everything(graph) == before
+    assert prover.assert_proved(A1, ORIGIN, rules).added
+    store.close()
+
+
+KILLED = """
+import sys
+from cortex_graph import NamespacedGraph, open_store
+from cortex_skills import Config
+from cortex_skills.proofs.logic.prover import Prover
+from tests.proofs.logic.conftest import ORIGIN
+folder, keys = sys.argv[1:]
+prover = Prover(Config(proofs={"keys": keys}), NamespacedGraph(open_store(folder), "mayros"))
+for number in range(1_000_000):
+    prover.assert_proved({"subject": f"s{number}", "predicate": "p", "object": number}, ORIGIN, None)
+    print(number, flush=True)
+"""
+
+
+def test_whoever_is_killed_leaves_each_assertion_whole_or_not_there(tmp_path: Path) -> None:
+    folder, root = tmp_path / "store", Path(__file__).parents[3]
+    command = [sys.executable, "-c", KILLED, str(folder), str(tmp_path / "keys")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root) as process:
+        assert process.stdout is not None
+        answered = [int(process.stdout.readline()) for _ in range(30)]
+        process.kill()
+    store = open_store(str(folder))
+    graph = NamespacedGraph(store, "mayros")
+    triples = graph.list_triples({"limit": 1000})["triples"]
+    assert {triple["subject"] for triple in triples} >= {f"mayros:s{number}" for number in answered}
+    for triple in triples:
+        (proof,) = graph.proofs.of(triple["id"])
+        assert graph.proofs_of(triple["id"]) == [graph.proofs.iri(proof.id).value]
+        assert graph.provenance_of(triple["id"]) is not None
+        assert {check.verdict for check in verify(proof, graph)} == {Verdict.VERIFIED}
+    assert graph.proofs.count() == len(triples)
+    store.close()
+
+
+def test_the_shapes_of_a_namespace_apply_to_every_skill(plain: NamespacedGraph, tmp_path: Path) -> None:
+    file = tmp_path / "shapes.ttl"
+    file.write_text(ONE.text)
+    config = Config(proofs={"keys": str(tmp_path / "keys"), "shapes": {"mayros": str(file), "other": "/nowhere"}})
+    prover = Prover(config, plain)
+    proof = plain.proofs.get(prover.assert_proved(A1, ORIGIN, _ANYTHING).proof)
+    assert isinstance(proof, StoredProof)
+    names = [rules["name"] for rules in json.loads(proof.content)["rules"]]
+    assert names == ["core", "namespace:mayros", "skill:x"]
+    with pytest.raises(CortexError) as refused:
+        prover.assert_proved({**A1, "object": 2}, ORIGIN, None)
+    assert refused.value.code == "proof_failed"
+
+
+_ANYTHING = shapes(":S a sh:NodeShape ; sh:targetNode :a ; sh:nodeKind sh:IRI .", "skill:x")
+
+
+@pytest.mark.parametrize("content", [None, "no turtle"])
+def test_a_namespace_whose_shapes_cannot_be_read_is_told_at_once(
+    plain: NamespacedGraph, tmp_path: Path, content: str | None
+) -> None:
+    file = tmp_path / "shapes.ttl"
+    if content is not None:
+        file.write_text(content)
+    config = Config(proofs={"keys": str(tmp_path / "keys"), "shapes": {"mayros": str(file)}})
+    with pytest.raises(CortexError) as refused:
+        Prover(config, plain).assert_proved(A1, ORIGIN, None)
+    assert refused.value.code == "config_invalid"
+    assert plain.count() == 0
