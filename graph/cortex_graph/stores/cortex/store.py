@@ -36,7 +36,7 @@ from cortex_graph.stores.cortex.queries import Queries
 from cortex_graph.stores.cortex.records import provenance_of
 from cortex_graph.stores.cortex.triples import PAGE, Triples
 from cortex_graph.stores.cortex.wire import pattern_of, to_triple
-from cortex_graph.stores.remote.wire import portions
+from cortex_graph.stores.http.portions import portions
 
 _BULK = 5_000
 _BULK_SIZE = 1 << 20  # characters: as JSON in UTF-8 they have room in a request, whatever they are

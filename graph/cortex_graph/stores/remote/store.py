@@ -25,6 +25,7 @@ from cortex_graph.files import read_triples, write_quads
 from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.http.client import HttpClient
+from cortex_graph.stores.http.portions import portions
 from cortex_graph.stores.remote.answers import has_rows, whole
 from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_text, try_out
 from cortex_graph.stores.remote.endpoints import Endpoints
@@ -37,7 +38,6 @@ from cortex_graph.stores.remote.wire import (
     existence_of,
     group_of,
     is_looked_at,
-    portions,
     read_row,
     rows_of,
 )

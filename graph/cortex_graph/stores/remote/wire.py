@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolution, Triple
@@ -130,18 +130,3 @@ def _optional(row: QuerySolution, name: str) -> NamedNode | BlankNode | Literal 
     except KeyError:
         return None
     return term
-
-
-def portions(quads: Iterable[Quad], most: int, size: int) -> Iterator[list[Quad]]:
-    """Quads in lists of at most so many, and of about so many characters."""
-    portion: list[Quad] = []
-    room = size
-    for quad in quads:
-        length = len(str(quad))
-        if portion and (len(portion) >= most or length > room):
-            yield portion
-            portion, room = [], size
-        portion.append(quad)
-        room -= length
-    if portion:
-        yield portion
