@@ -216,6 +216,9 @@ def _rules(reading: Reading, manifest: Manifest) -> RuleSet | None:
         return None
     from cortex_skills.proofs.logic.rules import read_rules
 
+    if not reading.shapes:
+        hint = "write shapes into it, or remove it"
+        raise CortexError("manifest_invalid", f"shapes.ttl of {manifest.name} is empty, or no plain file", hint=hint)
     version = manifest.semantic.skill_version if manifest.semantic is not None else None
     return read_rules(reading.shapes, f"skill:{manifest.name}", version or "")
 

@@ -1,0 +1,167 @@
+"""Proofs of Logic through the gate: a skill's own shapes, `prove`, and what a skill asks proofs for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_graph.store import Pattern
+from cortex_skills import CortexError, Plugin
+from tests.proofs.logic.conftest import PREFIXES
+
+Opened = Callable[..., Plugin]
+Written = Callable[..., Path]
+QUERY = {"scope": "namespace", "predicate": "sealed", "prove": "pol"}
+SEALED: dict[str, Any] = {"subject": "s", "predicate": "sealed", "object": "o"}
+ONE = f"{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :sealed ; sh:property [ sh:path :sealed ; sh:maxCount 1 ] ."
+READS = {"graph": ["read", "write"], "proofs": ["request"]}
+
+
+def asking(requests: object) -> str:
+    said = json.dumps(requests)
+    return f"// @ts-nocheck\nexport default {{ name: 'probe', onQuery() {{ return {{ proofRequests: {said} }}; }} }};"
+
+
+def query_details(plugin: Plugin, **more: Any) -> dict[str, Any]:
+    result = plugin.call("skill_graph_query", {**QUERY, **more})
+    assert result.code is None, result.text
+    return result.details
+
+
+def test_a_skill_proves_by_its_own_shapes(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill(files={"shapes.ttl": ONE}))
+    told = plugin.call("skill_assert", SEALED).details
+    assert told["verified"] is True
+    refused = plugin.call("skill_assert", {**SEALED, "object": "another"})
+    assert (refused.code, refused.details["details"]["findings"][0]["rules"]) == ("proof_failed", "skill:probe")
+    proof = plugin.graph.proofs.get(told["proofHash"])
+    assert proof is not None
+    assert plugin.graph.proofs.rules(proof.rules[0]) == ONE
+
+
+def test_shapes_that_cannot_be_applied_keep_a_skill_from_loading(plugin: Plugin, skill: Written) -> None:
+    with pytest.raises(CortexError, match="shapes of skill:probe") as refused:
+        plugin.load(skill(files={"shapes.ttl": "no turtle"}))
+    assert refused.value.code == "manifest_invalid"
+
+
+@pytest.mark.parametrize("scanned", [True, False])
+def test_what_a_link_leads_to_is_not_read_as_shapes(
+    opened: Opened, skill: Written, tmp_path: Path, scanned: bool
+) -> None:
+    plugin = opened(verification={"autoScan": scanned})
+    (tmp_path / "elsewhere.ttl").write_text(ONE)
+    folder = skill("linked")
+    (folder / "shapes.ttl").symlink_to(tmp_path / "elsewhere.ttl")
+    with pytest.raises(CortexError) as refused:
+        plugin.load(folder)
+    assert refused.value.code in ("scan_rejected", "manifest_invalid")
+
+
+def test_new_shapes_are_another_version_of_a_skill(plugin: Plugin, skill: Written) -> None:
+    folder = skill(files={"shapes.ttl": ONE})
+    plugin.load(folder)
+    first = plugin.skills["probe"].rules
+    (folder / "shapes.ttl").write_text(ONE.replace("maxCount 1", "maxCount 2"))
+    assert [change.name for change in plugin.reload().reloaded] == ["probe"]
+    second = plugin.skills["probe"].rules
+    assert first is not None
+    assert second is not None
+    assert first.digest != second.digest
+
+
+def test_each_triple_comes_with_its_proof_and_what_came_of_checking_it(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill(files={"shapes.ttl": ONE}))
+    told = plugin.call("skill_assert", SEALED).details
+    plugin.graph.create_triple({**SEALED, "subject": "imported"})
+    details = query_details(plugin)
+    assert [proof["tripleHash"] for proof in details["proofs"]] == [triple["id"] for triple in details["matches"]]
+    by_id = {proof["tripleHash"]: proof for proof in details["proofs"]}
+    proved = by_id.pop(told["tripleHash"])
+    assert (proved["proofHash"], proved["verdict"]) == (told["proofHash"], "verified")
+    assert {check["part"]: check["verdict"] for check in proved["checks"]} == dict.fromkeys(
+        ("signature", "statement", "premises", "logic"), "verified"
+    )
+    (other,) = by_id.values()
+    assert (other["proofHash"], other["verdict"]) == (None, "not_evaluated")
+    text = plugin.call("skill_graph_query", QUERY).text
+    assert text.endswith("\nproofs: 1 not_evaluated, 1 verified")
+    assert plugin.call("skill_graph_query", {**QUERY, "prove": "none"}).details["proofs"] == []
+
+
+def test_where_nothing_is_proved_no_proof_is_said_to_hold(opened: Opened, skill: Written, tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    plugin = opened(store=store)
+    plugin.load(skill())
+    plugin.call("skill_assert", SEALED)
+    plugin.close()
+    off = opened(store=store, verification={"polValidation": False})
+    off.load(tmp_path / "probe")
+    (proof,) = query_details(off)["proofs"]
+    assert (proof["verdict"], proof["reasons"]) == ("not_evaluated", ["verification.polValidation is off"])
+
+
+ASKED = {"proofType": "pol", "subject": "s", "predicate": "sealed"}
+
+
+def test_a_skill_that_may_request_proofs_gets_those_of_what_is_there(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill(code=asking([ASKED, {**ASKED, "subject": "imported"}, {**ASKED, "subject": "nobody"}])))
+    told = plugin.call("skill_assert", SEALED).details
+    plugin.graph.create_triple({**SEALED, "subject": "imported"})
+    before = [plugin.graph.store.count(Pattern(graph)) for graph in plugin.graph.store.graph_names()]
+    first, second, third = query_details(plugin, prove="none")["proofRequests"]
+    assert (first["status"], first["proofs"][0]["proofHash"]) == ("answered", told["proofHash"])
+    assert first["proofs"][0]["verdict"] == "verified"
+    assert (second["proofs"][0]["proofHash"], second["proofs"][0]["verdict"]) == (None, "verified")
+    assert "judged now, and not kept" in second["proofs"][0]["reasons"]
+    assert (third["status"], third["proofs"]) == ("answered", [])
+    assert [plugin.graph.store.count(Pattern(graph)) for graph in plugin.graph.store.graph_names()] == before
+
+
+def test_five_requests_are_answered_and_the_rest_is_counted(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill(code=asking([ASKED] * 9)))
+    details = query_details(plugin)
+    assert len(details["proofRequests"]) == 5
+    assert details["enrichment"]["ignoredProofRequests"] == 4
+
+
+def test_a_skill_that_may_not_request_proofs_gets_none(plugin: Plugin, skill: Written) -> None:
+    quiet = {"permissions": {"graph": ["read"]}, "assertions": []}
+    plugin.load(skill(code=asking([ASKED] * 2), **quiet))
+    details = query_details(plugin)
+    assert details["proofRequests"] == []
+    assert details["enrichment"]["ignoredProofRequests"] == 2
+
+
+STRANGE = [
+    1,
+    None,
+    [],
+    {},
+    {"proofType": "pol"},
+    {**ASKED, "subject": 3},
+    {**ASKED, "subject": ""},
+    {**ASKED, "subject": "x" * 2000},
+    {**ASKED, "proofType": "range"},
+]
+
+
+@pytest.mark.parametrize("request_", STRANGE, ids=lambda request: json.dumps(request)[:30])
+def test_what_is_no_request_is_told_so_and_costs_nothing_else(plugin: Plugin, skill: Written, request_: object) -> None:
+    plugin.load(skill(code=asking([request_])))
+    (answer,) = query_details(plugin)["proofRequests"]
+    assert answer["status"] == "refused"
+
+
+def test_a_request_leads_to_no_other_namespace_and_to_no_memory(plugin: Plugin, skill: Written) -> None:
+    text = "urn:cortex-graph:ontology#memoryText"
+    requests = [{**ASKED, "subject": "<urn:cortex:other:s>"}, {**ASKED, "subject": "m", "predicate": text}]
+    plugin.load(skill(code=asking(requests)))
+    plugin.graph.create_triple({"subject": "m", "predicate": text, "object": "secret"})
+    answers = query_details(plugin)["proofRequests"]
+    assert [answer["proofs"] for answer in answers] == [[], []]
+    assert "secret" not in json.dumps(answers)
