@@ -26,19 +26,19 @@ class Stop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._set = threading.Event()
+        self._is_set = False
         self._interrupt: Callable[[], None] | None = None
 
     @property
     def is_set(self) -> bool:
         """Whether the call is to end."""
-        return self._set.is_set()
+        return self._is_set
 
     def set(self) -> None:
         """End the call; it may have ended already."""
         with self._lock:
-            was_set, running = self.is_set, self._interrupt is not None
-            self._set.set()
+            was_set, running = self._is_set, self._interrupt is not None
+            self._is_set = True
         if running and not was_set:
             threading.Thread(target=self._press, name="cortex-stop", daemon=True).start()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
@@ -179,20 +179,28 @@ class _Handlers:
             CortexError: `graph_busy`: too many wait already.
 
         """
-        began = time.monotonic()
-        wants_progress = bool(ctx.meta and ctx.meta.get("progress_token") is not None)
-        working = asyncio.ensure_future(self._in_turn(self._caller_of(ctx).agent or "", work))
+        working = self._in_turn(self._caller_of(ctx).agent or "", work)
+        if ctx.meta and ctx.meta.get("progress_token") is not None:
+            working = self._telling(ctx, working, what)
         try:
-            if wants_progress:
-                await ctx.session.report_progress(0.0, message=f"{what}: begun")
-                while not (await asyncio.wait({working}, timeout=_BEAT_S))[0]:
-                    await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: at work")
-                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: done")
             return await working
         except HttpError as error:
             raise CortexError("graph_busy", error.message, hint=error.hint) from None
         except asyncio.CancelledError:
             stop.set()
+            raise
+
+    async def _telling(self, ctx: _Context, work: Coroutine[Any, Any, Answer], what: str) -> Answer:
+        """Some work, with a word every now and then that it goes on."""
+        began = time.monotonic()
+        working = asyncio.ensure_future(work)
+        try:
+            await ctx.session.report_progress(0.0, message=f"{what}: begun")
+            while not (await asyncio.wait({working}, timeout=_BEAT_S))[0]:
+                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: at work")
+            await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: done")
+            return await working
+        except asyncio.CancelledError:
             working.cancel()
             raise
 
