@@ -17,6 +17,7 @@ import click
 
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
+from cortex_skills.cli.zero_knowledge import commit, forget, openings, request, take
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -187,6 +188,6 @@ _STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated
 
 proof = Group(
     "proof",
-    help="Show, check and sign what is proved.",
-    sections={"Commands": [verify, show, sign]},
+    help="Show, check and sign what is proved; commit to values, and prove something of them in zero knowledge.",
+    sections={"Commands": [verify, show, sign], "Zero knowledge": [request, commit, take, openings, forget]},
 )

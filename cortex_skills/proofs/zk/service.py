@@ -21,8 +21,7 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.moments import date_time
 from cortex_graph.proofs import StoredProof
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.keys import KeyFolder
-from cortex_skills.proofs.keys import default_folder as default_keys
+from cortex_skills.proofs.keys.local import key_folder
 from cortex_skills.proofs.signing import KIND as CREDENTIAL
 from cortex_skills.proofs.signing import MalformedError, read_document
 from cortex_skills.proofs.verdict import Check
@@ -77,8 +76,7 @@ def request(
     """
     _check_enabled(config)
     check = patience(config.skill_sandbox.proof_timeout_ms, stop)
-    keys = KeyFolder(Path(config.proofs.keys).expanduser() if config.proofs.keys else default_keys())
-    holder = Holder(graph, openings_of(config), keys, skill, skill_version)
+    holder = Holder(graph, openings_of(config), key_folder(config), skill, skill_version)
     wanted = requested(asked, holder, now)
     proof = prove(wanted.claim, wanted.statement, wanted.witness, check=check)
     content = rfc8785.dumps(proof.to_json()).decode()
