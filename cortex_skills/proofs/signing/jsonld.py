@@ -30,6 +30,7 @@ from cortex_skills.proofs.signing.documents import check_document
 from cortex_skills.proofs.signing.errors import MalformedError, UnsupportedError
 
 _KEYWORDS = frozenset({"@id", "@type", "@value", "@language", "@list", "@set"})
+_COLLECTIONS = frozenset({"@list", "@set"})
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LABEL = re.compile(r"_:[A-Za-z0-9]{1,64}")
 _FIRST, _REST, _NIL = (NamedNode(f"{RDF}{name}") for name in ("first", "rest", "nil"))
@@ -124,10 +125,17 @@ def _check_keys(value: Any) -> None:
                 raise MalformedError(f"the keyword {key[:40]!r} is not allowed here")
             if key == "@language" and "@value" not in value:
                 raise MalformedError("an object has @language without @value: it would not be under the signature")
+            if key == "@list" and any(isinstance(item, list) or _COLLECTIONS & set(item) for item in _items(part)):
+                raise UnsupportedError("it has a list or a set within a list, which readers take for different things")
             _check_keys(part)
     elif isinstance(value, list):
         for part in value:
             _check_keys(part)
+
+
+def _items(listed: Any) -> list[Any]:
+    """The items of a list that could be collections themselves."""
+    return [item for item in (listed if isinstance(listed, list) else [listed]) if isinstance(item, list | dict)]
 
 
 def _dropped(term: Any) -> NoReturn:

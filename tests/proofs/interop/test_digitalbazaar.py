@@ -143,3 +143,44 @@ def test_both_write_the_same_canonical_form(links: list[tuple[str, str, str]], n
     except (MalformedError, UnsupportedError) as error:
         pytest.fail(str(error))
     assert ask({"canonize": document}) == {"nquads": ours}
+
+
+IDS = st.sampled_from(["urn:x:a", "urn:x:b", "_:a", "_:b", "http://e/x", "did:key:z6Mk"])
+TYPES = st.lists(
+    st.sampled_from(["VerifiableCredential", "BitstringStatusListEntry", "urn:x:T", "JsonSchema"]), max_size=2
+)
+PLAIN = st.booleans() | st.integers(-10, 10**7) | st.sampled_from([0.5, 2.0, 1e22, 123.25]) | st.text(max_size=4)
+DATATYPES = st.sampled_from(["urn:x:t", "http://www.w3.org/2001/XMLSchema#integer"])
+TYPED = st.fixed_dictionaries({"@value": PLAIN, "@type": DATATYPES})
+TAGGED = st.fixed_dictionaries({"@value": st.text(max_size=4), "@language": st.sampled_from(["en", "DE-at"])})
+TERMS = ["name", "description", "evidence", "termsOfUse", "credentialSubject", "urn:x:p", "urn:x:q", "statusPurpose"]
+
+
+def nodes(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Node objects with some of the terms."""
+    members = st.dictionaries(st.sampled_from(TERMS), values, max_size=3)
+    named = st.fixed_dictionaries({}, optional={"id": IDS, "type": TYPES})
+    return st.builds(lambda name, more: {**name, **more}, named, members)
+
+
+VALUES = st.recursive(
+    PLAIN | TYPED | TAGGED | st.fixed_dictionaries({"id": IDS}),
+    lambda inner: (
+        nodes(inner)
+        | st.lists(inner, max_size=3)
+        | st.builds(lambda items: {"@list": items}, st.lists(PLAIN | TYPED, min_size=1, max_size=3))
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200)
+@given(members=nodes(VALUES))
+def test_what_we_can_say_they_say_the_same(members: dict[str, Any], ask: Ask) -> None:
+    """So nothing that they would refuse, or that one of the two would lose, is signed here."""
+    document = {"@context": [V2], **members}
+    try:
+        ours = canonical(described(document).dataset).decode()
+    except (MalformedError, UnsupportedError):
+        return
+    assert ask({"canonize": document}) == {"nquads": ours}
