@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.bench import (
+    logic_rows,
     mcp_rows,
     memory_rows,
     plugin_rows,
@@ -52,6 +53,7 @@ def main() -> int:
         reload_rows.rows,
         mcp_rows.rows,
         memory_rows.rows,
+        logic_rows.rows,
         zk_rows.rows,
     ]
     # As a server's worker would: guests never run on the main thread, which costs it a change of threads a call.

@@ -69,7 +69,7 @@ class Prover:
 
     def __init__(self, config: Config, graph: NamespacedGraph) -> None:
         self._config = config
-        self._graph = graph
+        self.graph = graph
         self._timeout_s = config.skill_sandbox.proof_timeout_ms / 1000
         self.is_on = config.verification.pol_validation
 
@@ -91,7 +91,7 @@ class Prover:
             CortexError: `config_invalid`: the configuration names a file that has none.
 
         """
-        namespace = self._graph.namespace
+        namespace = self.graph.namespace
         path = self._config.proofs.shapes.get(namespace)
         if path is None:
             return None
@@ -114,7 +114,7 @@ class Prover:
 
         """
         sets = [rules for rules in (self.namespace_rules, skill_rules) if rules is not None]
-        judgement = judge(quad, self._graph, sets, timeout_s=timeout_s or self._timeout_s, stop=stop)
+        judgement = judge(quad, self.graph, sets, timeout_s=timeout_s or self._timeout_s, stop=stop)
         asked = {ruling.rules.digest for ruling in judgement.rulings}
         return judgement, [rules.text for rules in sets if rules.digest in asked]
 
@@ -128,14 +128,14 @@ class Prover:
 
         """
         if judgement.verdict is not Verdict.VERIFIED:
-            raise failed(self._graph.names.name(quad.predicate.value), judgement)
+            raise failed(self.graph.names.name(quad.predicate.value), judgement)
         moment = to_milliseconds(datetime.now(UTC))
         fields: dict[str, Any] = {
             "type": TYPE,
             "version": 1,
-            "namespace": self._graph.namespace,
+            "namespace": self.graph.namespace,
             "statement": f"{quad} .",
-            "statementHash": self._graph.index.identify(quad),
+            "statementHash": self.graph.index.identify(quad),
             "skill": skill,
             "skillVersion": version,
             "rules": [ruling.to_json() for ruling in judgement.rulings],
@@ -166,7 +166,7 @@ class Prover:
             GraphError: the triple is none, or the store cannot write.
 
         """
-        graph = self._graph
+        graph = self.graph
         quad = graph.quad_of(triple)
         for _ in range(_TRIES):
             revision = revision_of(graph)
@@ -191,7 +191,7 @@ class Prover:
 
         Replaced are those that this key made for this skill, and that say something else.
         """
-        graph = self._graph
+        graph = self.graph
         if judgement.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
             return None, []
         outlived = []

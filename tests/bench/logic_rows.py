@@ -1,0 +1,107 @@
+"""The rows of Proofs of Logic: what one costs, and that it costs the same in a large graph.
+
+Rules kept here:
+- a verified proof is judged, made, signed, and checked again by asking its rules, in a graph on the disk; and the whole
+  of an assertion with its proof is written as well;
+- the sizes take turns, round after round, and the least of many rounds counts: the machine may do other things;
+- shapes are evaluated in another process, so they are timed by the clock; the core rules by the processor's time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+
+from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_skills.proofs.logic.engine import ENGINE
+from cortex_skills.proofs.logic.prover import Prover
+from cortex_skills.proofs.logic.rules import RuleSet, read_rules
+from cortex_skills.proofs.logic.verifying import verify
+from tests.bench.measure import Row
+from tests.bench.stores import Shape, cache, copy_of
+from tests.configs import config
+
+SMALL, LARGE = Shape(1_000), Shape(1_000_000)
+ROUNDS, BATCH = 40, 10
+ORIGIN = Provenance(skill="bench", skill_version="1.0.0", agent="a1")
+# Of the statement's own node: a value once, one of a few, of a class, and a query that begins at it.
+SHAPES = """
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix : <urn:cortex:mayros:> .
+:S a sh:NodeShape ; sh:targetSubjectsOf :isVerified ;
+    sh:property [ sh:path :isVerified ; sh:maxCount 1 ; sh:datatype xsd:boolean ] ,
+        [ sh:path :hasStatus ; sh:minCount 1 ; sh:in ( "approved" "pending" "rejected" ) ] ,
+        [ sh:path ( :bought [ sh:inversePath :recalled ] ) ; sh:maxCount 0 ] ;
+    sh:sparql [ sh:select "SELECT $this { $this <urn:cortex:mayros:hasBalance> ?b FILTER(?b < 0) }" ] .
+"""
+
+
+def rows() -> list[Row]:
+    """All of them."""
+    cache().mkdir(parents=True, exist_ok=True)
+    rules = read_rules(SHAPES, "skill:bench")
+    with tempfile.TemporaryDirectory(dir=cache()) as scratch:
+        folder = Path(scratch)
+        graphs = [NamespacedGraph(open_store(str(copy_of(s, folder / s.name))), "mayros") for s in (SMALL, LARGE)]
+        provers = [Prover(config(proofs={"keys": str(folder / "keys")}), graph) for graph in graphs]
+        small, large = _in_turn([_proof(*each) for each in zip(provers, graphs, strict=True)], time.process_time)
+        written = _in_turn([_assertion(prover, None) for prover in provers], time.process_time)
+        shaped = _in_turn([_assertion(prover, rules) for prover in provers], time.perf_counter)
+        for graph in graphs:
+            graph.store.close()
+    ENGINE.close()
+    one = "a verified PoL, core rules: judged, signed, replayed"
+    return [
+        Row(one, small, "what is allowed", 1e-3, 1),
+        Row(f"{one}, at {LARGE}", large, f"itself at {SMALL}", small, 1.3),
+        Row(f"an assertion written with its PoL, core rules, at {LARGE}", written[1], f"at {SMALL}", written[0], 1.3),
+        Row(
+            f"an assertion written with its PoL, shapes of its node, at {LARGE}",
+            shaped[1],
+            f"at {SMALL}",
+            shaped[0],
+            1.3,
+        ),
+    ]
+
+
+def _proof(prover: Prover, graph: NamespacedGraph) -> Callable[[], object]:
+    number = count()
+
+    def work() -> object:
+        n = next(number)
+        quad = graph.quad_of({"subject": f"customer:{n % 40}", "predicate": "isVerified", "object": True})
+        judgement, _ = prover.judge(quad, None)
+        document, _ = prover.prove(quad, judgement, skill="bench", version="1.0.0")
+        return verify(document, graph)
+
+    return work
+
+
+def _assertion(prover: Prover, rules: RuleSet | None) -> Callable[[], object]:
+    number = count()
+
+    def work() -> object:
+        n = next(number)
+        # A new statement each time, of one of the customers that the small graph has, too; its shapes let one be.
+        subject, predicate = (f"customer:{n % 40}", f"isKnown{n}") if rules is None else (f"new:{n}", "isVerified")
+        if rules is not None:
+            prover.graph.create_triple({"subject": subject, "predicate": "hasStatus", "object": "pending"})
+        return prover.assert_proved({"subject": subject, "predicate": predicate, "object": True}, ORIGIN, rules)
+
+    return work
+
+
+def _in_turn(works: Sequence[Callable[[], object]], clock: Callable[[], float]) -> list[float]:
+    least = [float("inf")] * len(works)
+    for _ in range(ROUNDS):
+        for place, work in enumerate(works):
+            start = clock()
+            for _ in range(BATCH):
+                work()
+            least[place] = min(least[place], (clock() - start) / BATCH)
+    return least
