@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := cortex_skills graph sandbox examples tests hatch_build.py
 
-.PHONY: help setup demo test lint bench bench-clean fuzz record wheel clean
+.PHONY: help setup demo test lint bench bench-clean eval fuzz record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ bench: setup
 
 bench-clean: setup
 	$(BIN)/python -m tests.bench --clean
+
+## make eval    what the enrichment cleaner finds of attacks, and takes from facts (make eval EVAL=--show for the misses)
+eval: setup
+	$(BIN)/python -m tests.eval $(EVAL)
 
 ## make fuzz    hostile scripts, made up for ten minutes
 fuzz: setup

@@ -8,9 +8,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from cortex_skills.escaping import one_line
 
@@ -44,9 +43,6 @@ class Cleaned:
 
     value: Any
     removals: tuple[Removal, ...]
-
-
-Step: TypeAlias = Callable[[Any], Cleaned]
 
 
 def below(path: str, key: str | int) -> str:

@@ -1,0 +1,150 @@
+"""A text in every disguise that is known, each read and judged.
+
+Rules kept here:
+- pure, never raises, and linear: a text is looked at in a bounded number of views, each no longer than itself;
+- a view that costs something is only made when the text shows a reason for it;
+- what is written in code is decoded up to `DEPTH` times, and judged like anything else; it is reported as `encoded`;
+- what is hidden from a reader's eye (tags, strings of selectors, concealed text of terminals) is one kind by itself.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from cortex_skills.enrichment.detecting import reading, rules
+from cortex_skills.enrichment.detecting.decoding import decoded
+from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from cortex_skills.enrichment.detecting.lexicon import VERBS, lexicon
+from cortex_skills.enrichment.detecting.signs import seen_in
+
+DEPTH = 3
+_MOST_DECODED = 24
+
+_TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_ANSI = re.compile("\x1b\\[[0-9;]{0,20}[a-zA-Z]")
+_CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
+_DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
+_LEET = (str.maketrans("013457@$!|89", "oieastasilbg"), str.maketrans("013457@$!|89", "oleastaslibg"))
+_LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,3}){5,}\w\b")
+_BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
+_DOUBLED = re.compile(r"([a-z])\1+")
+_LAST_CAPITAL = re.compile(r"^[a-z][^A-Z]* [A-Z][a-z]*$")
+_SHOUTED_TURN = re.compile(
+    r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
+)
+_LONGEST_TITLE, _CAPITALS = 80, 0.6
+_HUMPS, _WORD = 3, 12
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+_LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
+
+
+@lru_cache(maxsize=4096)
+def detect(text: str) -> str | None:
+    """The kind of instruction that `text` holds; None when it holds none."""
+    if len(text) < 4:
+        return None
+    return _detect(text, DEPTH, [_MOST_DECODED])
+
+
+def _detect(text: str, depth: int, left: list[int]) -> str | None:
+    if not text.isascii() and _is_hidden(text):
+        return "hidden"
+    if "\x1b" in text:
+        if _CONCEALED.search(text):
+            return "hidden"
+        text = _ANSI.sub("", text)
+    if _SHOUTED_TURN.search(text):
+        return "fake_turn"
+    plain = look_alike(fold(text))
+    is_title = _is_title(text)
+    for view in _views(text, plain):
+        kind = _judge(view, is_title)
+        if kind is not None:
+            return kind
+    kind = _squeezed(text, plain)
+    if kind is not None or depth == 0:
+        return kind
+    for plain in decoded(text):
+        left[0] -= 1
+        if left[0] < 0:
+            return None
+        if _detect(plain, depth - 1, left) is not None:
+            return "encoded"
+    return None
+
+
+def _is_title(text: str) -> bool:
+    """Whether a text is written as the name of a book or a song: most words begin with a capital."""
+    words = text.split() if len(text) < _LONGEST_TITLE else []
+    return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
+
+
+def _is_hidden(text: str) -> bool:
+    if _SELECTORS.search(text):
+        return True
+    return bool(_TAGS.search(_FLAG.sub("", text)))
+
+
+def _judge(view: str, is_title: bool) -> str | None:
+    kind, signs = seen_in(view)
+    return kind if kind is not None else rules.judge(reading.read(view), signs, is_title)
+
+
+def _views(text: str, plain: str) -> Iterator[str]:
+    """The text as it may be meant to be read; as it is written first, then as it looks."""
+    if not plain.isascii() or not text.isascii():
+        folded = fold(text)
+        if folded != plain:
+            yield folded
+    yield plain
+    if len(_DIGIT_IN_WORD.findall(plain)) >= 2:
+        yield from (plain.translate(table) for table in _LEET)
+    words = set(_NOT_LETTERS.split(plain))
+    if not words.isdisjoint(_rotated()):
+        yield codecs.encode(plain, "rot13")
+    if not words.isdisjoint(_reversed()) or "\u202e" in text:
+        backwards = plain[::-1]
+        yield backwards
+        yield " ".join(reversed(backwards.split()))
+    if plain[-1:].isalpha() and text[-1:].isalpha() and _LAST_CAPITAL.search(text):
+        yield " ".join(reversed(plain.split()))
+    if _DOUBLED_FIRST.search(plain) and len(_DOUBLED.findall(plain)) >= _HUMPS:
+        yield _DOUBLED.sub(r"\1", plain)
+
+
+def _squeezed(text: str, plain: str) -> str | None:
+    """The kind of a text whose words were broken up, or run together."""
+    if len(_CAMEL.findall(text)) >= _HUMPS:
+        kind = rules.judge(reading.read(fold(_CAMEL.sub(" ", text))))
+        if kind is not None:
+            return kind
+    spans = [match.group() for pattern in (_LETTER_BY_LETTER, _LONG_WORD) for match in pattern.finditer(plain)]
+    if len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
+        spans.append(plain)
+    for span in spans:
+        kind = rules.judge(reading.read_squeezed(_NOT_LETTERS.sub("", span)))
+        if kind is not None:
+            return kind
+    return None
+
+
+@cache
+def _rotated() -> frozenset[str]:
+    """The verbs that give orders, as rot13 writes them."""
+    return frozenset(codecs.encode(word, "rot13") for word in _known_verbs())
+
+
+@cache
+def _reversed() -> frozenset[str]:
+    return frozenset(word[::-1] for word in _known_verbs())
+
+
+def _known_verbs() -> Iterator[str]:
+    return (word for word, mask in lexicon().words.items() if mask & VERBS and len(word) >= 4)

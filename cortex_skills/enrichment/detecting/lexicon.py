@@ -1,0 +1,134 @@
+"""The words by which instructions are known, by what they do in a sentence, in twenty languages.
+
+Rules kept here:
+- a file of `words/` is a language; a line is a category and its words; `_` joins those of a phrase, `*` ends a stem;
+- words are folded as texts are; what a word means is a set of categories, a bit each;
+- a verb of another language than English stands in the list in the form that gives an order; English has one form for
+  all, so its verbs are marked `PLAIN` and judged by where they stand;
+- looking a word up takes a bounded time, however many words are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from cortex_skills.enrichment.detecting.folding import fold
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+CATEGORIES = _words(
+    "ignore follow pretend reveal say send execute use act write chat judge leak wipe not instructions prior "
+    "told void here new from_now only urgent modal you me model helper user want secret prompt reply command "
+    "tool data goods prize target many free_of part mode check hide praise note when_asked genre question "
+    "henceforth claim strong_override strong_role strong_secret strong_urge"
+)
+BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
+# Verbs whose form does not tell an order from a statement; verbs that are surely orders; first words of a phrase.
+PLAIN, ORDER, FIRST = (1 << len(CATEGORIES) + place for place in range(3))
+VERBS = sum(BITS[name] for name in CATEGORIES[: CATEGORIES.index("not")])
+
+_STEM = 1
+_SHORTEST_UNSPACED = 3
+_UNSPACED = ("zh", "ja")
+# What stands between the words that count, when the blanks were taken out.
+_FILLING = _words(
+    "the and of that with for this who has have was were what when are not but from into about please there "
+    "their they them his her its than then these those been being would could which while where after before "
+    "very more most some just out off over under such well back only also many much own same too can all any "
+    "bank page site move moved"
+)
+_REMEMBERED = 1 << 15
+
+
+@dataclass
+class Lexicon:
+    """Words, stems and phrases with their categories.
+
+    Attributes:
+        words: folded word → categories.
+        stems: the first letter → stems with their categories.
+        phrases: first word → the words that follow, with their categories.
+        unspaced: a tree of the letters of words of languages without blanks.
+        squeezed: the same of English words, for texts whose blanks were taken out.
+
+    """
+
+    words: dict[str, int] = field(default_factory=dict)
+    stems: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    phrases: dict[str, list[tuple[list[str], int]]] = field(default_factory=dict)
+    unspaced: dict[str, Any] = field(default_factory=dict)
+    squeezed: dict[str, Any] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=dict)
+
+    def of(self, word: str) -> int:
+        """The categories of a folded word; 0 when it has none."""
+        found = self._seen.get(word)
+        if found is None:
+            found = self.words.get(word, 0)
+            for stem, mask in self.stems.get(word[:_STEM], ()):
+                if word.startswith(stem):
+                    found |= mask
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            self._seen[word] = found
+        return found
+
+    def row(self, words: list[str]) -> list[int]:
+        """The categories of each of many words."""
+        row = list(map(self._seen.get, words))
+        if None in row:
+            return [self.of(word) if mask is None else mask for word, mask in zip(words, row, strict=True)]
+        return row  # type: ignore[return-value]
+
+    def add(self, entry: str, mask: int, language: str) -> None:
+        """Take in a word, a stem or a phrase."""
+        folded = fold(entry)
+        if language in _UNSPACED:
+            _plant(self.unspaced, folded.replace("_", ""), mask)
+            return
+        first, *rest = folded.split("_")
+        if rest:
+            self.phrases.setdefault(first, []).append((rest, mask))
+            self.words[first] = self.words.get(first, 0) | FIRST
+        elif first.endswith("*"):
+            self.stems.setdefault(first[:_STEM], []).append((first[:-1], mask))
+        else:
+            known = self.words.get(first, 0)
+            # What is an English verb, too, is judged by its place.
+            self.words[first] = known | (mask & ~ORDER if known & PLAIN else mask)
+        if language == "en":
+            whole = "".join((first, *rest))
+            if len(whole) >= _SHORTEST_UNSPACED:
+                _plant(self.squeezed, whole, (mask | ORDER) & ~PLAIN if mask & VERBS else mask)
+
+
+def _plant(tree: dict[str, Any], word: str, mask: int) -> None:
+    for char in word:
+        tree = tree.setdefault(char, {})
+    tree[""] = tree.get("", 0) | mask
+
+
+@cache
+def lexicon() -> Lexicon:
+    """All languages; read once, when a text is first looked at."""
+    known = Lexicon()
+    for word in _FILLING:
+        _plant(known.squeezed, word, 0)
+    pages = {
+        page.name[:-4]: page for page in files(__package__).joinpath("words").iterdir() if page.name[-4:] == ".txt"
+    }
+    for language in sorted(pages, key=lambda name: (name != "en", name)):
+        for line in pages[language].read_text(encoding="utf-8").splitlines():
+            category, _, entries = line.partition(":")
+            mask = BITS[category]
+            if mask & VERBS:
+                mask |= PLAIN if language == "en" else ORDER
+            for entry in entries.split():
+                known.add(entry, mask, language)
+    return known

@@ -1,0 +1,157 @@
+"""A folded text as a row of categories: what each word, phrase or sign does in its sentence.
+
+Rules kept here:
+- a sentence ends at a full stop, a line end or the like; a clause at a comma or a dash;
+- an English verb gives an order at the start of a clause, after words such as `please` and `do not`, and after another
+  order; it may be one (`MAYBE`) after `to`, `must`, `you`; anywhere else it is not counted as a verb;
+- languages without blanks, and texts without them, are read by looking for known words at every letter.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from cortex_skills.enrichment.detecting.lexicon import BITS, FIRST, ORDER, PLAIN, VERBS, Lexicon, lexicon
+
+END, CLAUSE, MAYBE, QUOTED = (FIRST << place for place in range(1, 5))
+
+_TOKEN = re.compile(r"[^\W_]+|[.!?](?=\W|$)|[\n;,:()\[\]\"'{}|>*#–—…。！？、，：；「」『』؟،।-]")
+_ENDS = frozenset(".!?;…。！？；؟।|")
+_CLAUSES = frozenset("\n,:()[]'{}>*#–—、，：」』،-")
+_QUOTES = frozenset('"「『')
+_SCRIPT = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BEFORE_ORDER = _words(
+    "please kindly now then just also simply immediately next first finally pls instead hereby lets ai "
+    "assistant always quickly silently secretly bitte por favor"
+)
+_BEFORE_MAYBE = _words(
+    "must should shall will ought lets need and or ai agent agents assistants assistant chatbot not never also "
+    "then hereby"
+)
+# `to` gives an order after these.
+_BEFORE_TO = _words(
+    "have has had need needs want wants are is you required instructed asked supposed ordered obliged told "
+    "ought like him them it yourself expected sure agents assistants model ai"
+)
+_ASKING = frozenset({"can", "could", "will", "would", "must", "should"})
+# A sentence that begins so has its order behind a comma.
+_LEADING = _words(
+    "to before after if when whenever once first in from while as by for upon during on until whatever next "
+    "second finally also then at without despite since because instead"
+)
+_JOINING = frozenset({"and", "or", "but"})
+_BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please", "you", "should", "must"})
+_NOT = BITS["not"]
+_ENGLISH = 0.75  # of the letters of a text that was squeezed belong to words that are known
+
+
+def read(text: str) -> list[int]:
+    """The categories of a folded text, word by word; `END` and `CLAUSE` where sentences and clauses end."""
+    known = _lexicon()
+    if not text.isascii() and _SCRIPT.search(text):
+        return _unspaced(text, known)
+    tokens = _TOKEN.findall(text.replace("n't", " not") if "n't" in text else text)
+    row = known.row(tokens)
+    order_seen, begins = False, 0
+    for place, mask in enumerate(row):
+        if not mask:
+            continue
+        if mask == END:
+            order_seen, begins = False, place + 1
+            continue
+        if mask & FIRST:
+            for words, phrase in known.phrases[tokens[place]]:
+                if tokens[place + 1 : place + 1 + len(words)] == words:
+                    mask |= phrase
+            mask &= ~FIRST
+        if mask & PLAIN and mask & VERBS:
+            mask = _placed(mask, tokens, row, place, begins, order_seen)
+            order_seen = order_seen or bool(mask & ORDER)
+        row[place] = mask & ~PLAIN
+    return row
+
+
+def _placed(mask: int, tokens: list[str], row: list[int], place: int, begins: int, order_seen: bool) -> int:
+    """The categories of an English verb, by what stands before it."""
+    if place == begins:
+        return mask | ORDER
+    before, kind = tokens[place - 1], row[place - 1]
+    if kind & (CLAUSE | QUOTED | END):
+        if before == "'":
+            return mask | MAYBE
+        return mask | (ORDER if before != "," or order_seen or tokens[begins] in _LEADING else MAYBE)
+    earlier = tokens[place - 2] if place > 1 else ""
+    if before in _JOINING:
+        return mask | (ORDER if order_seen else MAYBE)
+    if before in _BEFORE_ORDER:
+        return mask | ORDER
+    if kind & _NOT and (place - 1 == begins or earlier in _BEFORE_NOT):
+        return mask | ORDER
+    if before == "you":
+        return mask | ORDER if earlier in _ASKING else mask & ~VERBS
+    if before in _BEFORE_MAYBE or (before == "to" and earlier in _BEFORE_TO):
+        return mask | MAYBE
+    return mask if mask & ORDER else mask & ~VERBS
+
+
+@cache
+def _lexicon() -> Lexicon:
+    """The lexicon, with what ends sentences and clauses among its words."""
+    known = lexicon()
+    known.words |= dict.fromkeys(_ENDS, END) | dict.fromkeys(_CLAUSES, CLAUSE) | dict.fromkeys(_QUOTES, QUOTED)
+    return known
+
+
+def read_squeezed(letters: str) -> list[int]:
+    """The categories of a text of which only the letters are left; none when they are no English."""
+    row, covered = _walk(letters, _lexicon().squeezed)
+    return row if covered >= _ENGLISH * len(letters) else []
+
+
+def _unspaced(text: str, known: Lexicon) -> list[int]:
+    row: list[int] = []
+    spaced: list[str] = []
+    for part in re.split("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)", text):
+        if _SCRIPT.search(part):
+            row += _walk(part, known.unspaced)[0]
+        elif part:
+            spaced.append(part)
+            row += read(part)
+    return row
+
+
+def _walk(text: str, tree: dict[str, Any]) -> tuple[list[int], int]:
+    """The longest known word at each place, one after the other; and how many letters they have."""
+    row: list[int] = []
+    place, covered, length = 0, 0, len(text)
+    while place < length:
+        char = text[place]
+        node = tree.get(char)
+        if node is None:
+            if char in _ENDS:
+                row.append(END)
+            elif char in _CLAUSES:
+                row.append(CLAUSE)
+            elif char in _QUOTES:
+                row.append(QUOTED)
+            place += 1
+            continue
+        end, found, at = place, 0, place + 1
+        while node is not None:
+            if "" in node:
+                end, found = at, node[""]
+            node = node.get(text[at]) if at < length else None
+            at += 1
+        if found:
+            row.append(found)
+        covered += end - place
+        place = max(end, place + 1)
+    return row, covered

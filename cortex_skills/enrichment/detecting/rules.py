@@ -1,0 +1,231 @@
+"""What makes a row of words an instruction: a verb, what it is about, and a sign that a model is meant.
+
+Rules kept here:
+- a rule is its head and what must stand around it within a sentence: `back` words before and `ahead` words after;
+- no single word of everyday language is enough; the phrases that are (`strong_…`) have no other use in a fact;
+- a verb counts when it gives an order, or when it may and the sentence speaks to `you` or of a model;
+- linear: each head is looked at once, with a window of bounded size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from cortex_skills.enrichment.detecting.lexicon import BITS, ORDER
+from cortex_skills.enrichment.detecting.reading import CLAUSE, END, MAYBE, QUOTED
+
+# What the text as a whole holds; found by `signs`.
+SIGNS = {name: 1 << place for place, name in enumerate(("URL", "MAIL", "MONEY", "IDENTIFIER", "RISKY", "PLACEHOLDER"))}
+URL, MAIL, MONEY, IDENTIFIER, RISKY, PLACEHOLDER = SIGNS.values()
+
+
+def _any(words: str) -> int:
+    return sum(QUOTED if word == "quoted" else BITS[word] for word in words.split())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to say an instruction.
+
+    Attributes:
+        kind: what is reported.
+        head: categories of the word that the rule starts at.
+        need: groups of categories, one of each of which must be near.
+        signs: signs of which the text must hold one; 0 when it need not.
+        back, ahead: how many words belong to it.
+        ordering: whether the head must be a verb that gives an order.
+        soft: whether it is left out of what looks like a title.
+        unless: categories that must not be near.
+
+    """
+
+    kind: str
+    head: int
+    need: tuple[int, ...]
+    signs: int = 0
+    back: int = 8
+    ahead: int = 12
+    ordering: bool = False
+    soft: bool = False
+    unless: int = 0
+
+
+def _rule(
+    kind: str,
+    head: str,
+    *need: str,
+    signs: int = 0,
+    back: int = 8,
+    ahead: int = 12,
+    soft: bool = False,
+    unless: str = "",
+) -> Rule:
+    mask = _any(head)
+    ordering = bool(mask & _VERBS)
+    return Rule(kind, mask, tuple(map(_any, need)), signs, back, ahead, ordering, soft, _any(unless))
+
+
+_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe")
+
+RULES: tuple[Rule, ...] = (
+    # Overriding what a model was told.
+    _rule("override", "strong_override"),
+    _rule("override", "ignore", "instructions prompt", "prior you model from_now new only here me", unless="not"),
+    _rule("override", "ignore", "told", "you prior many model", unless="not"),
+    _rule("override", "ignore", "told instructions prompt", "strong_override from_now say only here"),
+    _rule("override", "not", "follow ignore", "instructions prompt told", ahead=8),
+    _rule("override", "void", "instructions prompt", "you here model follow only say act from_now", back=12),
+    _rule("override", "void", "prompt", back=10),
+    _rule("override", "follow", "here me", "only from_now", back=8),
+    _rule("override", "follow", "new here", "instructions", "only from_now void"),
+    _rule("override", "from_now", "not", "follow", "instructions you"),
+    _rule("override", "new", "instructions", "here void say act only", ahead=8),
+    _rule("override", "from_now", "instructions", "void not", "you", back=8),
+    _rule("override", "not", "use execute say chat", "here", "prior reply data", ahead=6, back=1),
+    _rule("override", "ignore", "prior here", "say reveal chat write only"),
+    # Another role.
+    _rule("role", "strong_role"),
+    _rule("role", "pretend", "part free_of", ahead=7),
+    _rule("role", "pretend", "model", "part free_of you", ahead=10),
+    _rule("role", "you", "from_now", "model part free_of", ahead=8),
+    _rule("role", "free_of", "model"),
+    _rule("role", "free_of", "say pretend", "you me", back=8),
+    _rule("role", "mode", "pretend use", back=6),
+    _rule("role", "mode", "model you free_of check instructions", "void free_of instructions pretend check", back=6),
+    _rule("role", "henceforth", "you say chat reveal pretend send", ahead=8, back=12),
+    _rule("role", "claim", "act say reveal send judge leak you", ahead=14),
+    # Words said by others than the skill.
+    _rule("fake_turn", "note", "model", "say act use urgent only modal user check here", ahead=20, back=2),
+    _rule("fake_turn", "note", "helper model", "modal act say hide", ahead=14, back=1, unless="part"),
+    # Secrets, prompts and what else is the user's.
+    _rule("secret", "strong_secret"),
+    _rule("secret", "reveal", "prompt"),
+    _rule("secret", "reveal", "secret", "you me model user", ahead=10, back=3),
+    _rule("secret", "reveal", "instructions told", "you", ahead=10),
+    _rule("secret", "reveal", "reply", "user", ahead=9, unless="not"),
+    _rule("secret", "reveal", "secret", "many reply", ahead=10, back=3),
+    _rule("secret", "leak", "secret prompt instructions", ahead=6),
+    _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
+    _rule("secret", "question", "reply", "prior here", ahead=8, back=1),
+    _rule("secret", "question", "secret prompt told instructions", "you", ahead=8, back=1),
+    _rule("secret", "want", "you", "secret", back=3, ahead=6),
+    _rule("secret", "secret", "user", "reply", back=8),
+    # Urgency, the user's supposed wish, answers given in advance.
+    _rule("urgency", "strong_urge"),
+    _rule("urgency", "user", "want", "you", ahead=9, back=2),
+    _rule("urgency", "user", "want", "check", "not hide", ahead=16, back=2),
+    _rule("urgency", "hide", "user reply here", ahead=10, back=8),
+    _rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
+    _rule("urgency", "not", "say reveal", "user", ahead=8),
+    _rule("urgency", "model", "modal", "say act reveal send use praise", ahead=14),
+    _rule("urgency", "model", "say act", "praise", ahead=14),
+    _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
+    _rule("urgency", "when_asked", "modal", ahead=6),
+    _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
+    _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4),
+    _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
+    _rule("urgency", "judge", "target", ahead=7, back=3),
+    _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
+    _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
+    # What is to be done in the user's name.
+    _rule("action", "chat", soft=True, ahead=0, back=0),
+    _rule("action", "wipe", "data goods", "many me", ahead=6),
+    _rule("action", "write say", "from_now", "genre only say not", ahead=8),
+    _rule("action", "say", "quoted", back=2, ahead=6),
+    _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8),
+    _rule("action", "act", "goods", "user you me", ahead=12),
+    _rule("action", "act", "goods", "check hide many", ahead=10),
+    _rule("action", "act", "prize", back=2, ahead=6),
+    _rule("action", "act", "goods", signs=MAIL | URL, ahead=8),
+    _rule("action", "act", "secret", "part", ahead=6),
+    _rule("action", "act send", signs=MONEY, ahead=10),
+    _rule("action", "write", "genre", ahead=5),
+    _rule("action", "say write reveal", "reply", "you", ahead=8),
+    # Commands and programs.
+    _rule("command", "execute use", signs=RISKY, ahead=10),
+    _rule("command", "execute", "command", "you user model when_asked me", ahead=10, back=8),
+    _rule("command", "execute", "command", "reply", ahead=14),
+    _rule("command", "act", "data", "hide user", ahead=12),
+    # Tools.
+    _rule("command", "execute follow use", "instructions command", "here", signs=URL, ahead=8),
+    _rule("command", "execute follow", "here", "command instructions", "execute say act", ahead=8),
+    _rule("command", "execute", "here", "command", ahead=8),
+    _rule("tool_call", "use", "tool", "you user model when_asked hide", ahead=10),
+    _rule("tool_call", "use", "tool", signs=IDENTIFIER | URL | MAIL, ahead=8),
+    _rule("tool_call", "use", "tool", "check act", ahead=8),
+    _rule("tool_call", "act say send", "tool", "you", ahead=10),
+    # Carrying data out.
+    _rule("exfiltration", "send", "data reply secret", signs=URL | MAIL, ahead=14),
+    _rule("exfiltration", "send", "data reply secret", "user you", signs=URL | MAIL | PLACEHOLDER, ahead=14),
+    _rule("exfiltration", "send", "data reply secret", "user many", ahead=10),
+    _rule("exfiltration", "send", "data reply", "secret", ahead=8),
+    _rule("exfiltration", "send", "user", signs=URL, ahead=8),
+    _rule("exfiltration", "use execute", "secret reply", signs=URL, ahead=14),
+)
+
+_HEADS = 0
+for _each in RULES:
+    _HEADS |= _each.head
+_TO_READER = BITS["you"] | BITS["model"]
+_ANY = -1
+# What is asked of a sentence before its words are looked at one by one: the rules by their head, at most four groups.
+_BY_HEAD: dict[int, tuple[tuple[int, int, int, int, Rule], ...]] = {
+    bit: tuple(
+        (*(*rule.need, _ANY, _ANY, _ANY, _ANY)[:4], rule)  # type: ignore[misc]
+        for rule in RULES
+        if rule.head & bit
+    )
+    for bit in (1 << place for place in range(_HEADS.bit_length()))
+    if _HEADS & bit
+}
+
+
+def judge(row: list[int], signs: int = 0, is_title: bool = False) -> str | None:
+    """The kind of instruction that a row of categories gives; None when it gives none."""
+    # Commas and the like are no words: they take no room in a window.
+    words = [mask for mask in row if mask != CLAUSE]
+    start = 0
+    while start < len(words):
+        try:
+            end = words.index(END, start)
+        except ValueError:
+            end = len(words)
+        kind = _judge_sentence(words[start:end], signs, is_title)
+        if kind is not None:
+            return kind
+        start = end + 1
+    return None
+
+
+def _judge_sentence(words: list[int], signs: int, is_title: bool) -> str | None:
+    whole = reduce(or_, words, 0)
+    heads = whole & _HEADS
+    while heads:
+        bit = heads & -heads
+        heads ^= bit
+        for first, second, third, fourth, rule in _BY_HEAD[bit]:
+            if whole & first and whole & second and whole & third and whole & fourth:
+                if (rule.signs and not rule.signs & signs) or (rule.soft and is_title):
+                    continue
+                if _holds(rule, bit, words):
+                    return rule.kind
+    return None
+
+
+def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
+    """Whether a rule holds at one of the words that have its head."""
+    for place, own in enumerate(words):
+        if not own & bit:
+            continue
+        near = reduce(or_, words[max(place - rule.back, 0) : place], 0)
+        near |= reduce(or_, words[place + 1 : place + 1 + rule.ahead], 0)
+        if near & rule.unless:
+            continue
+        if rule.ordering and not own & ORDER and not (own & MAYBE and near & _TO_READER):
+            continue
+        around = near | (own & ~bit)
+        if all(around & group for group in rule.need):
+            return True
+    return False

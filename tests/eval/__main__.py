@@ -1,0 +1,93 @@
+"""`make eval`: how much the enrichment cleaner finds, and how much it takes from facts, by kind and by split.
+
+Rules kept here:
+- an attack counts as found when the cleaner leaves nothing of its text; a fact as lost when it does not come
+  through whole;
+- the held-out half is only printed as numbers: its strings are never shown, so that nobody tunes on them;
+- the exit is 1 when the held-out half misses what is to be reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cortex_skills.enrichment import sanitize_enrichment
+
+FOLDER = Path(__file__).parent
+RECALL, FALSE_POSITIVES = 0.97, 0.01
+SPLITS = ("dev", "held-out")
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The rows of a set: `attacks` or `benign`."""
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def is_removed(row: dict[str, Any]) -> bool:
+    """Whether the cleaner takes out what the row holds; a row of the kind `split` holds a whole value as JSON."""
+    if row["kind"] == "split":
+        return any("did_not" not in removal.reason for removal in sanitize_enrichment(row["text"]).reasons)
+    cleaned = sanitize_enrichment({"note": row["text"]})
+    return cleaned.text == ""
+
+
+def counted(found: Iterable[dict[str, Any]], field: str) -> dict[str, dict[str, tuple[int, int]]]:
+    """For each value of a field and each split: how many were removed, of how many."""
+    counts: dict[str, dict[str, list[int]]] = defaultdict(lambda: {split: [0, 0] for split in SPLITS})
+    for row in found:
+        for name in (row[field], "all"):
+            counts[name][row["split"]][0] += row["removed"]
+            counts[name][row["split"]][1] += 1
+    return {name: {split: (n[0], n[1]) for split, n in splits.items()} for name, splits in counts.items()}
+
+
+def measured(name: str) -> list[dict[str, Any]]:
+    """The rows of a set with what became of them."""
+    return [{**row, "removed": is_removed(row)} for row in rows(name)]
+
+
+def table(title: str, found: list[dict[str, Any]], field: str) -> list[str]:
+    """The counts of a field as lines."""
+    lines = [f"{title:<28}{'dev':>18}{'held-out':>18}"]
+    counts = counted(found, field)
+    for name in sorted(counts, key=lambda name: (name == "all", -sum(n for _, n in counts[name].values()), name)):
+        cells = [f"{hits}/{all_} {hits / all_:6.1%}" if all_ else "-" for hits, all_ in counts[name].values()]
+        lines.append(f"  {name:<26}" + "".join(f"{cell:>18}" for cell in cells))
+    return lines
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="make eval", description=__doc__)
+    parser.add_argument("--show", action="store_true", help="print what the tuning half gets wrong")
+    parser.add_argument("--more", type=Path, help="a JSONL file of further attacks (`text`), counted by `kind`")
+    options = parser.parse_args()
+    attacks, benign = measured("attacks"), measured("benign")
+    lines = table("recall by kind", attacks, "kind") + table("recall by language", attacks, "language")
+    lines += table("false positives by kind", benign, "kind")
+    if options.more:
+        more = [
+            {"kind": row.get("kind", "-"), "split": "dev", "removed": is_removed({"kind": "", "text": row["text"]})}
+            for row in map(json.loads, options.more.read_text(encoding="utf-8").splitlines())
+        ]
+        lines += table(f"recall on {options.more.name}", more, "kind")
+    if options.show:
+        wrong = [row for row in attacks if not row["removed"]] + [row for row in benign if row["removed"]]
+        lines += [f"{row['kind']} {row['language']}: {row['text']!r}" for row in wrong if row["split"] == "dev"]
+    recall, false = (counted(found, "kind")["all"]["held-out"] for found in (attacks, benign))
+    reached = recall[0] >= RECALL * recall[1] and false[0] <= FALSE_POSITIVES * false[1]
+    lines.append(f"held-out: recall {recall[0] / recall[1]:.1%}, false positives {false[0] / false[1]:.2%}")
+    verdict = "reached" if reached else "NOT reached"
+    lines.append(f"to reach: recall {RECALL:.0%}, false positives {FALSE_POSITIVES:.0%}: {verdict}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if reached else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
