@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -173,6 +174,8 @@ class Engine:
 
     def close(self) -> None:
         """End all processes that nobody uses."""
+        if self._owner != os.getpid():  # a fork; the processes are its parent's
+            return
         with self._changed:
             idle = list(self._idle)
             self._idle.clear()
@@ -265,6 +268,7 @@ class Engine:
 
 # One for all plugins of this process: a process of the pool keeps nothing of whom it worked for but parsed shapes.
 ENGINE = Engine()
+atexit.register(ENGINE.close)
 
 
 def _started() -> subprocess.Popen[bytes]:

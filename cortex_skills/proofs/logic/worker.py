@@ -362,12 +362,12 @@ def main() -> None:
 
 def confine_here(memory: int, parent: int) -> list[str]:
     """Confine this process for good; the names of what is in force."""
-    try:
-        import resource
-
-        from cortex_sandbox.isolation.confinement import confine
-    except ImportError:
+    if sys.platform != "linux":
         return []
+    import resource
+
+    from cortex_sandbox.isolation.confinement import confine
+
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     return [protection.name for protection in confine(parent) if protection.in_force]
 
