@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import threading
 import time
 from contextlib import suppress
 
@@ -13,8 +14,11 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import GraphError, GraphUnavailable, Pattern, QueryTimeout
 from cortex_graph.store import Dataset
 from cortex_graph.stores.http import CircuitBreaker
+from cortex_graph.stores.http.client import HttpClient
 from cortex_graph.stores.remote.endpoints import read_endpoints
 from cortex_graph.stores.remote.store import RemoteStore
+from cortex_skills.errors import CortexError
+from cortex_skills.stopping import Stop
 from tests.graph.remote.hostile import JSON, TRUE, Answer, Hostile, hostile, response, says
 from tests.services.oxigraph import oxigraph
 
@@ -310,3 +314,39 @@ def test_a_closed_store_answers_nothing() -> None:
         with pytest.raises(GraphUnavailable, match="closed"):
             store.contains(QUAD)
         assert server.requests == []
+
+
+def test_a_call_that_is_stopped_is_cut_off_asked_once_and_no_failure_of_the_server() -> None:
+    asked = threading.Event()
+
+    def stalls(connection: socket.socket, request: bytes) -> None:
+        asked.set()
+        server.over.wait()
+
+    with hostile(stalls) as server:
+        breaker = CircuitBreaker()
+        client = HttpClient(server.url, breaker=breaker, timeout_s=600)
+        stop = Stop()
+        threading.Thread(target=lambda: (asked.wait(), stop.set())).start()
+        with pytest.raises(CortexError, match="cancelled"):
+            client.send("GET", server.url, stop=stop)
+        assert (breaker.failures, len(server.requests)) == (0, 1)
+        server.answer = says(response())
+        assert client.send("GET", server.url, stop=Stop()).read(1000) == TRUE
+        client.close()
+
+
+def test_a_body_that_stalls_is_cut_off_when_its_call_is_stopped() -> None:
+    def drips(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(response(body=b"[", length=10_000))
+        server.over.wait()
+
+    with hostile(drips) as server:
+        client = HttpClient(server.url, timeout_s=600)
+        stop = Stop()
+        chunks = client.send("GET", server.url, stop=stop).chunks()
+        assert next(chunks) == b"["
+        threading.Timer(0.05, stop.set).start()
+        with pytest.raises(CortexError, match="cancelled"):
+            next(chunks)
+        client.close()
