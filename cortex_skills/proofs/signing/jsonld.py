@@ -113,6 +113,8 @@ def _check_contexts(given: Any, contexts: Contexts) -> None:
     addresses = given if isinstance(given, list) else [given]
     if not addresses or not all(isinstance(address, str) for address in addresses):
         raise UnsupportedError("its @context is not a list of addresses: a context of its own could mean anything")
+    if len(set(addresses)) < len(addresses):
+        raise MalformedError("its @context names an address twice")
     for address in addresses:
         if address not in contexts:
             raise UnsupportedError(f"the context {address[:200]!r} is not known here, and none is fetched")

@@ -134,6 +134,12 @@ def test_only_pinned_contexts_are_used_and_none_is_fetched(context: Any) -> None
         described({"@context": context, "id": "urn:x:s", "name": "x"})
 
 
+def test_a_context_that_is_named_again_and_again_is_not_worked_through() -> None:
+    """PyLD would apply it each time, for four milliseconds."""
+    with pytest.raises(MalformedError, match="an address twice"):
+        described({"@context": [V2] * 3000, "id": "urn:x:s", "name": "x"})
+
+
 @pytest.mark.parametrize("at", ["credentialSubject", "issuer", "proof", "urn:x:p"])
 @pytest.mark.parametrize("context", [V2, {"name": "urn:evil"}, "https://example.org/evil", []])
 def test_a_context_further_down_is_refused(at: str, context: Any) -> None:
