@@ -24,6 +24,8 @@ MAX_NONCE = 256  # bytes in UTF-8
 
 _MAX_TRIPLE = 64 << 10
 _MAX_WORD = 256
+_PARTS = ("namespace", "triple", "skill", "version", "nonce", "expiry")
+_LONGEST = (_MAX_WORD, _MAX_TRIPLE, _MAX_WORD, _MAX_WORD, MAX_NONCE, _MAX_WORD)
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _KEYS = ("namespace", "triple", "tripleHash", "skill", "skillVersion", "nonce", "expires")
 
@@ -59,16 +61,17 @@ class Statement:
     frames: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        namespace = _bytes_of(self.namespace, "namespace", _MAX_WORD)
-        line = _bytes_of(self.triple, "triple", _MAX_TRIPLE)
-        skill = _bytes_of(self.skill, "skill", _MAX_WORD)
-        version = _bytes_of(self.skill_version, "skill's version", _MAX_WORD)
-        nonce = _bytes_of(self.nonce, "nonce", MAX_NONCE)
-        expires = _bytes_of(self.expires, "expiry", _MAX_WORD)
+        texts = (self.namespace, self.triple, self.skill, self.skill_version, self.nonce, self.expires)
+        if not all(isinstance(text, str) for text in texts):
+            raise NotCanonicalError("a part of the statement is not a text")
+        namespace, line, *words = parts = [text_bytes(text) for text in texts]
+        for part, name, longest in zip(parts, _PARTS, _LONGEST, strict=True):
+            if len(part) > longest:
+                raise NotCanonicalError(f"the {name} of a statement has more than {longest} bytes")
         self.end()
         digest = sha256(line + b"\n").digest()
         object.__setattr__(self, "triple_hash", digest.hex())
-        object.__setattr__(self, "frames", frames((namespace, digest, skill, version, nonce, expires)))
+        object.__setattr__(self, "frames", frames((namespace, digest, *words)))
 
     def end(self) -> datetime:
         """When the proof ends.
@@ -113,7 +116,7 @@ def read_statement(given: object) -> Statement:
     statement = Statement(*parts)
     if statement.triple_hash != read["tripleHash"]:
         raise NotCanonicalError("the hash of the statement is not that of its triple")
-    _check_line(statement.triple)
+    _check_line(statement.triple, statement.namespace)
     return statement
 
 
@@ -134,15 +137,9 @@ def exact_keys(given: object, keys: tuple[str, ...], what: str) -> dict[str, Any
     return given
 
 
-def _bytes_of(text: object, part: str, longest: int) -> bytes:
-    data = text_bytes(text) if isinstance(text, str) else None
-    if data is None or len(data) > longest:
-        raise NotCanonicalError(f"the {part} of a statement is not a text of at most {longest} bytes")
-    return data
-
-
-def _check_line(line: str) -> None:
-    from pyoxigraph import RdfFormat, parse
+def _check_line(line: str, namespace: str) -> None:
+    """Refuse a triple that is not one canonical line, in the graph of the namespace."""
+    from pyoxigraph import NamedNode, RdfFormat, parse
 
     try:
         quads = list(parse(line, RdfFormat.N_QUADS))
@@ -150,3 +147,7 @@ def _check_line(line: str) -> None:
         quads = []
     if len(quads) != 1 or f"{quads[0]} ." != line:
         raise NotCanonicalError("the triple of the statement is not one canonical line of N-Quads")
+    graph = quads[0].graph_name
+    base = graph.value.removesuffix(namespace) if isinstance(graph, NamedNode) else ""
+    if not namespace or base == graph.value or not base.endswith((":", "/", "#")):
+        raise NotCanonicalError("the triple of the statement is not in the graph of its namespace")

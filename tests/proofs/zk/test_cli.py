@@ -20,6 +20,7 @@ from tests.plugin.skills import write_skill
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's folders of their own."""
+    monkeypatch.setenv("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
     for name, value in {
         "PROOFS__KEYS": "keys",
         "PROOFS__OPENINGS": "openings",

@@ -119,6 +119,16 @@ def test_a_statement_is_one_canonical_line(line: str) -> None:
         read_proof(document)
 
 
+@pytest.mark.parametrize("namespace", ["", "ayros", "cortex:mayros", "urn:cortex:mayros", "other"])
+def test_a_statement_is_in_the_graph_of_its_namespace(namespace: str) -> None:
+    document = prove(BY_NAME["key"].claim, replace(STATEMENT, namespace=namespace), BY_NAME["key"].witness).to_json()
+    if namespace == "cortex:mayros":  # with the base urn: that would be its graph, if a namespace could be called so
+        assert read_proof(document).holds()
+        return
+    with pytest.raises(NotCanonicalError, match="graph of its namespace"):
+        read_proof(document)
+
+
 @EVERY
 def test_a_scalar_plus_the_order_of_the_group_is_refused(name: str) -> None:
     proof = PROOFS[name]

@@ -22,6 +22,7 @@ from cortex_skills.results import Result
 from tests.plugin.skills import write_skill
 
 ISSUER, STRANGER = Key("issuer", b"\1" * 32), Key("stranger", b"\2" * 32)
+_UNSIGNED = {"requireSignature": False}
 SECRETS = {"birthYear": 19900417, "residence": "Liechtenstein"}
 ADULT = {"proofType": "range", "subject": "alice", "predicate": "birthYear", "minimum": 19000101, "maximum": 20080101}
 LIVES = {"proofType": "membership", "subject": "alice", "predicate": "residence"}
@@ -41,7 +42,7 @@ class Household:
             **settings.pop("proofs", {}),
         }
         limits = {"maxCallsPerMinute": 1000, **settings}
-        self.plugin = Plugin.open(Config(skillSandbox=limits, proofs=proofs), agent="a1")
+        self.plugin = Plugin.open(Config(skillSandbox=limits, proofs=proofs, verification=_UNSIGNED), agent="a1")
         self.openings = OpeningStore(folder / "openings", folder / "settings/key")
         granted = {"proofs": ["request", "verify"], "graph": ["read"]}
         self.plugin.load(write_skill(folder / "kyc", permissions=granted, assertions=[]))
@@ -427,7 +428,7 @@ def test_a_hostile_statement_opens_no_tag_in_what_a_model_reads(alice: Household
 
 
 def test_the_permissions_are_what_the_contract_says(tmp_path: Path) -> None:
-    with Plugin.open(Config()) as plugin:
+    with Plugin.open(Config(verification=_UNSIGNED)) as plugin:
         plugin.load(write_skill(tmp_path / "kyc", permissions={"graph": ["read"]}, assertions=[]))
         assert plugin.call("skill_request_zk_proof", ADULT).code == "permission_denied"
         assert plugin.call("skill_verify_zk_proof", {"proof": {}}).code == "permission_denied"
