@@ -174,7 +174,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(members=nodes(VALUES))
 def test_what_we_can_say_they_say_the_same(members: dict[str, Any], ask: Ask) -> None:
     """So nothing that they would refuse, or that one of the two would lose, is signed here."""
