@@ -15,7 +15,7 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import OBJECT
 from cortex_skills import Plugin
-from cortex_skills.proofs.keys import Key
+from cortex_skills.proofs.keys import Key, KeyFolder
 from cortex_skills.proofs.signing.stored import sign_assertion
 
 Opened = Callable[..., Plugin]
@@ -98,6 +98,27 @@ def test_a_statement_that_was_asserted_with_a_proof_of_logic_is_verified(verifyi
     told = parts(verifying)
     assert told["pol signature"] == told["pol logic"] == told["pol about"] == "verified"
     assert told["all"] == "verified"
+
+
+def test_a_statement_with_a_zero_knowledge_proof_is_verified_by_it(verifying: Plugin, tmp_path: Path) -> None:
+    asserted(verifying)
+    other = asserted(verifying, object="other")
+    did = KeyFolder(tmp_path / "keys").create("holder").did
+    made = verifying.call("skill_request_zk_proof", {**NOTE, "proofType": "schnorr", "publicKey": did})
+    assert not made.is_error, made.text
+    told = parts(verifying)
+    assert (told["zk proof"], told["zk statement"], told["all"]) == ("verified", "verified", "verified")
+    (proof,) = verifying.graph.proofs.of(verifying.graph.index.identify(verifying.graph.quad_of(NOTE)))
+    moved = attach(verifying, proof.content + "\n", other, "zk")
+    told = parts(verifying, object="other", proofId=moved)
+    assert (told["zk proof"], told["zk statement"], told["all"]) == ("verified", "refuted", "refuted")
+
+
+def test_zero_knowledge_that_is_switched_off_is_not_evaluated(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"allowZkProofs": False})
+    plugin.load(skill("probe", permissions=PERMISSIONS))
+    attach(plugin, "{}", asserted(plugin), "zk")
+    assert parts(plugin)["all"] == "not_evaluated"
 
 
 def test_each_proof_counts(verifying: Plugin) -> None:
