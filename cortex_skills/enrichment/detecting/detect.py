@@ -30,9 +30,9 @@ _ANSI = re.compile("\x1b\\[[0-9;]{0,20}[a-zA-Z]")
 _CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
 _DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
 _LEET = (str.maketrans("013457@$!|89", "oieastasilbg"), str.maketrans("013457@$!|89", "oleastaslibg"))
-_LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,3}){5,}\w\b")
+_LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,6}){5,}\w\b")
 _BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
 _DOUBLED = re.compile(r"([a-z])\1+")
 _LAST_CAPITAL = re.compile(r"^[a-z][^A-Z]* [A-Z][a-z]*$")
@@ -40,7 +40,7 @@ _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
 _LONGEST_TITLE, _CAPITALS = 80, 0.6
-_HUMPS, _WORD = 3, 12
+_HUMPS, _WORD, _RARE = 3, 12, 18
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 
@@ -115,7 +115,8 @@ def _views(text: str, plain: str) -> Iterator[str]:
         yield " ".join(reversed(backwards.split()))
     if plain[-1:].isalpha() and text[-1:].isalpha() and _LAST_CAPITAL.search(text):
         yield " ".join(reversed(plain.split()))
-    if _DOUBLED_FIRST.search(plain) and len(_DOUBLED.findall(plain)) >= _HUMPS:
+    doubled = len(_DOUBLED.findall(plain))
+    if doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain)):
         yield _DOUBLED.sub(r"\1", plain)
 
 

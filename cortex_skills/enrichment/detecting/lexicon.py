@@ -23,19 +23,21 @@ def _words(text: str) -> list[str]:
 
 
 CATEGORIES = _words(
-    "ignore follow pretend reveal say send execute use act write chat judge leak wipe not instructions prior "
+    "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter not instructions prior "
     "told void here new from_now only urgent modal you me model helper user want secret prompt reply command "
     "tool data goods prize target many free_of part mode check hide praise note when_asked genre question "
-    "henceforth claim strong_override strong_role strong_secret strong_urge"
+    "henceforth claim rulebook manner youare terminal sysobj strong_override strong_role strong_secret strong_urge"
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
 # Verbs whose form does not tell an order from a statement; verbs that are surely orders; first words of a phrase.
-PLAIN, ORDER, FIRST = (1 << len(CATEGORIES) + place for place in range(3))
+# A verb that stands behind what it is about.
+PLAIN, ORDER, LATE, FIRST = (1 << len(CATEGORIES) + place for place in range(4))
 VERBS = sum(BITS[name] for name in CATEGORIES[: CATEGORIES.index("not")])
 
 _STEM = 1
 _SHORTEST_UNSPACED = 3
 _UNSPACED = ("zh", "ja")
+_VERB_LAST = ("hi", "ja", "ko", "tr")
 # What stands between the words that count, when the blanks were taken out.
 _FILLING = _words(
     "the and of that with for this who has have was were what when are not but from into about please there "
@@ -128,7 +130,7 @@ def lexicon() -> Lexicon:
             category, _, entries = line.partition(":")
             mask = BITS[category]
             if mask & VERBS:
-                mask |= PLAIN if language == "en" else ORDER
+                mask |= PLAIN if language == "en" else ORDER | LATE if language in _VERB_LAST else ORDER
             for entry in entries.split():
                 known.add(entry, mask, language)
     return known

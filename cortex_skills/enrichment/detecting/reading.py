@@ -17,7 +17,7 @@ from cortex_skills.enrichment.detecting.lexicon import BITS, FIRST, ORDER, PLAIN
 
 END, CLAUSE, MAYBE, QUOTED = (FIRST << place for place in range(1, 5))
 
-_TOKEN = re.compile(r"[^\W_]+|[.!?](?=\W|$)|[\n;,:()\[\]\"'{}|>*#–—…。！？、，：；「」『』؟،।-]")
+_TOKEN = re.compile(r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।]|-(?= )")
 _ENDS = frozenset(".!?;…。！？；؟।|")
 _CLAUSES = frozenset("\n,:()[]'{}>*#–—、，：」』،-")
 _QUOTES = frozenset('"「『')
@@ -47,8 +47,10 @@ _LEADING = _words(
     "to before after if when whenever once first in from while as by for upon during on until whatever next "
     "second finally also then at without despite since because instead"
 )
+_CLOSING = frozenset(")]}'")
+_AFTER_NOUN = frozenset({"of", ":", "is", "was", "are", "were"})
 _JOINING = frozenset({"and", "or", "but"})
-_BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please", "you", "should", "must"})
+_BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please"})
 _NOT = BITS["not"]
 _ENGLISH = 0.75  # of the letters of a text that was squeezed belong to words that are known
 
@@ -81,12 +83,15 @@ def read(text: str) -> list[int]:
 
 def _placed(mask: int, tokens: list[str], row: list[int], place: int, begins: int, order_seen: bool) -> int:
     """The categories of an English verb, by what stands before it."""
+    following = tokens[place + 1] if place + 1 < len(tokens) else ""
+    if following in _AFTER_NOUN:
+        return mask if mask & ORDER else mask & ~VERBS
     if place == begins:
         return mask | ORDER
     before, kind = tokens[place - 1], row[place - 1]
     if kind & (CLAUSE | QUOTED | END):
-        if before == "'":
-            return mask | MAYBE
+        if before in _CLOSING:
+            return mask if mask & ORDER else mask & ~VERBS
         return mask | (ORDER if before != "," or order_seen or tokens[begins] in _LEADING else MAYBE)
     earlier = tokens[place - 2] if place > 1 else ""
     if before in _JOINING:

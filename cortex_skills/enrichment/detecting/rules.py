@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from cortex_skills.enrichment.detecting.lexicon import BITS, ORDER
+from cortex_skills.enrichment.detecting.lexicon import BITS, LATE, ORDER
 from cortex_skills.enrichment.detecting.reading import CLAUSE, END, MAYBE, QUOTED
 
 # What the text as a whole holds; found by `signs`.
@@ -67,13 +67,13 @@ def _rule(
     return Rule(kind, mask, tuple(map(_any, need)), signs, back, ahead, ordering, soft, _any(unless))
 
 
-_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe")
+_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter")
 
 RULES: tuple[Rule, ...] = (
     # Overriding what a model was told.
     _rule("override", "strong_override"),
     _rule("override", "ignore", "instructions prompt", "prior you model from_now new only here me", unless="not"),
-    _rule("override", "ignore", "told", "you prior many model", unless="not"),
+    _rule("override", "ignore", "told", "you prior many model", unless="not", soft=True),
     _rule("override", "ignore", "told instructions prompt", "strong_override from_now say only here"),
     _rule("override", "not", "follow ignore", "instructions prompt told", ahead=8),
     _rule("override", "void", "instructions prompt", "you here model follow only say act from_now", back=12),
@@ -83,6 +83,7 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "from_now", "not", "follow", "instructions you"),
     _rule("override", "new", "instructions", "here void say act only", ahead=8),
     _rule("override", "from_now", "instructions", "void not", "you", back=8),
+    _rule("override", "ignore", "rulebook", ahead=5, back=3, unless="not"),
     _rule("override", "not", "use execute say chat", "here", "prior reply data", ahead=6, back=1),
     _rule("override", "ignore", "prior here", "say reveal chat write only"),
     # Another role.
@@ -90,6 +91,8 @@ RULES: tuple[Rule, ...] = (
     _rule("role", "pretend", "part free_of", ahead=7),
     _rule("role", "pretend", "model", "part free_of you", ahead=10),
     _rule("role", "you", "from_now", "model part free_of", ahead=8),
+    _rule("role", "youare", "part model free_of", ahead=6, back=0),
+    _rule("role", "pretend", "free_of rulebook", ahead=6),
     _rule("role", "free_of", "model"),
     _rule("role", "free_of", "say pretend", "you me", back=8),
     _rule("role", "mode", "pretend use", back=6),
@@ -106,6 +109,9 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "reveal", "instructions told", "you", ahead=10),
     _rule("secret", "reveal", "reply", "user", ahead=9, unless="not"),
     _rule("secret", "reveal", "secret", "many reply", ahead=10, back=3),
+    _rule("secret", "leak reveal", "tool", "you", ahead=10, back=1),
+    _rule("secret", "helper model", "modal", "secret prompt", ahead=8),
+    _rule("secret", "reveal", "secret", "part", ahead=6, back=3),
     _rule("secret", "leak", "secret prompt instructions", ahead=6),
     _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
     _rule("secret", "question", "reply", "prior here", ahead=8, back=1),
@@ -118,7 +124,7 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "user", "want", "check", "not hide", ahead=16, back=2),
     _rule("urgency", "hide", "user reply here", ahead=10, back=8),
     _rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
-    _rule("urgency", "not", "say reveal", "user", ahead=8),
+    _rule("urgency", "not", "say reveal", "user", ahead=5),
     _rule("urgency", "model", "modal", "say act reveal send use praise", ahead=14),
     _rule("urgency", "model", "say act", "praise", ahead=14),
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
@@ -126,14 +132,17 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
     _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4),
     _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
+    _rule("urgency", "not", "say reveal", "target", ahead=4, back=1),
+    _rule("action", "act", "goods", "part", ahead=6),
+    _rule("urgency", "urgent", "you", "when_asked", ahead=16),
     _rule("urgency", "judge", "target", ahead=7, back=3),
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     # What is to be done in the user's name.
-    _rule("action", "chat", soft=True, ahead=0, back=0),
+    _rule("action", "chat", "manner only quoted reply free_of", soft=True, ahead=4, back=1, unless="not"),
     _rule("action", "wipe", "data goods", "many me", ahead=6),
     _rule("action", "write say", "from_now", "genre only say not", ahead=8),
-    _rule("action", "say", "quoted", back=2, ahead=6),
+    _rule("action", "utter", "quoted", back=3, ahead=4),
     _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8),
     _rule("action", "act", "goods", "user you me", ahead=12),
     _rule("action", "act", "goods", "check hide many", ahead=10),
@@ -144,17 +153,22 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "write", "genre", ahead=5),
     _rule("action", "say write reveal", "reply", "you", ahead=8),
     # Commands and programs.
-    _rule("command", "execute use", signs=RISKY, ahead=10),
-    _rule("command", "execute", "command", "you user model when_asked me", ahead=10, back=8),
+    _rule("command", "execute use act send write", signs=RISKY, ahead=10),
+    _rule("command", "launch", signs=URL, ahead=10),
+    _rule("command", "use", "terminal", ahead=3, back=3),
+    _rule("command", "wipe", "sysobj", ahead=4, back=2),
+    _rule("command", "execute", "command", "user model when_asked me", ahead=10, back=8),
     _rule("command", "execute", "command", "reply", ahead=14),
     _rule("command", "act", "data", "hide user", ahead=12),
     # Tools.
-    _rule("command", "execute follow use", "instructions command", "here", signs=URL, ahead=8),
+    _rule("command", "execute follow use", "instructions follow", signs=URL, ahead=8),
     _rule("command", "execute follow", "here", "command instructions", "execute say act", ahead=8),
     _rule("command", "execute", "here", "command", ahead=8),
     _rule("tool_call", "use", "tool", "you user model when_asked hide", ahead=10),
     _rule("tool_call", "use", "tool", signs=IDENTIFIER | URL | MAIL, ahead=8),
-    _rule("tool_call", "use", "tool", "check act", ahead=8),
+    _rule("tool_call", "use", "tool", "check act me", ahead=8),
+    _rule("action", "act send", "not", "check", ahead=8, back=1),
+    _rule("exfiltration", "send", "secret prompt", "me you", ahead=7, back=2),
     _rule("tool_call", "act say send", "tool", "you", ahead=10),
     # Carrying data out.
     _rule("exfiltration", "send", "data reply secret", signs=URL | MAIL, ahead=14),
@@ -170,6 +184,7 @@ for _each in RULES:
     _HEADS |= _each.head
 _TO_READER = BITS["you"] | BITS["model"]
 _ANY = -1
+_BEFORE_VERB = 3
 # What is asked of a sentence before its words are looked at one by one: the rules by their head, at most four groups.
 _BY_HEAD: dict[int, tuple[tuple[int, int, int, int, Rule], ...]] = {
     bit: tuple(
@@ -219,7 +234,8 @@ def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
     for place, own in enumerate(words):
         if not own & bit:
             continue
-        near = reduce(or_, words[max(place - rule.back, 0) : place], 0)
+        back = rule.back if own & LATE or not rule.ordering else min(rule.back, _BEFORE_VERB)
+        near = reduce(or_, words[max(place - back, 0) : place], 0)
         near |= reduce(or_, words[place + 1 : place + 1 + rule.ahead], 0)
         if near & rule.unless:
             continue
