@@ -78,7 +78,7 @@ class SkillSandbox:
 class Verification:
     """What is checked of a skill and of an assertion (`verification`)."""
 
-    require_signature: bool = False
+    require_signature: bool = True
     trust_on_first_use: bool = False
     trust_store: str = ""
     pol_validation: bool = True

@@ -30,7 +30,7 @@ def status_of(plugin: Plugin, active: ActiveSkills, budgets: Budgets) -> dict[st
         "verification": {
             "requireSignature": verification.require_signature,
             "autoScan": verification.auto_scan,
-            "note": "signatures of skills are not built in yet: requireSignature is false unless it is set",
+            "trustOnFirstUse": verification.trust_on_first_use,
         },
         "hotReload": {
             "watching": plugin.is_watching,

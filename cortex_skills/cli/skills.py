@@ -64,8 +64,9 @@ def _show(out: Output, report: dict[str, Any]) -> None:
     out.line(f"agent       {report['agent']}")
     out.line("sandbox     ", (report["sandbox"], style_of("warn" if report["sandbox"] == "off" else "")))
     out.line(f"scan        {'on' if verification['autoScan'] else 'off'}")
-    out.line(f"signatures  {'required' if verification['requireSignature'] else 'not required'}")
-    out.line(f"            {verification['note']}")
+    first_use = ", a new publisher is trusted on first use" if verification["trustOnFirstUse"] else ""
+    required = verification["requireSignature"]
+    out.line("signatures  ", (f"required{first_use}", "") if required else ("not required", style_of("warn")))
     if not report["skills"]:
         out.line("skills      none is loaded")
     for skill in report["skills"]:

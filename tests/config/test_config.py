@@ -57,7 +57,7 @@ def test_alone_it_is_a_store_in_memory():
     assert config.store == "memory:"
     assert config.cortex.port == 19090
     assert config.skill_sandbox.memory_limit_bytes == 8 << 20
-    assert config.verification.require_signature is False
+    assert config.verification.require_signature is True
     assert config.vocabularies == ()
     assert config.warnings == ()
 

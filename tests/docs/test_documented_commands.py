@@ -33,7 +33,8 @@ def blocks(page: str, language: str) -> list[str]:
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**kept, "PATH": path, "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
+    home = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
+    environment = {**kept, **home, "PATH": path, "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
 
 

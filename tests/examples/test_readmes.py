@@ -22,7 +22,8 @@ def commands(readme: Path) -> list[list[str]]:
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    environment = {**kept, "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
 
 
@@ -35,9 +36,10 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_the_commands_of_verify_kyc_answer_as_it_says(checkout):
     readme = EXAMPLES / "verify-kyc" / "README.md"
-    imported, asked, asserted, refused = [run(command, checkout) for command in commands(readme)]
+    done = [run(command, checkout) for command in commands(readme)]
+    _, _, asked, asserted, refused = done
 
-    assert (imported.returncode, asked.returncode, asserted.returncode, refused.returncode) == (0, 0, 0, 1)
+    assert [finished.returncode for finished in done] == [0, 0, 0, 0, 1]
     assert '"toVerify":["mayros:customer:boris"]' in asked.stdout
     assert "\nproof " in asserted.stdout
     assert "proof_failed" in refused.stderr
@@ -47,6 +49,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
+    run([*PROGRAMS["cortex-skills"], "sign", "examples/verify-kyc"], checkout)
     assert run([sys.executable, "-c", code], checkout).stdout == "No matching triples.\n\n" + "\n".join(
         [
             '<skill-enrichment type="data">',
@@ -59,5 +62,5 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
 def test_the_commands_of_supply_chain_answer(checkout):
     done = [run(command, checkout) for command in commands(EXAMPLES / "supply-chain" / "README.md")]
 
-    assert [finished.returncode for finished in done] == [0] * 5
+    assert [finished.returncode for finished in done] == [0] * 6
     assert all(finished.stdout for finished in done)

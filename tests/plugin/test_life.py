@@ -124,7 +124,7 @@ def test_the_status_is_ready_for_json_and_holds_what_was_used(opened: Opened, sk
     ]
     assert (status["namespace"], status["store"], status["agent"]) == ("mayros", "memory:", "me")
     assert (len(status["session"]), len(status["warnings"])) == (32, 1)
-    assert "signatures of skills are not built in yet" in status["verification"]["note"]
+    assert status["verification"] == {"requireSignature": False, "autoScan": True, "trustOnFirstUse": False}
 
 
 # --- opening

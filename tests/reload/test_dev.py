@@ -199,7 +199,7 @@ def test_a_terminal_gets_colours_and_ctrl_c_is_typed_on_it(dev: Callable[..., De
     assert any("\x1b[1;31merror[transpile_error]" in line for line in lines)
     running.terminal.write(b"\x03")
     code, rest = running.end()
-    assert (code, [line for line in rest if "Traceback" in line or "error" in line]) == (0, [])
+    assert (code, [line for line in rest if "Traceback" in line or "internal_error" in line]) == (0, [])
     assert list(running.scratch.iterdir()) == []
 
 

@@ -96,6 +96,7 @@ STEPS: tuple[Step, ...] = (
     Stop("Enough:"),
     Run("The tests as a build would run them:", "cortex-skills test stock-watch"),
     Run("Data into a graph that stays:", "cortex-skills graph import stock-watch/skill.test.ttl --store ./warehouse"),
+    Run("One's word for the skill, without which no host loads it:", "cortex-skills sign stock-watch"),
     Run(
         "And the question of an agent:",
         "cortex-skills query --skills stock-watch --store ./warehouse --predicate inStock --scope namespace",
