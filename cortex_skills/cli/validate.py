@@ -61,8 +61,9 @@ class Report:
 def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
     """Check skills, and name everything that is wrong.
 
-    PATH is a skill's folder, or a folder of skills. Checks each SKILL.md by all rules of the manifest; with --load
-    also whether the skill loads: its dependencies, the scan, the bundle, and what its code exports.
+    PATH is a skill's folder, or a folder of skills. Checks each SKILL.md by all rules of the manifest, and the shapes
+    beside it, if any; with --load also whether the skill loads: its dependencies, the scan, the bundle, and what its
+    code exports.
     """
     reports = [report for path in paths for report in _check_all(path)]
     if load and not any(report.faults for report in reports):
@@ -93,9 +94,14 @@ def _check_all(path: Path) -> Iterator[Report]:
 
 def _check(folder: Path) -> Report:
     from cortex_skills.manifest import load_manifest
+    from cortex_skills.reading import SHAPES
 
     try:
         manifest = load_manifest(folder, portable=True)
+        if (folder / SHAPES).exists():
+            from cortex_skills.proofs.logic.rules import read_rules_file
+
+            read_rules_file(folder / SHAPES, f"skill:{manifest.name}")
     except CortexError as error:
         return Report(folder, faults=tuple(faults_of(error, folder)))
     return Report(folder, manifest.name, manifest.semantic.skill_version if manifest.semantic else None)

@@ -228,11 +228,12 @@ interface QueryAnswer {
   readonly results?: readonly Triple[];
   /** What the agent shall know besides. It is cleaned, and cut at 4,096 characters. */
   readonly additionalContext?: JsonValue;
-  /** Statements that the agent should ask a proof for. */
+  /** Statements that the answer should come with proofs of: at most five, of a skill that has `proofs: [request]`. */
   readonly proofRequests?: readonly ProofRequest[];
 }
 
 interface ProofRequest {
+  /** `pol`, a Proof of Logic. */
   readonly proofType: string;
   readonly subject: string;
   readonly predicate: string;

@@ -20,6 +20,15 @@ def test_a_valid_skill_is_ok(run, skill):
     assert (answer.exit_code, answer.stdout, answer.stderr) == (0, f"ok {skill}: greeter 1.2.0\n", "")
 
 
+def test_shapes_that_cannot_be_applied_make_a_skill_invalid(run, skill):
+    (skill / "shapes.ttl").write_text("<urn:s> <http://www.w3.org/ns/shacl#minCuont> 1 .")
+    answer = run("validate", skill)
+    assert answer.exit_code == 1
+    assert "use sh:minCuont, which is not supported" in answer.stdout
+    (skill / "shapes.ttl").write_text("<urn:s> <http://www.w3.org/ns/shacl#minCount> 1 .")
+    assert run("validate", skill).exit_code == 0
+
+
 def test_every_problem_of_every_skill_is_reported_with_file_line_field_and_hint(run, write_skill):
     good = write_skill()
     broken = write_skill("broken", BROKEN)

@@ -118,7 +118,7 @@ def judge(
         return Judgement((ours,), premises_of(()))
     from cortex_skills.proofs.logic.engine import ENGINE
 
-    looker = Looker(graph, quad)
+    looker = Looker(graph, quad) if stop is None else Looker(graph, quad, stop.check)
     said = ENGINE.evaluate(f"{quad.triple} .", [each.text for each in sets], looker, timeout_s=timeout_s, stop=stop)
     rulings = [
         Ruling(each.named, answer.applied, _findings(answer.results, conforms=answer.conforms))

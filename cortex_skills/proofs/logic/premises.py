@@ -104,6 +104,7 @@ class Looker:
         about: the statement, which is left out.
         check: called now and then; raises when it is to end.
         reads: what was looked at.
+        left: how many statements may still be looked at.
 
     """
 
@@ -111,6 +112,7 @@ class Looker:
     about: Quad
     check: Callable[[], None] = lambda: None
     reads: list[Read] = field(default_factory=list)
+    left: int = MAX_QUADS
 
     def __call__(self, asked: Sequence[str | None]) -> list[str]:
         """The triples of a pattern as lines of N-Triples, without the statement.
@@ -128,14 +130,15 @@ class Looker:
             raise ValueError("a literal is no subject and no predicate")
         pattern = Pattern(self.graph.names.graph, subject, predicate, object_)
         lines, ids = [], []
-        for number, quad in enumerate(islice(self.graph.store.quads(pattern), MAX_QUADS + 1)):
-            if not number % _DEADLINE_EVERY:
+        for quad in islice(self.graph.store.quads(pattern), self.left + 1):
+            self.left -= 1
+            if not self.left % _DEADLINE_EVERY:
                 self.check()
             if quad == self.about or quad.predicate in MEMORY_TERMS:
                 continue
             lines.append(f"{quad.triple} .")
             ids.append(hash_line(str(quad)))
-        if len(lines) > MAX_QUADS:
+        if self.left < 0:
             hint = "let them begin at the statement's own nodes, and bind more in their queries"
             raise CortexError("proof_failed", f"the rules look at more than {MAX_QUADS} statements", hint=hint)
         shown = tuple("" if term is None else str(term) for term in (subject, predicate, object_))

@@ -27,6 +27,7 @@ from cortex_skills.proofs.verdict import Check, Verdict
 from cortex_skills.stopping import Stop
 
 _MAX_REASONS = 20
+_MAX_REASON = 300
 
 
 def verify(
@@ -157,7 +158,12 @@ def _check_premises(
         why = "they are too many to be listed" + ("" if now is None else ", and they have changed")
         return True, _rests(Verdict.NOT_EVALUATED, why)
     check = stop.check if stop is not None else _nothing
-    said = looked_again(premises.reads, Looker(graph, quad, check))
+    try:
+        said = looked_again(premises.reads, Looker(graph, quad, check))
+    except (CortexError, ValueError) as error:
+        if isinstance(error, CortexError) and error.code == "cancelled":
+            raise
+        return True, _rests(Verdict.NOT_EVALUATED, str(error)[:_MAX_REASON])
     if any("withdrawn" in each for each in said):
         return True, _rests(Verdict.REFUTED, *said)
     return bool(said), _rests(Verdict.VERIFIED, *said)

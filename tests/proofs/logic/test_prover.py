@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,9 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.logic.document import Document, canonical, read_document
+from cortex_skills.proofs.logic.document import Document, canonical, read_document, signed
 from cortex_skills.proofs.logic.judging import CORE
+from cortex_skills.proofs.logic.premises import Looker
 from cortex_skills.proofs.logic.prover import Prover
 from cortex_skills.proofs.logic.rules import RuleSet
 from cortex_skills.proofs.logic.verifying import verify
@@ -300,6 +303,7 @@ KILLED = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import Config
+from cortex_skills.proofs.logic.premises import Looker
 from cortex_skills.proofs.logic.prover import Prover
 from tests.proofs.logic.conftest import ORIGIN
 folder, keys = sys.argv[1:]
@@ -359,3 +363,30 @@ def test_a_namespace_whose_shapes_cannot_be_read_is_told_at_once(
         Prover(config, plain).assert_proved(A1, ORIGIN, None)
     assert refused.value.code == "config_invalid"
     assert plain.count() == 0
+
+
+def test_a_proof_that_asks_for_the_whole_graph_again_and_again_is_not_followed(
+    plain: NamespacedGraph, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain.create_triples([{"subject": f"n{number}", "predicate": "q", "object": number} for number in range(50)])
+    prover = Prover(config, plain)
+    proof = plain.proofs.get(prover.assert_proved(A1, ORIGIN, None).proof)
+    assert proof is not None
+    fields = json.loads(proof.content)
+    del fields["proof"]
+    read: dict[str, Any] = {"pattern": ["", "", ""], "triples": []}
+    fields["premises"] = {"count": 100, "digest": "0" * 64, "reads": [read] * 100}
+    hostile = signed(fields, prover.key, datetime.now(UTC))
+    asked: list[Any] = []
+    quads = plain.store.quads
+    monkeypatch.setattr(plain.store, "quads", lambda pattern: asked.append(pattern) or quads(pattern))
+    monkeypatch.setattr(Looker, "__init__", partialmethod(Looker.__init__, left=120))
+    found = {check.part: check for check in verify(hostile, plain, replay=False)}
+    assert found["premises"].verdict is Verdict.NOT_EVALUATED
+    assert "look at more than" in found["premises"].reasons[0]
+    assert len(asked) == 3
+    fields["premises"]["reads"] = [{"pattern": ["_:b", "?x", '"'], "triples": []}]
+    fields["premises"]["count"] = 1
+    nonsense = signed(fields, prover.key, datetime.now(UTC))
+    found = {check.part: check for check in verify(nonsense, plain, replay=False)}
+    assert found["premises"].verdict is Verdict.NOT_EVALUATED
