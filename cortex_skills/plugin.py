@@ -76,7 +76,7 @@ class Plugin:
         self._proving = threading.Lock()
         self._made_prover: Prover | None = None
         if graph.namespace in config.proofs.shapes:
-            self._prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
+            self.prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
         self._events = Events()
         self._rate = RateWindow(settings.max_calls_per_minute)
         self._budgets = Budgets(
@@ -302,7 +302,7 @@ class Plugin:
             strict, graph = self.config.strict_declarations, self.graph
             call = Call(
                 *(skill, arguments, agent, graph, self.memories, strict, self.config),
-                prover=self._prover,
+                prover=self.prover,
                 enrich=enrich,
                 stop=stop,
             )
@@ -313,8 +313,8 @@ class Plugin:
             outcome.details["queriesUsed"] = self._budgets.queries_used(skill.name)
         return outcome
 
-    def _prover(self) -> Prover:
-        """What makes proofs of logic here; made when something is proved."""
+    def prover(self) -> Prover:
+        """What makes Proofs of Logic in the own namespace; made when something is proved."""
         with self._proving:
             if self._made_prover is None:
                 from cortex_skills.proofs.logic.prover import Prover

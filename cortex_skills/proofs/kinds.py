@@ -9,8 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,9 @@ class Asked:
         replay: whether the rules of a Proof of Logic are asked again.
         credentials: what is shown beside the proof, each a credential's JSON: who signed the commitments of a
             zero-knowledge proof.
+        rules: the texts of rule sets by their SHA-256, beside those that the graph keeps.
+        nonce: what a zero-knowledge proof has to be bound to; None when nothing was asked.
+        within_ms: how long it may take, in milliseconds; as the settings say when left out.
         stop: ends it early.
 
     """
@@ -47,7 +50,16 @@ class Asked:
     triple: Quad | None = None
     replay: bool = True
     credentials: tuple[str, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+    nonce: str | None = None
+    within_ms: int | None = None
     stop: Stop | None = None
+
+    @property
+    def limit_ms(self) -> int:
+        """How long it may take, in milliseconds."""
+        most = self.config.skill_sandbox.proof_timeout_ms
+        return most if self.within_ms is None else min(self.within_ms, most)
 
     @property
     def triple_id(self) -> str | None:
@@ -111,8 +123,14 @@ def _logic(content: str, asked: Asked) -> list[Check]:
         document = read_document(content)
     except CortexError as error:
         return [Check("signature", Verdict.REFUTED, "somebody signed this proof", "anything else", (error.message,))]
-    timeout_s = asked.config.skill_sandbox.proof_timeout_ms / 1000
-    checks = verify(document, asked.graph, timeout_s=timeout_s, replay=asked.replay, stop=asked.stop)
+    checks = verify(
+        document,
+        asked.graph,
+        rules=asked.rules,
+        timeout_s=asked.limit_ms / 1000,
+        replay=asked.replay,
+        stop=asked.stop,
+    )
     return [*checks, *_about(document.fields["statementHash"], asked.triple_id)]
 
 
@@ -124,12 +142,11 @@ def _zero_knowledge(content: str, asked: Asked) -> list[Check]:
     try:
         document, credentials = json.loads(content), [read_document(each) for each in asked.credentials]
         if asked.graph is None:
-            expected = Expected(asked.now, frozenset(asked.config.proofs.trusted_issuers))
+            expected = Expected(asked.now, frozenset(asked.config.proofs.trusted_issuers), asked.nonce)
             return check_document(document, expected, lambda _: credentials)[0]
-        shown = {"proof": document, "credentials": credentials}
-        if asked.triple_id is not None:
-            shown["tripleHash"] = asked.triple_id
-        return verify(shown, asked.graph, asked.config, now=asked.now, stop=asked.stop)[0]
+        bound = {"tripleHash": asked.triple_id, "nonce": asked.nonce}
+        shown = {"proof": document, "credentials": credentials, **{k: v for k, v in bound.items() if v is not None}}
+        return verify(shown, asked.graph, asked.config, now=asked.now, within_ms=asked.limit_ms, stop=asked.stop)[0]
     except (ValueError, RecursionError):
         verdict, why = Verdict.REFUTED, "it is no JSON"
     except MalformedError as error:

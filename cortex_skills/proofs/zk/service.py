@@ -85,7 +85,13 @@ def request(
 
 
 def verify(
-    asked: Mapping[str, Any], graph: NamespacedGraph, config: Config, *, now: datetime, stop: Stop | None = None
+    asked: Mapping[str, Any],
+    graph: NamespacedGraph,
+    config: Config,
+    *,
+    now: datetime,
+    within_ms: int | None = None,
+    stop: Stop | None = None,
 ) -> tuple[list[Check], ZkProof | None]:
     """Verify a proof that is kept, or that is shown.
 
@@ -94,6 +100,7 @@ def verify(
         graph: the namespace; a proof that is shown needs nothing of it.
         config: the settings.
         now: the time to go by, with its zone.
+        within_ms: how long it may take, in milliseconds; as the settings say when left out.
         stop: ends it early.
 
     Returns:
@@ -117,7 +124,7 @@ def verify(
         document,
         expected,
         lambda commitment: [*shown, *credentials_of(graph, commitment)],
-        check=patience(config.skill_sandbox.proof_timeout_ms, stop),
+        check=patience(config.skill_sandbox.proof_timeout_ms if within_ms is None else within_ms, stop),
     )
 
 
