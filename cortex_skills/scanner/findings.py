@@ -10,9 +10,12 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.escaping import one_line
+
+if TYPE_CHECKING:
+    from cortex_skills.scanner.rule import Rule
 
 Severity = Literal["critical", "warning"]
 
@@ -56,6 +59,6 @@ def evidence_of(text: str) -> str:
     return shown if len(shown) <= EVIDENCE_LIMIT else shown[: EVIDENCE_LIMIT - 1] + "…"
 
 
-def about_file(rule: str, file: str, message: str, hint: str) -> Finding:
-    """A critical finding about a whole file or folder rather than a place in it."""
-    return Finding(rule, "critical", one_line(file), 1, 1, "", message, hint)
+def about_file(rule: Rule, file: str, message: str, hint: str = "") -> Finding:
+    """A finding about a whole file or folder rather than a place in it."""
+    return Finding(rule.id, rule.severity, one_line(file), 1, 1, "", message, hint or rule.remedy)

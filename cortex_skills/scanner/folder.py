@@ -21,6 +21,15 @@ from pathlib import Path
 from cortex_skills.scanner.findings import Finding, about_file
 from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT, scan_source
 from cortex_skills.scanner.tree import SOURCE_SUFFIXES
+from cortex_skills.scanner.whole_files import (
+    FILE_TOO_LARGE,
+    FOLDER_TOO_LARGE,
+    NOT_UTF8,
+    SYMLINK,
+    TOO_MANY_FILES,
+    TOO_MANY_FINDINGS,
+    UNREADABLE,
+)
 
 FILES_LIMIT = 200
 ENTRIES_LIMIT = 5_000
@@ -28,7 +37,6 @@ FOLDER_SIZE_LIMIT = 4 * 1024 * 1024
 DEPTH_LIMIT = 32
 
 _SKIPPED = frozenset({"node_modules"})
-_HINT_SMALLER = "Leave out what the skill does not need."
 
 
 def scan_folder(folder: Path) -> list[Finding]:
@@ -52,21 +60,20 @@ def _limited(findings: list[Finding]) -> list[Finding]:
     if len(findings) <= FINDINGS_LIMIT:
         return findings
     message = f"more than {FINDINGS_LIMIT} findings; the rest is not shown"
-    hint = "Correct these first, then scan again."
-    return [*findings[:FINDINGS_LIMIT], about_file("too-many-findings", ".", message, hint)]
+    return [*findings[:FINDINGS_LIMIT], about_file(TOO_MANY_FINDINGS, ".", message)]
 
 
 def _read_all(folder: Path, findings: list[Finding]) -> Iterator[tuple[str, str]]:
     """The sources in the order of their paths; what is wrong with the rest goes to `findings`."""
     if folder.is_symlink():
-        findings.append(about_file("symlink", ".", "the folder is a symbolic link", "Name the folder itself."))
+        findings.append(about_file(SYMLINK, ".", "the folder is a symbolic link", "Name the folder itself."))
         return
     found = list(_walk(folder))
     findings += [item for item in found if isinstance(item, Finding)]
     places = sorted(item for item in found if not isinstance(item, Finding))
     if len(places) > FILES_LIMIT:
         message = f"the folder has {len(places):,} source files; at most {FILES_LIMIT} are scanned"
-        findings.append(about_file("too-many-files", ".", message, _HINT_SMALLER))
+        findings.append(about_file(TOO_MANY_FILES, ".", message))
         return
     size = 0
     for name, path in places:
@@ -77,7 +84,7 @@ def _read_all(folder: Path, findings: list[Finding]) -> Iterator[tuple[str, str]
         size += len(text.encode())
         if size > FOLDER_SIZE_LIMIT:
             message = f"the source files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
-            findings.append(about_file("folder-too-large", name, message, _HINT_SMALLER))
+            findings.append(about_file(FOLDER_TOO_LARGE, name, message))
             return
         yield name, text
 
@@ -92,13 +99,13 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
             with os.scandir(place) as listing:
                 names = sorted(entry.name for entry in islice(listing, ENTRIES_LIMIT + 1))
         except OSError as error:
-            hint = "Give a folder that can be read."
-            yield about_file("unreadable-file", prefix or ".", f"the folder cannot be read: {error.strerror}", hint)
+            message = f"the folder cannot be read: {error.strerror}"
+            yield about_file(UNREADABLE, prefix or ".", message, "Give a folder that can be read.")
             continue
         entries += len(names)
         if entries > ENTRIES_LIMIT or depth > DEPTH_LIMIT:
             message = f"the folder has more than {ENTRIES_LIMIT:,} entries or {DEPTH_LIMIT} levels"
-            yield about_file("too-many-files", prefix or ".", message, _HINT_SMALLER)
+            yield about_file(TOO_MANY_FILES, prefix or ".", message)
             return
         for entry in names:
             if entry.startswith(".") or entry in _SKIPPED:
@@ -106,7 +113,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
             name, path = f"{prefix}{entry}", place / entry
             mode = _mode(path)
             if stat.S_ISLNK(mode):
-                yield about_file("symlink", name, "a symbolic link", "Put the file itself into the folder.")
+                yield about_file(SYMLINK, name, "a symbolic link")
             elif stat.S_ISDIR(mode):
                 pending.append((f"{name}/", path, depth + 1))
             elif Path(entry).suffix.lower() in SOURCE_SUFFIXES:
@@ -127,16 +134,16 @@ def _read(name: str, path: Path) -> str | Finding:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return about_file("unreadable-file", name, "not a regular file", "Put a plain file in its place.")
+                return about_file(UNREADABLE, name, "not a regular file")
             data = file.read(SOURCE_LIMIT + 1)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        return about_file("unreadable-file", name, message, "Make it readable, or remove it.")
+        return about_file(UNREADABLE, name, message)
     if len(data) > SOURCE_LIMIT:
         message = f"the file has more than {SOURCE_LIMIT:,} bytes"
-        return about_file("file-too-large", name, message, "Split the file, and leave out what is not needed.")
+        return about_file(FILE_TOO_LARGE, name, message)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8: byte {error.start:,} cannot be read"
-        return about_file("not-utf8", name, message, "Save it as UTF-8.")
+        return about_file(NOT_UTF8, name, message)

@@ -17,6 +17,7 @@ from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, about_file, 
 from cortex_skills.scanner.program import read_program
 from cortex_skills.scanner.rules import FAMILIES
 from cortex_skills.scanner.tree import ParseTooCostlyError, parse
+from cortex_skills.scanner.whole_files import FILE_TOO_COMPLEX, FILE_TOO_LARGE, TOO_MANY_FINDINGS
 
 if TYPE_CHECKING:
     from cortex_skills.scanner.rules import Hit
@@ -27,8 +28,6 @@ FINDINGS_LIMIT = 200
 
 # tree-sitter compares unfinished type arguments pairwise: 2,000 take a tenth of a second, 30,000 a minute.
 _ANGLE_LIMIT = 2_000
-
-_HINT_SPLIT = "Split the file, and leave out what the skill does not need."
 
 
 def scan_source(text: str, filename: str = "skill.ts") -> list[Finding]:
@@ -44,22 +43,24 @@ def scan_source(text: str, filename: str = "skill.ts") -> list[Finding]:
     """
     if len(text) > SOURCE_LIMIT:
         message = f"the source has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"
-        return [about_file("file-too-large", filename, message, _HINT_SPLIT)]
+        return [about_file(FILE_TOO_LARGE, filename, message)]
     if text.count("<") > _ANGLE_LIMIT:
         message = f"the source has more than {_ANGLE_LIMIT:,} `<`, which is too costly to parse"
-        return [about_file("file-too-complex", filename, message, _HINT_SPLIT)]
+        return [about_file(FILE_TOO_COMPLEX, filename, message)]
     try:
         tree = parse(text, filename)
     except ParseTooCostlyError:
         message = "the source is too costly to parse: it is broken, or nested beyond reason"
-        return [about_file("file-too-complex", filename, message, "Correct its syntax, or split it.")]
+        return [about_file(FILE_TOO_COMPLEX, filename, message)]
     program = read_program(tree)
-    found = {(hit.node.start, hit.rule, hit.node.end): hit for hit in chain.from_iterable(f(program) for f in FAMILIES)}
+    found = {
+        (hit.node.start, hit.rule.id, hit.node.end): hit for hit in chain.from_iterable(f(program) for f in FAMILIES)
+    }
     hits = [found[place] for place in sorted(found)]
     findings = [_finding(tree, hit) for hit in hits[:FINDINGS_LIMIT]]
     if len(hits) > FINDINGS_LIMIT:
         message = f"{len(hits):,} findings; the first {FINDINGS_LIMIT} are shown"
-        findings.append(about_file("too-many-findings", filename, message, "Correct these first, then scan again."))
+        findings.append(about_file(TOO_MANY_FINDINGS, filename, message))
     return findings
 
 
@@ -68,12 +69,12 @@ def _finding(tree: Tree, hit: Hit) -> Finding:
     # Four bytes a character at most; what is cut off is not shown.
     source = tree.between(hit.node.start, min(hit.node.end, hit.node.start + 4 * EVIDENCE_LIMIT))
     return Finding(
-        hit.rule,
-        hit.severity,
+        hit.rule.id,
+        hit.rule.severity,
         one_line(tree.filename),
         line,
         column,
         evidence_of(source),
         one_line(hit.message),
-        hit.hint,
+        hit.hint or hit.rule.remedy,
     )

@@ -1,10 +1,11 @@
-"""The rules, by family. To add one: a module here with `find(program) -> Iterator[Hit]`, named in `FAMILIES`."""
+"""The rules, by family. To add one: a module here with its `Rule` and `find`, named in `FAMILIES` and in `RULES`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from cortex_skills.scanner.program import Program
+from cortex_skills.scanner.rule import Rule
 from cortex_skills.scanner.rules import (
     child_process,
     dynamic_code,
@@ -25,5 +26,14 @@ FAMILIES: tuple[Callable[[Program], Iterator[Hit]], ...] = (
     host_access.find,
     mining.find,
 )
+RULES: tuple[Rule, ...] = (
+    dynamic_code.RULE,
+    module_loading.RULE,
+    child_process.RULE,
+    environment.RULE,
+    *host_access.RULES,
+    mining.RULE,
+    *readability.RULES,
+)
 
-__all__ = ["FAMILIES", "Hit"]
+__all__ = ["FAMILIES", "RULES", "Hit"]

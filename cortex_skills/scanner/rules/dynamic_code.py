@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cortex_skills.scanner.rule import Rule
 from cortex_skills.scanner.rules.hit import Hit
 from cortex_skills.scanner.values import Global, Kind, Value
 
@@ -22,7 +23,18 @@ if TYPE_CHECKING:
     from cortex_skills.scanner.program import Program
     from cortex_skills.scanner.tree import Node
 
-RULE = "dynamic-code"
+RULE = Rule(
+    id="dynamic-code",
+    severity="critical",
+    title="Text that becomes code while the skill runs",
+    finds="`eval`, `Function` and their relatives where they are reached, under any name and by any route: aliases, "
+    "computed members, texts put together from constants, escapes, optional chaining, the comma, `Reflect`, tagged "
+    "templates, constructors of constructors, timers that are given text, a global object indexed by what is not "
+    "known. Comparing with them or asking for their type is no finding, nor is a method of the author's called `eval`.",
+    remedy="Write the code itself instead of building it from text; a skill cannot compile code while it runs.",
+    trips='globalThis["ev" + "al"]("1 + 1");',
+    passes='const parser = { eval: (text: string) => text }; parser.eval("1 + 1");',
+)
 
 _EVALUATORS = frozenset({("eval",), ("execScript",), ("ShadowRealm",), ("WebAssembly",)})
 _FUNCTION = ("Function",)
@@ -32,7 +44,6 @@ _TEXT_KINDS = frozenset({"string", "template_string"})
 _MODULES = frozenset({"vm", "v8", "repl"})
 _CONSTRUCTORS = frozenset({Kind.CONSTRUCTOR, Kind.OWN_CONSTRUCTOR})
 
-_HINT = "Write the code itself instead of building it from text; a skill cannot compile code while it runs."
 _HINT_GLOBAL = "Name the global that you need, directly and in full."
 _HINT_CONSTRUCTOR = "Name the class that you construct."
 
@@ -46,7 +57,7 @@ def find(program: Program) -> Iterator[Hit]:
     for module in program.modules:
         name = module.specifier.removeprefix("node:")
         if name in _MODULES or module.specifier.startswith("data:"):
-            yield Hit(RULE, module.node, "a module that compiles code is loaded", _HINT)
+            yield Hit(RULE, module.node, "a module that compiles code is loaded")
 
 
 def _of_use(program: Program, use: Use) -> Iterator[Hit]:
@@ -54,9 +65,9 @@ def _of_use(program: Program, use: Use) -> Iterator[Hit]:
     if path in _EVALUATORS or path == _FUNCTION:
         role = program.role(node)
         if role != "inspected" and not (path == _FUNCTION and role == "named"):
-            yield Hit(RULE, node, f"`{path[0]}` makes code from text", _HINT)
+            yield Hit(RULE, node, f"`{path[0]}` makes code from text")
     elif path[:1] == _FUNCTION and len(path) == 2 and path[1] in _CALLING:
-        yield Hit(RULE, node, "`Function` makes code from text", _HINT)
+        yield Hit(RULE, node, "`Function` makes code from text")
     elif path == (None,):
         yield Hit(RULE, node, "the global object is indexed by a name that is not known before it runs", _HINT_GLOBAL)
     elif len(path) == 2 and path[0] is None:
@@ -77,7 +88,7 @@ def _of_call(program: Program, call: Node) -> Iterator[Hit]:
     elif isinstance(value, Global) and value.path in _TIMERS:
         arguments = program.arguments(call)
         if arguments and _is_text(program, arguments[0]):
-            yield Hit(RULE, call, f"`{value.path[0]}` is given text, which it runs as code", _HINT)
+            yield Hit(RULE, call, f"`{value.path[0]}` is given text, which it runs as code")
 
 
 def _is_constructor_call(program: Program, call: Node, callee: Node, value: Value) -> bool:

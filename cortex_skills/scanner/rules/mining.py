@@ -11,13 +11,23 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cortex_skills.scanner.rule import Rule
 from cortex_skills.scanner.rules.hit import Hit
 
 if TYPE_CHECKING:
     from cortex_skills.scanner.program import Program
     from cortex_skills.scanner.tree import Node
 
-RULE = "crypto-mining"
+RULE = Rule(
+    id="crypto-mining",
+    severity="critical",
+    title="Mining on the machine of whoever runs the skill",
+    finds="The protocol of mining pools and the names of miners, in identifiers and in texts, also in texts that are "
+    "put together from constants. In comments they are left alone.",
+    remedy="Remove it: a skill does not mine.",
+    trips='const pool = "stratum+tcp://pool.example.org:3333";',
+    passes='const kind = "a coin hive"; // not stratum+tcp://',
+)
 
 _MINERS = re.compile(
     r"stratum2?\+(?:tcp|ssl|tls|udp|ws|wss)://|xmrig|coin-?hive|crypto-?loot|coinimp|deep-?miner|jsecoin|minero\.cc"
@@ -34,8 +44,6 @@ _IDENTIFIERS = (
 )
 _TEXTS = ("string", "template_string", "jsx_text", "regex")
 _JOINED = ("binary_expression", "call_expression")
-
-_HINT = "Remove it: a skill does not mine."
 
 
 def find(program: Program) -> Iterator[Hit]:
@@ -58,4 +66,4 @@ def _named_within(program: Program, node: Node) -> bool:
 
 
 def _hit(node: Node) -> Hit:
-    return Hit(RULE, node, "the protocol or the name of a miner of cryptocurrency", _HINT)
+    return Hit(RULE, node, "the protocol or the name of a miner of cryptocurrency")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from cortex_skills.scanner.rule import Rule
 from cortex_skills.scanner.rules.hit import Hit
 from cortex_skills.scanner.tree import LINE_END
 
@@ -19,20 +20,36 @@ if TYPE_CHECKING:
     from cortex_skills.scanner.program import Program
     from cortex_skills.scanner.tree import Node
 
-SYNTAX = "syntax-error"
-AMBIGUOUS = "ambiguous-syntax"
+SYNTAX = Rule(
+    id="syntax-error",
+    severity="critical",
+    title="Code that the scanner cannot read",
+    finds="Code that the grammar of TypeScript cannot place: what was not read was not vetted.",
+    remedy="Correct the syntax; if it is correct, write it in an older form that the scanner knows.",
+    trips="const = 1;",
+    passes="const one = 1;",
+)
+AMBIGUOUS = Rule(
+    id="ambiguous-syntax",
+    severity="critical",
+    title="Code that one reader takes for a comment or a type, and another runs",
+    finds="HTML-like comments, a keyword of types at the end of its line (there JavaScript ends the statement), a call "
+    "inside a type, types in a file of JavaScript.",
+    remedy="Write it so that every reader takes it for the same.",
+    trips="type /*\n*/ Run = run\n(1)",
+    passes="type Run = typeof run;",
+)
+RULES = (SYNTAX, AMBIGUOUS)
 
 _SYNTAX_ERRORS_SHOWN = 5
 _DECLARATIONS = ("ambient_declaration", "interface_declaration", "type_alias_declaration")
-
-_HINT_SYNTAX = "Correct the syntax; if it is correct, write it in an older form that the scanner knows."
 
 
 def find(program: Program) -> Iterator[Hit]:
     """Every place where the tree may not be what the engine runs."""
     tree = program.tree
     for node in islice(tree.of_kind("ERROR"), _SYNTAX_ERRORS_SHOWN):
-        yield Hit(SYNTAX, node, "the scanner cannot read this code", _HINT_SYNTAX)
+        yield Hit(SYNTAX, node, "the scanner cannot read this code")
     for node in tree.of_kind("html_comment"):
         yield _ambiguous(node, "an HTML-like comment, which modules run as code", "Write the comment with //.")
     for node in tree.of_kind(*_DECLARATIONS):
