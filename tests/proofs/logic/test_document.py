@@ -24,6 +24,7 @@ from cortex_skills.proofs.logic.verifying import verify
 from cortex_skills.proofs.verdict import Verdict
 from tests.graph.strategies import unicode_text, values
 from tests.proofs.logic.conftest import ORIGIN
+from tests.proofs.signing import vectors
 
 KEY = Key("test", bytes(range(32)))
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -185,3 +186,32 @@ def test_a_judgement_that_refutes_is_never_signed(plain: NamespacedGraph, config
     fine = judge(plain.quad_of({"subject": "a", "predicate": "p", "object": 1}), plain, [], timeout_s=1)
     kept = stored(Prover(config, plain).prove(quad, fine, skill=None, version=None)[0], fine)
     assert (kept.kind, kept.rules, kept.premises) == ("pol", (), ())
+
+
+# Data Integrity EdDSA Cryptosuites 1.0, "Representation: eddsa-jcs-2022": what it publishes, and the same credential as
+# Digital Bazaar signed it with the issuer as a did:key.
+CONTEXTS = ["https://www.w3.org/ns/credentials/v2", "https://www.w3.org/ns/credentials/examples/v2"]
+VECTORS = {
+    "https://vc.example/issuers/5678": (
+        "z2HnFSSPPBzR36zdDgK8PbEHeXbR56YF24jwMpt3R1eHXQzJDMWS93FCzpvJpwTWd3GAVFuUfjoJdcnTMuVor51aX"
+    ),
+    f"did:key:{vectors.PUBLIC}": (
+        "z5EhYRJkfPLkoT92FPXN8KK6M9rsBhq3xs19GBSsA6VdNYH4QMKSyNuA2Gfznz9QthVD7Rz3HTAfqxxay23htUpTg"
+    ),
+}
+
+
+@pytest.mark.parametrize("issuer", VECTORS)
+def test_the_published_signatures_of_the_suite_hold(issuer: str) -> None:
+    options = {
+        "type": "DataIntegrityProof",
+        "cryptosuite": "eddsa-jcs-2022",
+        "created": vectors.CREATED,
+        "verificationMethod": vectors.METHOD,
+        "proofPurpose": "assertionMethod",
+        "@context": CONTEXTS,
+    }
+    whole = {**vectors.DOCUMENT, "issuer": issuer, "proof": {**options, "proofValue": VECTORS[issuer]}}
+    assert Document(canonical(whole), whole).signature_holds()
+    changed = {**whole, "name": "Another Credential"}
+    assert not Document(canonical(changed), changed).signature_holds()
