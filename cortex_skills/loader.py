@@ -168,7 +168,7 @@ class Loader:
             return None
         from cortex_skills.signatures import Verifier
 
-        return Verifier.of(self.config.verification, self.developing)
+        return Verifier.of(self.config, self.developing)
 
     def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
         """The bundled code of a skill that the scanner lets pass; empty when it has none, or Node.js loads it itself.

@@ -59,14 +59,13 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
     if (key is None) != (publisher is None):
         raise click.UsageError("--key and --publisher go together: a publisher signs with a key of its own")
     from cortex_skills.manifest import load_manifest
-    from cortex_skills.proofs.keys import KeyFolder, default_folder
     from cortex_skills.proofs.keys.local import key_folder
     from cortex_skills.reading import skill_folders
     from cortex_skills.signatures import sign_for_oneself, sign_for_others
     from cortex_skills.signatures.signing import own_folder
 
-    keys = KeyFolder(default_folder())
-    opened = None if key is None else key_folder(common.settings()).open(key)
+    keys = key_folder(common.settings())
+    opened = None if key is None else keys.open(key)
     told = []
     for folder in (each for path in paths for each in skill_folders(path)):
         manifest = load_manifest(folder)
@@ -100,7 +99,7 @@ def verify(common: Common, paths: tuple[Path, ...]) -> None:
     from cortex_skills.reading import skill_folders
     from cortex_skills.signatures import Verifier
 
-    verifier = Verifier.of(common.settings().verification)
+    verifier = Verifier.of(common.settings())
     verdicts = [_verdict(verifier, folder) for path in paths for folder in skill_folders(path)]
     bad = [verdict for verdict in verdicts if verdict.error is not None]
     document = {"verified": not bad, "skills": [verdict.to_json() for verdict in verdicts]}

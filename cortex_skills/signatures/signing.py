@@ -88,22 +88,9 @@ def sign_for_oneself(folder: Path, manifest: Manifest, keys: KeyFolder, place: P
 
     """
     check_own(folder)
-    signature = sign_files(manifest, files_of(folder), developer_key(keys), DEVELOPER, now)
+    signature = sign_files(manifest, files_of(folder), keys.open_or_create(DEVELOPER), DEVELOPER, now)
     write_private(own_signature(folder, place), signature.to_file())
     return signature
-
-
-def developer_key(keys: KeyFolder) -> Key:
-    """The key of this user as a developer; made at the first need.
-
-    Raises:
-        CortexError: `config_invalid`: the folder of keys cannot be used.
-
-    """
-    if not any(known.name == DEVELOPER for known in keys.list()):
-        with suppress(CortexError):  # another process made it meanwhile, or `open` says what is wrong
-            return keys.create(DEVELOPER)
-    return keys.open(DEVELOPER)
 
 
 def own_folder() -> Path:

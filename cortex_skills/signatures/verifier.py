@@ -19,18 +19,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_skills.config import Verification
+from cortex_skills.config import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest
 from cortex_skills.private_files import NotPrivateError, read_private
-from cortex_skills.proofs.keys import KeyFolder, default_folder, public_of, verify
+from cortex_skills.proofs.keys import KeyFolder, public_of, verify
+from cortex_skills.proofs.keys.local import key_folder
 from cortex_skills.reading import MAX_SIGNATURE, Reading
 from cortex_skills.signatures.differences import Difference, differences
 from cortex_skills.signatures.files import SkillFile, files_of
 from cortex_skills.signatures.signing import (
     DEVELOPER,
     check_own,
-    developer_key,
     own_folder,
     own_signature,
     sign_files,
@@ -64,11 +64,12 @@ class Verifier:
     developing: Collection[Path] = ()
 
     @classmethod
-    def of(cls, settings: Verification, developing: Collection[Path] = ()) -> Verifier:
-        """The verifier of a host with these settings."""
+    def of(cls, config: Config, developing: Collection[Path] = ()) -> Verifier:
+        """The verifier of a host with this configuration."""
+        settings = config.verification
         store = Path(settings.trust_store).expanduser() if settings.trust_store else default_file()
         trust = TrustFile(store, default_key_file())
-        return cls(trust, KeyFolder(default_folder()), own_folder(), settings.trust_on_first_use, developing)
+        return cls(trust, key_folder(config), own_folder(), settings.trust_on_first_use, developing)
 
     def check(self, reading: Reading, manifest: Manifest) -> Signature:
         """Check a skill as it was read.
@@ -83,7 +84,7 @@ class Verifier:
         there = files_of(reading.folder)
         if self._is_developed(reading.folder):
             check_own(reading.folder)
-            key = developer_key(self.keys)
+            key = self.keys.open_or_create(DEVELOPER)
             signature = sign_files(manifest, there, key, DEVELOPER, datetime.now(UTC))
             self._check_holds(signature, reading, manifest, there)
             return signature
@@ -165,7 +166,7 @@ class Verifier:
         said = signature.statement
         if said.publisher == DEVELOPER:
             check_own(folder)
-            if said.key != developer_key(self.keys).did or self._own_signature(folder) != signature:
+            if said.key != self.keys.open_or_create(DEVELOPER).did or self._own_signature(folder) != signature:
                 raise CortexError(
                     "signature_invalid",
                     f"{said.skill} is signed by a developer at home, and that is another place",

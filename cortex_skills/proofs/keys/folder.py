@@ -98,6 +98,23 @@ class KeyFolder:
         except OSError as error:
             raise _refused(path, f"cannot be read: {error.strerror}", "see who owns it") from error
 
+    def open_or_create(self, name: str) -> Key:
+        """The key of a name, which is made when there is none; one that cannot be used is never replaced.
+
+        Raises:
+            CortexError: as `open` and `create` do.
+
+        """
+        path = self._file(name)
+        if path.exists():
+            return self.open(name)
+        try:
+            return self.create(name)
+        except CortexError:
+            if path.exists():  # another process was faster
+                return self.open(name)
+            raise
+
     def list(self) -> list[KeyInfo]:
         """All keys by name; one that cannot be used is among them, and says why.
 

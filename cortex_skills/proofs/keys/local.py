@@ -11,7 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cortex_skills.errors import CortexError
 from cortex_skills.proofs.keys.ed25519 import Key
 from cortex_skills.proofs.keys.folder import KeyFolder, default_folder
 
@@ -32,12 +31,4 @@ def signing_key(config: Config) -> Key:
         CortexError: `config_invalid`: the folder or the file is not ours alone, or cannot be read.
 
     """
-    settings, folder = config.proofs, key_folder(config)
-    if (folder.path / f"{settings.key}.seed").exists():
-        return folder.open(settings.key)
-    try:
-        return folder.create(settings.key)
-    except CortexError:
-        if (folder.path / f"{settings.key}.seed").exists():  # another process was faster
-            return folder.open(settings.key)
-        raise
+    return key_folder(config).open_or_create(config.proofs.key)
