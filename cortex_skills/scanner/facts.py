@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.pure_calls import call_method
+from cortex_skills.scanner.pure_calls import as_text
 from cortex_skills.scanner.scopes import Names, identifier_text
 from cortex_skills.scanner.values import LIST_LIMIT, Global, Value, global_named, is_notable, member
 
@@ -124,11 +124,13 @@ class Gathering:
 
     def as_name(self, value: Value) -> str | None:
         """The property name that a value stands for as a subscript."""
-        if isinstance(value, tuple):
-            value = call_method(value, "join", ())
-        return value if isinstance(value, str) else str(value) if isinstance(value, int) else None
+        return as_text(value)
 
     def arguments(self, node: Node) -> list[Value]:
         """The values of a call's arguments; at most `LIST_LIMIT` of them."""
         arguments = node.child("arguments")
-        return [] if arguments is None else [self.value(part) for part in arguments.children[:LIST_LIMIT]]
+        values: list[Value] = []
+        for part in [] if arguments is None else arguments.children[:LIST_LIMIT]:
+            spread = self.value(part.children[0]) if part.kind == "spread_element" and part.children else None
+            values += spread if isinstance(spread, tuple) else (self.value(part),)
+        return values[:LIST_LIMIT]

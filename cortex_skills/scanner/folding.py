@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cortex_skills.scanner.facts import Facts, Gathering, Use
-from cortex_skills.scanner.pure_calls import call_global, call_method, concat
+from cortex_skills.scanner.pure_calls import as_number, bounded, call_global, call_method, concat
 from cortex_skills.scanner.scopes import CLASS_KINDS, FUNCTION_KINDS, Names
 from cortex_skills.scanner.text_literals import number_value, string_value
-from cortex_skills.scanner.values import LIST_LIMIT, Global, Kind, Value, is_notable, member
+from cortex_skills.scanner.values import LIST_LIMIT, Global, Kind, Value, is_notable, member, truth
 
 if TYPE_CHECKING:
     from cortex_skills.scanner.tree import Node, Tree
@@ -33,6 +33,7 @@ TRANSPARENT_KINDS = frozenset(
     }
 )
 _ROUNDS = 3
+_MOST_DIGITS = 1 << 64
 _CHOICES = frozenset({"||", "??", "&&"})
 _PROTOTYPE_OF = frozenset({("Object", "getPrototypeOf"), ("Reflect", "getPrototypeOf")})
 _PATTERN_TARGETS = frozenset({"variable_declarator", "required_parameter", "optional_parameter"})
@@ -70,14 +71,33 @@ def _number(known: Gathering, node: Node) -> Value:
 def _template(known: Gathering, node: Node) -> Value:
     if node.parent is not None and node.parent.kind == "call_expression" and node.field == "arguments":
         return None
+    return _template_text(known, node, string_value)
+
+
+def _template_text(known: Gathering, node: Node, read: Callable[[str], str | None]) -> Value:
     text: Value = ""
     for part in node.children:
         if part.kind == "template_substitution":
             piece = known.value(part.children[0]) if part.children else None
         else:
-            piece = string_value(known.tree.source(part))
+            piece = read(known.tree.source(part))
         text = concat(text, piece) if isinstance(text, str) else None
     return text
+
+
+def _unary(known: Gathering, node: Node) -> Value:
+    operator, value = node.child("operator"), known.value(node.child("argument"))
+    if operator is None or value is None:
+        return None
+    if operator.kind == "!":
+        known_truth = truth(value)
+        return None if known_truth is None else not known_truth
+    number = as_number(value) if operator.kind in ("+", "-", "~") else None
+    if number is None or not -_MOST_DIGITS < number < _MOST_DIGITS:
+        return None
+    if operator.kind == "~":
+        return ~number if isinstance(number, int) and abs(number) < 1 << 31 else None
+    return number if operator.kind == "+" else -number
 
 
 def _array(known: Gathering, node: Node) -> Value:
@@ -139,6 +159,9 @@ def _call(known: Gathering, node: Node) -> Value:
             return member(arguments[0], "__proto__")
         if callee.path[-1:] == ("bind",):
             return Global(callee.path[:-1])
+        tagged = node.child("arguments")
+        if callee.path == ("String", "raw") and tagged is not None and tagged.kind == "template_string":
+            return _template_text(known, tagged, bounded)
         return call_global(callee.path, arguments)
     target, name = function.child("object"), function.child("property") or function.child("index")
     key = known.property_name(name) if name is not None else None
@@ -211,6 +234,9 @@ _EVALUATORS: dict[str, Callable[[Gathering, Node], Value]] = {
     "subscript_expression": _member,
     "template_string": _template,
     "ternary_expression": _ternary,
+    "true": lambda _known, _node: True,
+    "false": lambda _known, _node: False,
+    "unary_expression": _unary,
     "update_expression": _unknown_write,
     **dict.fromkeys(TRANSPARENT_KINDS, _transparent),
     **dict.fromkeys(FUNCTION_KINDS | CLASS_KINDS, _function),

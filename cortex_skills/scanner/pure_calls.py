@@ -14,12 +14,13 @@ import binascii
 from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
+from cortex_skills.scanner.text_literals import number_value
 from cortex_skills.scanner.values import LIST_LIMIT, TEXT_LIMIT, Value
 
 
 def concat(left: Value, right: Value) -> Value:
-    """`left + right` for a text and a text or number."""
-    if not isinstance(left, str) and not isinstance(right, str):
+    """`left + right` for constants; a list becomes the text of its items."""
+    if not isinstance(left, str | tuple) and not isinstance(right, str | tuple):
         return left + right if isinstance(left, int | float) and isinstance(right, int | float) else None
     first, second = as_text(left), as_text(right)
     return None if first is None or second is None else bounded(first + second)
@@ -29,7 +30,23 @@ def as_text(value: Value) -> str | None:
     """The text that JavaScript makes of a constant."""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        # A list in a list is left alone: how deep they lie is not bounded.
+        joined = _join(value, ()) if not any(isinstance(item, tuple) for item in value) else None
+        return joined if isinstance(joined, str) else None
     return str(value) if isinstance(value, int) else None
+
+
+def as_number(value: Value) -> int | float | None:
+    """The number that JavaScript makes of a constant."""
+    if isinstance(value, int | float):
+        return int(value) if isinstance(value, bool) else value
+    text = as_text(value)
+    if text is None:
+        return None
+    return number_value(text.strip()) if text.strip() else 0
 
 
 def bounded(text: str) -> str | None:
@@ -39,7 +56,12 @@ def bounded(text: str) -> str | None:
 
 def call_global(path: tuple[str | None, ...], arguments: Sequence[Value]) -> Value:
     """The result of calling the global at `path`."""
-    function = _GLOBALS.get(path)
+    if path[-1:] == ("call",):
+        path, arguments = path[:-1], arguments[1:]
+    elif path[-1:] == ("apply",):
+        listed = arguments[1] if len(arguments) > 1 else None
+        path, arguments = path[:-1], listed if isinstance(listed, tuple) else ()
+    function = _GLOBALS.get(path) if arguments else None
     return function(arguments) if function is not None else None
 
 
@@ -51,6 +73,8 @@ def call_method(target: Value, name: str, arguments: Sequence[Value]) -> Value:
     if isinstance(target, tuple):
         list_method = _LIST_METHODS.get(name)
         return list_method(target, arguments) if list_method is not None else None
+    if isinstance(target, int) and name == "toString":
+        return _in_radix(target, arguments)
     return None
 
 
@@ -114,6 +138,58 @@ def _slice(text: str, arguments: Sequence[Value]) -> Value:
     return text[slice(*bounds)] if len(bounds) == len(arguments) and len(bounds) == 2 else _tail(text, arguments)
 
 
+def _substring(text: str, arguments: Sequence[Value]) -> Value:
+    bounds = [max(bound, 0) for bound in arguments[:2] if isinstance(bound, int)]
+    if not bounds or len(bounds) != len(arguments):
+        return None
+    return text[min(bounds) : max(bounds)] if len(bounds) == 2 else text[bounds[0] :]
+
+
+def _substr(text: str, arguments: Sequence[Value]) -> Value:
+    bounds = [bound for bound in arguments[:2] if isinstance(bound, int)]
+    if not bounds or len(bounds) != len(arguments):
+        return None
+    rest = text[bounds[0] :]
+    return rest[: max(bounds[1], 0)] if len(bounds) == 2 else rest
+
+
+def _character(text: str, arguments: Sequence[Value]) -> Value:
+    place = arguments[0] if arguments else 0
+    return text[place] if isinstance(place, int) and -len(text) <= place < len(text) else None
+
+
+def _character_code(text: str, arguments: Sequence[Value]) -> Value:
+    place = arguments[0] if arguments else 0
+    return ord(text[place]) if isinstance(place, int) and 0 <= place < len(text) else None
+
+
+def _replace(count: int) -> Callable[[str, Sequence[Value]], Value]:
+    def replace(text: str, arguments: Sequence[Value]) -> Value:
+        if len(arguments) != 2 or not isinstance(arguments[0], str) or not isinstance(arguments[1], str):
+            return None
+        if "$" in arguments[1] or len(text) * (1 + len(arguments[1])) > 4 * TEXT_LIMIT:
+            return None
+        return bounded(text.replace(arguments[0], arguments[1], count))
+
+    return replace
+
+
+def _repeat(text: str, arguments: Sequence[Value]) -> Value:
+    times = arguments[0] if len(arguments) == 1 else None
+    return text * times if isinstance(times, int) and 0 <= times * len(text) <= TEXT_LIMIT and times >= 0 else None
+
+
+def _in_radix(number: int, arguments: Sequence[Value]) -> Value:
+    radix = arguments[0] if arguments else 10
+    if isinstance(number, bool) or not isinstance(radix, int) or not 2 <= radix <= 36 or not 0 <= number < 1 << 53:
+        return None
+    digits = ""
+    while number or not digits:
+        number, digit = divmod(number, radix)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits
+
+
 def _tail(text: str, arguments: Sequence[Value]) -> Value:
     return text[arguments[0] :] if len(arguments) == 1 and isinstance(arguments[0], int) else None
 
@@ -128,11 +204,21 @@ _GLOBALS: dict[tuple[str | None, ...], Callable[[Sequence[Value]], Value]] = {
     ("unescape",): _from_percent,
 }
 _TEXT_METHODS: dict[str, Callable[[str, Sequence[Value]], Value]] = {
+    "at": _character,
+    "charAt": _character,
+    "charCodeAt": _character_code,
+    "codePointAt": _character_code,
+    "repeat": _repeat,
+    "replace": _replace(1),
+    "replaceAll": _replace(-1),
+    "substr": _substr,
+    "substring": _substring,
+    "toUpperCase": lambda text, _arguments: bounded(text.upper()),
     "concat": _append_text,
     "slice": _slice,
     "split": _split,
     "toString": lambda text, _arguments: text,
-    "toLowerCase": lambda text, _arguments: text.lower(),
+    "toLowerCase": lambda text, _arguments: bounded(text.lower()),
     "trim": lambda text, _arguments: text.strip(),
     "valueOf": lambda text, _arguments: text,
 }

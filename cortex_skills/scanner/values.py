@@ -1,8 +1,8 @@
 """What an expression is known to be before the code runs.
 
 Rules kept here:
-- a value is a constant text or number, a list of values, a global reached by a path of names, a function, or a
-  constructor taken from an object; everything else is unknown (None);
+- a value is a constant text, number or truth value, a list of values, a global reached by a path of names, a function,
+  or a constructor or prototype taken from an object; everything else is unknown (None);
 - a constant never grows past `TEXT_LIMIT` characters or `LIST_LIMIT` members: what would be larger is unknown;
 - a path never grows past `PATH_LIMIT` names.
 """
@@ -38,10 +38,12 @@ class Kind(Enum):
     FUNCTION = "a function of the author's"
     CONSTRUCTOR = "the constructor of an object"
     OWN_CONSTRUCTOR = "this.constructor"
+    PROTOTYPE = "the prototype that objects share"
 
 
 Value: TypeAlias = Union[str, int, float, "tuple[Value, ...]", Global, Kind, None]
 
+_CONSTRUCTORS = (Kind.CONSTRUCTOR, Kind.OWN_CONSTRUCTOR)
 FUNCTION_CONSTRUCTOR = Global(("Function",))
 GLOBAL_OBJECT = Global(())
 
@@ -81,6 +83,13 @@ def leads_on(value: Value) -> bool:
     return isinstance(value, Global) and (not value.path or value.path[0] is None or value.path in HOST_OBJECTS)
 
 
+def truth(value: Value) -> bool | None:
+    """Whether a constant counts as true in a condition; None when that is not known."""
+    if isinstance(value, str | int | float):
+        return bool(value)
+    return True if isinstance(value, tuple) else None
+
+
 def global_named(name: str) -> Global:
     """The global that the bare name `name` means."""
     return GLOBAL_OBJECT if name in GLOBAL_OBJECT_NAMES else Global((name,))
@@ -96,13 +105,15 @@ def member(value: Value, name: str | None, of_this: bool = False) -> Value:
         return Global((*value.path, name)) if len(value.path) < PATH_LIMIT else None
     if value is Kind.FUNCTION and name in ("__proto__", "prototype"):
         return Kind.FUNCTION
+    if name == "__proto__" or (name == "prototype" and value in _CONSTRUCTORS):
+        return Kind.PROTOTYPE
     if isinstance(value, str | tuple) and name is not None and name.isascii() and name.isdigit() and len(name) < 5:
         return value[int(name)] if int(name) < len(value) else None
     return None
 
 
 def _constructor_of(value: Value, of_this: bool) -> Value:
-    if isinstance(value, Kind):
+    if isinstance(value, Kind) and value is not Kind.PROTOTYPE:
         return FUNCTION_CONSTRUCTOR
     if isinstance(value, Global) and value.path:
         first, last = value.path[0], value.path[-1]
