@@ -30,6 +30,7 @@ def status_of(plugin: Plugin, active: ActiveSkills, budgets: Budgets) -> dict[st
         "verification": {
             "requireSignature": verification.require_signature,
             "autoScan": verification.auto_scan,
+            "polValidation": verification.pol_validation,
             "trustOnFirstUse": verification.trust_on_first_use,
         },
         "hotReload": {
@@ -52,4 +53,5 @@ def _skill(skill: Skill, budgets: Budgets) -> dict[str, Any]:
         "queriesUsed": budgets.queries_used(skill.name),
         "assertionsUsed": budgets.assertions_used(skill.name),
         "writesUsed": budgets.writes_used(skill.name),
+        "shapes": skill.rules.digest if skill.rules else None,
     }

@@ -67,6 +67,8 @@ def _show(out: Output, report: dict[str, Any]) -> None:
     first_use = ", a new publisher is trusted on first use" if verification["trustOnFirstUse"] else ""
     required = verification["requireSignature"]
     out.line("signatures  ", (f"required{first_use}", "") if required else ("not required", style_of("warn")))
+    if not verification["polValidation"]:
+        out.line("proofs      ", ("off: what requires one is not written", style_of("warn")))
     if not report["skills"]:
         out.line("skills      none is loaded")
     for skill in report["skills"]:

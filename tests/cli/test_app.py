@@ -137,6 +137,12 @@ def test_an_environment_that_is_not_in_order_ends_with_2(run, words, code):
     assert answer.error["code"] == code
 
 
+def test_the_status_tells_when_nothing_is_proved(run):
+    told = "proofs      off: what requires one is not written"
+    assert told not in run("status").stdout
+    assert told in run("status", env={"CORTEX_VERIFICATION__POL_VALIDATION": "false"}).stdout
+
+
 def test_every_line_of_a_long_error_but_the_first_is_indented(run, tmp_path):
     path = tmp_path / "cortex.yaml"
     path.write_text("stoer: x\nagentNamespace: 5\n")

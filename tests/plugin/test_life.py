@@ -120,11 +120,17 @@ def test_the_status_is_ready_for_json_and_holds_what_was_used(opened: Opened, sk
             "queriesUsed": 1,
             "assertionsUsed": 1,
             "writesUsed": 0,
+            "shapes": None,
         }
     ]
     assert (status["namespace"], status["store"], status["agent"]) == ("mayros", "memory:", "me")
     assert (len(status["session"]), len(status["warnings"])) == (32, 1)
-    assert status["verification"] == {"requireSignature": False, "autoScan": True, "trustOnFirstUse": False}
+    assert status["verification"] == {
+        "requireSignature": False,
+        "autoScan": True,
+        "polValidation": True,
+        "trustOnFirstUse": False,
+    }
 
 
 # --- opening
