@@ -18,13 +18,11 @@ from typing import Any
 
 from cortex_skills.proofs.zk.group import NotCanonicalError
 from cortex_skills.proofs.zk.transcript import frames
-from cortex_skills.proofs.zk.values import text_bytes
 
 MAX_NONCE = 256  # bytes in UTF-8
 
 _MAX_TRIPLE = 64 << 10
 _MAX_WORD = 256
-_PARTS = ("namespace", "triple", "skill", "version", "nonce", "expiry")
 _LONGEST = (_MAX_WORD, _MAX_TRIPLE, _MAX_WORD, _MAX_WORD, MAX_NONCE, _MAX_WORD)
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _KEYS = ("namespace", "triple", "tripleHash", "skill", "skillVersion", "nonce", "expires")
@@ -62,12 +60,12 @@ class Statement:
 
     def __post_init__(self) -> None:
         texts = (self.namespace, self.triple, self.skill, self.skill_version, self.nonce, self.expires)
-        if not all(isinstance(text, str) for text in texts):
-            raise NotCanonicalError("a part of the statement is not a text")
-        namespace, line, *words = parts = [text_bytes(text) for text in texts]
-        for part, name, longest in zip(parts, _PARTS, _LONGEST, strict=True):
-            if len(part) > longest:
-                raise NotCanonicalError(f"the {name} of a statement has more than {longest} bytes")
+        try:
+            namespace, line, *words = parts = [str.encode(text) for text in texts]
+        except (TypeError, UnicodeEncodeError):
+            raise NotCanonicalError("a part of the statement is not a Unicode text") from None
+        if any(map(int.__gt__, map(len, parts), _LONGEST)):
+            raise NotCanonicalError("a part of the statement is too long, such as its nonce")
         self.end()
         digest = sha256(line + b"\n").digest()
         object.__setattr__(self, "triple_hash", digest.hex())

@@ -15,10 +15,12 @@ from functools import cache
 from hashlib import sha512
 
 from cortex_skills.proofs.zk.generators import SUITE, B, value_generator
-from cortex_skills.proofs.zk.group import L
+from cortex_skills.proofs.zk.group import BYTES, L
 
 DOMAIN = b"cortex-skills/zk"
 VERSION = b"1"
+
+_POINT = BYTES.to_bytes(4, "big")  # the frame of a point
 
 
 def frame(item: bytes) -> bytes:
@@ -49,8 +51,9 @@ class Transcript:
         self.context = b"".join((prefix(), statement, frames(claim)))
 
     def challenge(self, messages: Iterable[bytes]) -> int:
-        """The challenge that answers the first messages of a proof."""
-        return int.from_bytes(sha512(self.context + frames(messages)).digest(), "little") % L
+        """The challenge that answers the first messages of a proof, which are points."""
+        framed = [_POINT + message for message in messages]
+        return int.from_bytes(sha512(self.context + b"".join(framed)).digest(), "little") % L
 
 
 @cache
