@@ -54,17 +54,34 @@ def read_private(path: Path, max_bytes: int) -> bytes:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Put a file in the place of what is there, if anything; its folder is made when it is not there.
+    """Put a file, this user's alone, in the place of what is there; its folder is made when it is not there.
 
     Raises:
         OSError: it cannot be written; what was there is there still.
 
     """
     make_private_folder(path.parent)
+    write_whole(path, data, 0o600)
+
+
+def write_whole(path: Path, data: bytes, mode: int) -> None:
+    """Put a file in the place of what is there, if anything: whole or not at all.
+
+    Args:
+        path: the file; its folder is there.
+        data: what it holds.
+        mode: who may read and write it, such as 0o644.
+
+    Raises:
+        OSError: it cannot be written; what was there is there still.
+
+    """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600 from the start
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            if _POSIX:
+                os.fchmod(file.fileno(), mode)
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path)
@@ -72,8 +89,18 @@ def write_private(path: Path, data: bytes) -> None:
         with suppress(OSError):
             Path(name).unlink()
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable.
+
+    Raises:
+        OSError: it cannot be done.
+
+    """
     if _POSIX:
-        folder = os.open(path.parent, os.O_RDONLY)
+        folder = os.open(path, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:

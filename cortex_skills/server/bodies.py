@@ -11,7 +11,6 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from starlette.types import Receive
 
 from cortex_skills.server.errors import HttpError
 from cortex_skills.server.schemas import component, problems_of
+from cortex_skills.strict_json import read_json
 
 MAX_BODY = 8 << 20
 MAX_HELD = 256 << 20
@@ -106,9 +106,7 @@ def parse_json(body: bytes) -> Any:
 
     """
     try:
-        document = json.loads(body.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_without_duplicates)
-    except RecursionError:
-        raise _invalid("the body is nested too deeply") from None
+        document = read_json(body)
     except UnicodeDecodeError:
         raise _invalid("the body is not UTF-8") from None
     except ValueError as error:  # also an integer of more than 4,300 digits
@@ -202,17 +200,6 @@ def _check_depth(document: Any) -> None:
         if not level:
             return
     raise _invalid("the body is nested too deeply", f"at most {_MAX_DEPTH} levels")
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        raise ValueError("a key is given twice")
-    return document
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
 
 
 def _too_large() -> HttpError:

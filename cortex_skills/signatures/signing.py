@@ -9,8 +9,6 @@ Rules kept here:
 from __future__ import annotations
 
 import os
-import tempfile
-from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +16,7 @@ from pathlib import Path
 from cortex_graph.moments import date_time
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest
-from cortex_skills.private_files import write_private
+from cortex_skills.private_files import write_private, write_whole
 from cortex_skills.proofs.keys import Key, KeyFolder
 from cortex_skills.reading import SIGNATURE
 from cortex_skills.schemas import shown
@@ -136,18 +134,7 @@ def check_own(folder: Path) -> None:
 def _put(path: Path, data: bytes) -> None:
     """Put a file, readable by all, in the place of what is there."""
     try:
-        handle, name = tempfile.mkstemp(prefix=".sign-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                os.fchmod(file.fileno(), 0o644)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        write_whole(path, data, 0o644)
     except OSError as error:
         raise CortexError(
             "config_invalid", f"{path} cannot be written: {error.strerror}", hint="make the skill's folder writable"

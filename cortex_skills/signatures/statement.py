@@ -31,6 +31,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.reading import MAX_SIGNATURE
 from cortex_skills.schemas import shown
 from cortex_skills.signatures.files import MAX_FILES, SkillFile
+from cortex_skills.strict_json import read_json
 
 FORMAT = "cortex-skill-signature/1"
 PUBLISHER = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?", re.ASCII)
@@ -124,8 +125,8 @@ def read_signature(data: bytes) -> Signature:
     if len(data) > MAX_SIGNATURE:
         _refuse(f"it has more than {MAX_SIGNATURE >> 20} MiB")
     try:
-        document = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        document = read_json(data)
+    except ValueError as error:
         _refuse(f"it is no JSON that this reads: {error}")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         _refuse(f"its format is not {FORMAT}")
@@ -194,17 +195,6 @@ def _matching(form: re.Pattern[str], value: Any, name: str) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
         _refuse(f"its {name} is not in hexadecimal, in small letters, of the right length")
     return str(value)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _refuse(problem: str) -> NoReturn:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, make_private_folder, read_private
+from cortex_skills.private_files import NotPrivateError, make_private_folder, read_private, sync_folder
 from cortex_skills.proofs.keys.ed25519 import SEED_BYTES, Key
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -160,12 +160,7 @@ class KeyFolder:
             path.hardlink_to(name)
         finally:
             Path(name).unlink()
-        if _POSIX:
-            folder = os.open(self.path, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        sync_folder(self.path)
 
 
 def _read(path: Path) -> bytes:

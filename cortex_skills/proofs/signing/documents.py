@@ -8,11 +8,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from cortex_skills.proofs.signing.errors import MalformedError
+from cortex_skills.strict_json import read_json
 
 MAX_CHARACTERS = 256 << 10
 MAX_DEPTH = 24
@@ -33,10 +33,7 @@ def read_document(text: str | bytes) -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS * (1 if isinstance(text, str) else 4):
         raise MalformedError(f"the document has more than {MAX_CHARACTERS} characters")
     try:
-        text = text if isinstance(text, str) else text.decode()
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-    except RecursionError:
-        raise MalformedError(f"the document is nested more than {MAX_DEPTH} levels deep") from None
+        document = read_json(text)
     except ValueError as error:
         raise MalformedError(f"the document is no JSON: {str(error)[:200]}") from None
     check_document(document)
@@ -84,14 +81,3 @@ def _check_value(value: Any) -> None:
             raise MalformedError("the document holds an integer that not every reader keeps: write it as text")
     elif not isinstance(value, float) or not math.isfinite(value):
         raise MalformedError(f"the document holds {'null' if value is None else type(value).__name__}")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        raise ValueError("a key is given twice")
-    return document
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
