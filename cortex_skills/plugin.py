@@ -35,7 +35,7 @@ from cortex_skills.stopping import Stop
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.enrichment import Sanitized
+    from cortex_skills.enrichment import Policy, Sanitized
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.reload import Approval, ReloadReport
     from cortex_skills.skill import Skill
@@ -58,8 +58,10 @@ class Plugin:
         agent: str,
         approve: Approval = False,
         developing: Collection[str | Path] = (),
+        cleaning: Policy | None = None,
     ) -> None:
         from cortex_skills.active import ActiveSkills
+        from cortex_skills.enrichment.policy import RULE
         from cortex_skills.loader import Loader
         from cortex_skills.memory import Memories
         from cortex_skills.runtime import Session
@@ -71,6 +73,7 @@ class Plugin:
         self.graph = graph
         self.memories = Memories(graph)
         self.agent = checked_agent(agent)
+        self.cleaning = RULE if cleaning is None else cleaning
         self.session = uuid.uuid4().hex
         self._tools = TOOLS
         self._proving = threading.Lock()
@@ -97,6 +100,7 @@ class Plugin:
         agent: str = DEFAULT_AGENT,
         approve: Approval = False,
         developing: Collection[str | Path] = (),
+        cleaning: Policy | None = None,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -107,6 +111,7 @@ class Plugin:
                 `graph:write`, or what a function says of the skill's name and a set of them. By default none.
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
                 since the local developer's key signs them as they are read.
+            cleaning: how much stricter than the rule what a model reads is cleaned (`cortex_skills.enrichment.Policy`).
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
@@ -119,7 +124,7 @@ class Plugin:
             log.warning("configuration: %s", warning)
         graph = open_graph(config)
         try:
-            return cls(config, graph, agent, approve, developing)
+            return cls(config, graph, agent, approve, developing, cleaning)
         except BaseException:
             graph.store.close()
             raise
@@ -261,7 +266,7 @@ class Plugin:
                 outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, stop, enrich)
             finally:
                 chosen.calls.leave()
-            cleaned, result = _cleaned(outcome)
+            cleaned, result = _cleaned(outcome, self.cleaning)
         except Exception as error:
             result = failed(as_ours(audit.word(tool), error))
         if audit.is_kept() or self._events.are_told("after_tool_call"):
@@ -272,7 +277,7 @@ class Plugin:
                 agent=audit.word(who),
                 outcome=result.code or "ok",
                 milliseconds=round((time.monotonic() - started) * 1000, 3),
-                stripped=cleaned.stripped_count if cleaned else 0,
+                stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             )
             audit.record(entry)
             self._events.after_tool_call(ToolEnd(entry, self.session, result))
@@ -305,6 +310,7 @@ class Plugin:
                 prover=self.prover,
                 enrich=enrich,
                 stop=stop,
+                cleaning=self.cleaning,
             )
             outcome = tool.run(call)
             if not outcome.spent:
@@ -421,7 +427,7 @@ class Plugin:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
                     triples += result.details["matches"]
-            blocks.append(context_block(skill.name, triples))
+            blocks.append(context_block(skill.name, triples, self.cleaning))
         return "\n".join(block for block in blocks if block)
 
     def status(self) -> dict[str, Any]:
@@ -469,13 +475,14 @@ def checked_agent(agent: object) -> str:
     return agent
 
 
-def _cleaned(outcome: Outcome) -> tuple[Sanitized | None, Result]:
+def _cleaned(outcome: Outcome, policy: Policy) -> tuple[Sanitized | None, Result]:
     """The answer with what the skill said, cleaned."""
     if outcome.enrichment is None:
         return None, Result(outcome.text, outcome.details)
     from cortex_skills.enrichment import sanitize_enrichment
+    from cortex_skills.enrichment.triples import quotations
 
-    cleaned = sanitize_enrichment(outcome.enrichment)
+    cleaned = sanitize_enrichment(outcome.enrichment, policy, quotations=quotations(outcome.details["matches"]))
     report = outcome.details["enrichment"]
     report |= {"strippedCount": cleaned.stripped_count, "reasons": [asdict(r) for r in cleaned.reasons]}
     if not cleaned.safe:

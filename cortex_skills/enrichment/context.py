@@ -3,7 +3,7 @@
 Rules kept here:
 - one `<semantic-skill-context skill="...">` element of well-formed XML 1.0, whatever names and literals hold: a triple
   a line, `subject predicate object`, the object as JSON;
-- no triples, no block;
+- no triples, no block; no instruction to the model in a name or a literal (`triples`);
 - at most 4096 characters: what does not fit is dropped by whole lines, and a last line says how many.
 """
 
@@ -15,8 +15,11 @@ from itertools import islice
 from typing import Any
 
 from cortex_skills.enrichment.fitting import BLOCK_LIMIT
+from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.steps import NOTHING
+from cortex_skills.enrichment.strictness import marked
 from cortex_skills.enrichment.structure import STRING_LIMIT, cut, limit_structure
+from cortex_skills.enrichment.triples import why_withheld
 from cortex_skills.escaping import json_text, one_line
 
 _TAG = "semantic-skill-context"
@@ -24,12 +27,13 @@ _LONGEST_NAME = 200
 _LONGEST_NOTE = len("\n(1000000000000 more triples are not shown)")
 
 
-def context_block(skill: str, triples: Sequence[Mapping[str, Any]]) -> str:
+def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Policy = RULE) -> str:
     """The block of the triples that the declared queries of `skill` found.
 
     Args:
         skill: the name of the skill.
         triples: mappings with `subject`, `predicate` (texts) and `object` (a JSON value).
+        policy: what is taken out beyond the rule.
 
     Returns:
         The block, at most 4096 characters; empty when there are no triples.
@@ -43,8 +47,8 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]]) -> str:
     lines: list[str] = []
     # A line has at least four characters, so no more than this many can fit.
     for triple in islice(triples, BLOCK_LIMIT // 4):
-        line = f"\n{_line(triple)}"
-        if len(line) <= left:
+        line = f"\n{_line(triple, policy)}"
+        if len(line) <= left and why_withheld(triple, policy) is None:
             lines.append(line)
             left -= len(line)
     missing = len(triples) - len(lines)
@@ -53,8 +57,8 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]]) -> str:
     return f"{opening}{''.join(lines)}{closing}"
 
 
-def _line(triple: Mapping[str, Any]) -> str:
-    found = limit_structure(triple["object"]).value
+def _line(triple: Mapping[str, Any], policy: Policy) -> str:
+    found = marked(limit_structure(triple["object"]).value, policy)
     object_ = json_text(None if found is NOTHING else found)
     return f"{_name(triple['subject'])} {_name(triple['predicate'])} {object_}"
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.schemas import did_you_mean
 
@@ -52,6 +53,7 @@ class Call:
         prover: answers what makes proofs of logic in this namespace; None where nothing is proved.
         enrich: whether the skill is asked what it has to say.
         stop: ends the call early.
+        cleaning: how much stricter than the rule what a model reads is cleaned.
 
     """
 
@@ -65,6 +67,7 @@ class Call:
     prover: Callable[[], Prover] | None = None
     enrich: bool = True
     stop: Stop | None = None
+    cleaning: Policy = RULE
 
 
 @dataclass(frozen=True, slots=True)

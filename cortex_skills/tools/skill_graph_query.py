@@ -6,6 +6,7 @@ Rules kept here:
 - what agents remember is not shown: that is `skill_memory_context`'s;
 - what is shown as a triple came from the graph: a skill may leave results out or reorder them, not add or alter one;
 - proofs are shown with what came of checking them just now, and none is made here (`proofs.logic.showing`);
+- an instruction to the model in a name or a literal is withheld from the text, and the line says so (`enrichment`);
 - a skill that fails, or has nothing to say, never costs the triples: `details.enrichment` says what became of it.
 """
 
@@ -17,7 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cortex_skills.enrichment.policy import Policy
+from cortex_skills.enrichment.strictness import marked
+from cortex_skills.enrichment.triples import why_withheld
 from cortex_skills.errors import CortexError
+from cortex_skills.escaping import shown_name
 from cortex_skills.memory.hiding import without_memories
 from cortex_skills.tools.arguments import MATCH, NAME, VALUE
 from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
@@ -80,7 +85,7 @@ def _run(call: Call) -> Outcome:
     said = _ask(call, scope, page["matches"]) if call.enrich else _Said(page["matches"])
     narrowed = len(said.matches) != len(page["matches"])
     found = len(said.matches) if narrowed else page["total"]
-    lines = [line_of(triple) for triple in said.matches]
+    lines = [_line(triple, call.cleaning) for triple in said.matches]
     text = "\n".join([f"{found} triples found:", *lines]) if lines else "No matching triples."
     details = {
         "total": page["total"],
@@ -113,6 +118,17 @@ def _add_proofs(call: Call, said: _Said, details: dict[str, Any]) -> str:
     details["proofs"] = shower.proofs(said.matches)
     verdicts = Counter(entry["verdict"] for entry in details["proofs"])
     return f"\nproofs: {', '.join(f'{count} {verdict}' for verdict, count in sorted(verdicts.items())) or 'none'}"
+
+
+def _line(triple: dict[str, Any], policy: Policy) -> str:
+    """A triple as a model reads it."""
+    withheld = why_withheld(triple, policy)
+    if withheld is None:
+        return line_of({**triple, "object": marked(triple["object"], policy)} if policy.mark else triple)
+    part, reason = withheld
+    if part != "object":
+        return f"(a triple is withheld: its {part}: {reason})"
+    return f"{shown_name(triple['subject'])} {shown_name(triple['predicate'])} (withheld: {reason})"
 
 
 def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:

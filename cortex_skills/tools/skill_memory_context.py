@@ -9,9 +9,11 @@ Rules kept here:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cortex_skills.enrichment.fitting import BLOCK_LIMIT
+from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.sanitize import clean
 from cortex_skills.enrichment.steps import NOTHING
 from cortex_skills.escaping import json_text
@@ -45,7 +47,7 @@ def _run(call: Call) -> Outcome:
     found: list[dict[str, Any]] = []
     stripped = 0
     for memory, scored in recalled.found:
-        said, removed = _cleaned(memory)
+        said, removed = _cleaned(memory, call.cleaning)
         stripped += removed
         if said is not None:
             found.append({**memory.to_json(), **said, **scored.to_json()})
@@ -59,9 +61,11 @@ def _run(call: Call) -> Outcome:
     return Outcome(_text(found), details)
 
 
-def _cleaned(memory: Memory) -> tuple[dict[str, Any] | None, int]:
+def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int]:
     """What may be shown of a memory, None when nothing; and how many values were taken out of it."""
-    cleaned = clean({"text": memory.text, "tags": list(memory.tags)})
+    if policy.allowed_keys is not None:
+        policy = replace(policy, allowed_keys={*policy.allowed_keys, "text", "tags"})
+    cleaned = clean({"text": memory.text, "tags": list(memory.tags)}, policy)
     removed = sum(removal.count for removal in cleaned.removals)
     if cleaned.value is NOTHING or "text" not in cleaned.value:
         return None, removed

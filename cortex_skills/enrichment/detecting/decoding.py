@@ -22,12 +22,18 @@ import re2
 _MOST_RUNS = 8
 _READABLE, _SHORTEST = 0.85, 4
 # Something that is no word of a language: digits or capitals within a long one, escapes, digits in even groups.
-_PERHAPS = re.compile(
+_PERHAPS = (
     r"\\[xu]|[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}"
     r"|[A-Z2-7]{16}|(?:[0-9a-fA-F]{2}[ :,-]){7}|[01]{8}[ ,]?[01]{8}|(?:[0-9]{2,3}[ ,;]{1,2}){6}"
     r"|[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}"
 )
+_BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BLANKS = re.compile(r"[\s\"',]+")
+
+
+@cache
+def _perhaps() -> Any:
+    return re2.compile(_PERHAPS)
 
 
 @cache
@@ -42,7 +48,10 @@ def _patterns() -> tuple[tuple[Any, Callable[[str], str | None]], ...]:
             (r"(?:\b1?[0-9]{2}[ ,;]{1,2}){6,}1?[0-9]{2}\b", _decimal),
             (r"\b[A-Z2-7]{16,}={0,6}", _base32),
             (r"[A-Za-z0-9+/_-]{12,}={0,2}", _base64),
-            (r"[A-Za-z0-9+/_-]{4,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,}){1,}={0,2}", _base64),
+            (
+                r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}",
+                _base64,
+            ),
         )
     )
 
@@ -57,13 +66,14 @@ def decoded(text: str) -> Iterator[str]:
         plain = html.unescape(text)
         if plain != text:
             yield plain
-    if not _PERHAPS.search(text):
+    encoded = text.encode("utf-8", "replace")
+    if not _perhaps().search(encoded):
         return
     for pattern, decode in _patterns():
-        for count, run in enumerate(pattern.finditer(text)):
+        for count, run in enumerate(pattern.finditer(encoded)):
             if count == _MOST_RUNS:
                 break
-            plain_run = decode(run.group())
+            plain_run = decode(run.group().decode())
             if plain_run is not None:
                 yield plain_run
 

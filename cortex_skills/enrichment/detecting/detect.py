@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from cortex_skills.enrichment.detecting import reading, rules
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
-from cortex_skills.enrichment.detecting.lexicon import VERBS, lexicon
+from cortex_skills.enrichment.detecting.lexicon import lexicon
 from cortex_skills.enrichment.detecting.signs import seen_in
 
 DEPTH = 3
@@ -40,7 +40,9 @@ _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
 _LONGEST_TITLE, _CAPITALS = 80, 0.6
-_HUMPS, _WORD, _RARE = 3, 12, 18
+# What is no more than a name cannot say anything.
+_NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
+_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 
@@ -48,7 +50,7 @@ _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 @lru_cache(maxsize=4096)
 def detect(text: str) -> str | None:
     """The kind of instruction that `text` holds; None when it holds none."""
-    if len(text) < 4:
+    if text.isascii() and (len(text) < _SHORTEST or _NAME.fullmatch(text)):
         return None
     return _detect(text, DEPTH, [_MOST_DECODED])
 
@@ -107,9 +109,9 @@ def _views(text: str, plain: str) -> Iterator[str]:
     if len(_DIGIT_IN_WORD.findall(plain)) >= 2:
         yield from (plain.translate(table) for table in _LEET)
     words = set(_NOT_LETTERS.split(plain))
-    if not words.isdisjoint(_rotated()):
+    if len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
-    if not words.isdisjoint(_reversed()) or "\u202e" in text:
+    if len(words & _reversed()) >= _PAIR or "\u202e" in text:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
@@ -138,14 +140,17 @@ def _squeezed(text: str, plain: str) -> str | None:
 
 @cache
 def _rotated() -> frozenset[str]:
-    """The verbs that give orders, as rot13 writes them."""
-    return frozenset(codecs.encode(word, "rot13") for word in _known_verbs())
+    """The words that count, as rot13 writes them, but for those that are words then, too."""
+    words = _english()
+    return frozenset(codecs.encode(word, "rot13") for word in words) - words
 
 
 @cache
 def _reversed() -> frozenset[str]:
-    return frozenset(word[::-1] for word in _known_verbs())
+    words = _english()
+    return frozenset(word[::-1] for word in words) - words
 
 
-def _known_verbs() -> Iterator[str]:
-    return (word for word, mask in lexicon().words.items() if mask & VERBS and len(word) >= 4)
+def _english() -> frozenset[str]:
+    known = lexicon().words
+    return frozenset(word for word, mask in known.items() if len(word) >= 3 and word.isascii() and mask)
