@@ -13,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -137,30 +137,7 @@ class Verifier:
             raise CortexError("signature_invalid", f"your signature cannot be read: {error.strerror}") from None
 
     def _check_holds(self, signature: Signature, reading: Reading, manifest: Manifest, there: list[SkillFile]) -> None:
-        """Refuse what is not as the signature says, whoever made it."""
-        said = signature.statement
-        check_is_about(said, manifest.name, version_of(manifest))
-        try:
-            public = public_of(said.key)
-        except ValueError as error:
-            raise CortexError(
-                "signature_invalid", f"{manifest.name} is signed with a key that is none: {error}"
-            ) from None
-        if not verify(public, said.message(), signature.signature):
-            raise CortexError(
-                "signature_invalid",
-                f"the signature of {manifest.name} was not made with the key that it names",
-                hint="the file was changed, or made up: get the skill from its publisher again",
-            )
-        found = differences(signature.files, there) or _unlike(signature, reading)
-        if found:
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            raise CortexError(
-                "signature_invalid",
-                f"{manifest.name} is not as it was signed: {found[0]}{more}",
-                hint="get the skill from its publisher again; if the change is yours, sign it again",
-                details={"differences": [difference.to_json() for difference in found[:_MAX_SHOWN]]},
-            )
+        check_holds(signature, manifest.name, version_of(manifest), there, reading.texts())
 
     def _check_trusted(self, signature: Signature, folder: Path) -> None:
         said = signature.statement
@@ -179,12 +156,51 @@ class Verifier:
         return accepted(signature.statement, trust, datetime.now(UTC), first_use=self.first_use)
 
 
-def _unlike(signature: Signature, reading: Reading) -> list[Difference]:
+def check_holds(
+    signature: Signature, skill: str, version: str, there: list[SkillFile], read: Mapping[str, str] | None = None
+) -> None:
+    """Refuse what is not as a signature says, whoever made it.
+
+    Args:
+        signature: of the skill.
+        skill: the name that it has to be about.
+        version: the version that it has to be about; empty for none.
+        there: the skill's files.
+        read: the texts that were read from them, to be run, by their paths.
+
+    Raises:
+        CortexError: `signature_invalid`.
+
+    """
+    said = signature.statement
+    check_is_about(said, skill, version)
+    try:
+        public = public_of(said.key)
+    except ValueError as error:
+        raise CortexError("signature_invalid", f"{skill} is signed with a key that is none: {error}") from None
+    if not verify(public, said.message(), signature.signature):
+        raise CortexError(
+            "signature_invalid",
+            f"the signature of {skill} was not made with the key that it names",
+            hint="the file was changed, or made up: get the skill from its publisher again",
+        )
+    found = differences(signature.files, there) or _unlike(signature, read or {})
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise CortexError(
+            "signature_invalid",
+            f"{skill} is not as it was signed: {found[0]}{more}",
+            hint="get the skill from its publisher again; if the change is yours, sign it again",
+            details={"differences": [difference.to_json() for difference in found[:_MAX_SHOWN]]},
+        )
+
+
+def _unlike(signature: Signature, read: Mapping[str, str]) -> list[Difference]:
     """What was read into memory and is not what was signed: it changed on the disk between two looks."""
     signed = signature.hashes()
     return [
         Difference("changed", path)
-        for path, text in sorted(reading.texts().items())
+        for path, text in sorted(read.items())
         if signed.get(path) not in (_sha256(text.encode()), _sha256(_BOM + text.encode()))
     ]
 
