@@ -30,7 +30,7 @@ def frame(item: bytes) -> bytes:
 
 def frames(items: Iterable[bytes]) -> bytes:
     """Items one after the other, each with its length before it."""
-    return b"".join([part for item in items for part in (len(item).to_bytes(4, "big"), item)])
+    return b"".join([len(item).to_bytes(4, "big") + item for item in items])
 
 
 class Transcript:
@@ -48,7 +48,7 @@ class Transcript:
     __slots__ = ("context",)
 
     def __init__(self, statement: bytes, claim: Iterable[bytes]) -> None:
-        self.context = b"".join((prefix(), statement, frames(claim)))
+        self.context = prefix() + statement + frames(claim)
 
     def challenge(self, messages: Iterable[bytes]) -> int:
         """The challenge that answers the first messages of a proof, which are points."""
