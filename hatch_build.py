@@ -1,16 +1,17 @@
 """Build hook: brings the WebAssembly guests into `cortex_sandbox/guests`.
 
 Rules kept here:
-- the guests are exactly those that `package-lock.json` pins; `npm ci` checks their integrity hashes;
-- no install script of any package runs (`--ignore-scripts`);
-- the work happens once: a stamp over every input says whether the guests are current;
-- QuickJS is optimised for speed by binaryen before it is compiled: small functions are inlined, so that fewer of them
-  pay for a stack check and an epoch check (a fifth less time for JavaScript, with the same stack);
+- what they are made from is exactly what is pinned: esbuild in `package-lock.json`, where `npm ci` checks integrity
+  hashes, QuickJS's source and its compiler in `sandbox/guest/engine/requirements.txt`, where pip does;
+- no install script of any npm package runs (`--ignore-scripts`);
+- the work happens once: a stamp over every input says whether the guests are current, and one over those of QuickJS
+  whether that may stay while the rest is made anew;
+- QuickJS is compiled (`sandbox/guest/engine/build.py`) while esbuild is being frozen, on another core;
 - esbuild is started, made to bundle a sample, and frozen as it waits for more, so that nobody who bundles pays for that
   again; what comes out depends on the inputs alone;
 - nothing is half-written: the folder is put in place in one rename, after all of it exists.
 
-Runs for a wheel and for an editable install alike. Needs Node.js here; whoever installs the wheel does not.
+Runs for a wheel and for an editable install alike. Needs Node.js and pip here; whoever installs the wheel does not.
 """
 
 from __future__ import annotations
@@ -38,83 +39,88 @@ FREEZING = [
 # How often the sample may be bundled until the memory has the shape that it shall keep.
 WARM_RUNS = 60
 NPM_FILES = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]
-WASM = {
-    "quickjs.wasm": "quickjs-wasi/quickjs.wasm",
-    "quickjs.LICENSE": "quickjs-wasi/LICENSE",
-    "esbuild.wasm": "@esbuild/wasi-preview1/esbuild.wasm",
-}
-# Larger bounds win another few per cent and double the code; QuickJS's interpreter loop must not grow its frame.
-OPTIMISE = (
-    "--enable-bulk-memory",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
-    "-O3",
-    "--inline-functions-with-loops",
-    "--always-inline-max-function-size=40",
-    "--flexible-inline-max-function-size=100",
-)
+ESBUILD = "@esbuild/wasi-preview1"
+ENGINE = ROOT / "sandbox" / "guest" / "engine"
+ENGINE_FILES = ("quickjs.wasm", "quickjs.LICENSE")
 
 
 def stamp_of_inputs() -> str:
     """SHA-256 over every file that decides what the guests are."""
+    own = [*NPM_FILES, BOOTSTRAP, BUILDER, SNAPSHOT, *sorted(WARM.iterdir()), *FREEZING, Path(__file__).resolve()]
+    return _stamp([*own, *_engine_inputs()])
+
+
+def _engine_inputs() -> list[Path]:
+    return sorted(path for path in ENGINE.iterdir() if path.is_file())
+
+
+def _stamp(paths: list[Path]) -> str:
     digest = hashlib.sha256()
-    for path in [
-        *NPM_FILES,
-        BOOTSTRAP,
-        BUILDER,
-        SNAPSHOT,
-        *sorted(WARM.iterdir()),
-        *FREEZING,
-        Path(__file__).resolve(),
-    ]:
+    for path in paths:
         content = path.read_bytes()
         digest.update(f"{path.name}:{len(content)}:".encode() + content)
     return digest.hexdigest()
 
 
 def build_guests() -> None:
-    """Fetch the guests and transpile the bootstrap, unless what is there is current."""
-    stamp = stamp_of_inputs()
-    marker = GUESTS / "guests.json"
-    if marker.is_file() and json.loads(marker.read_text())["stamp"] == stamp:
+    """Make the guests, unless what is there is current."""
+    stamp, engine_stamp = stamp_of_inputs(), _stamp(_engine_inputs())
+    found = _what_is_there()
+    if found.get("stamp") == stamp:
         return
     for tool in ("npm", "node"):
         if shutil.which(tool) is None:
             raise RuntimeError(f"building cortex-skills needs Node.js 20 or newer: `{tool}` was not found")
     with tempfile.TemporaryDirectory(dir=GUESTS.parent, prefix=".guests-") as scratch:
         work = Path(scratch)
-        for path in NPM_FILES:
-            shutil.copy(path, work)
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=work, check=True)
         out = work / "guests"
         out.mkdir()
-        packages = work / "node_modules"
-        for name, source in WASM.items():
-            shutil.copy(packages / source, out / name)
-        quickjs = str(out / "quickjs.wasm")
-        subprocess.run(["node", str(packages / "binaryen/bin/wasm-opt"), *OPTIMISE, quickjs, "-o", quickjs], check=True)
-        subprocess.run(
-            [
-                "node",
-                "--no-warnings",
-                str(BUILDER),
-                str(out / "esbuild.wasm"),
-                str(BOOTSTRAP),
-                str(out / "bootstrap.js"),
-            ],
-            check=True,
-        )
-        version = json.loads((packages / "@esbuild/wasi-preview1/package.json").read_text())["version"]
-        _freeze_esbuild(out / "esbuild.wasm", version, work)
+        compiling = None
+        if found.get("engine") == engine_stamp and _is_whole(found):
+            for name in ENGINE_FILES:
+                shutil.copy(GUESTS / name, out / name)
+        else:
+            compiling = subprocess.Popen([sys.executable, str(ENGINE / "build.py"), str(out)])
+        try:
+            _make_esbuild(work, out)
+        finally:
+            failed = compiling is not None and compiling.wait()
+        if failed:
+            raise RuntimeError("QuickJS could not be compiled: what its build said stands above")
         digests = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-        (out / "guests.json").write_text(json.dumps({"stamp": stamp, "sha256": digests}, indent=2) + "\n")
+        told = {"stamp": stamp, "engine": engine_stamp, "sha256": digests}
+        (out / "guests.json").write_text(json.dumps(told, indent=2) + "\n")
         for path in out.iterdir():
             path.chmod(0o644)
         shutil.rmtree(GUESTS, ignore_errors=True)
         out.rename(GUESTS)
+
+
+def _what_is_there() -> dict[str, Any]:
+    """What the last build told of its guests; nothing, when there are none."""
+    marker = GUESTS / "guests.json"
+    return dict(json.loads(marker.read_text())) if marker.is_file() else {}
+
+
+def _is_whole(found: dict[str, Any]) -> bool:
+    """Whether the compiled engine is what the last build made."""
+    return all(
+        (GUESTS / name).is_file()
+        and hashlib.sha256((GUESTS / name).read_bytes()).hexdigest() == found["sha256"].get(name)
+        for name in ENGINE_FILES
+    )
+
+
+def _make_esbuild(work: Path, out: Path) -> None:
+    """Fetch esbuild, transpile the bootstrap with it, and freeze it."""
+    for path in NPM_FILES:
+        shutil.copy(path, work)
+    subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=work, check=True)
+    package, wasm = work / "node_modules" / ESBUILD, out / "esbuild.wasm"
+    shutil.copy(package / "esbuild.wasm", wasm)
+    transpile = ["node", "--no-warnings", str(BUILDER), str(wasm), str(BOOTSTRAP), str(out / "bootstrap.js")]
+    subprocess.run(transpile, check=True)
+    _freeze_esbuild(wasm, json.loads((package / "package.json").read_text())["version"], work)
 
 
 def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:

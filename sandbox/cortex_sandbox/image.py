@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,54 +20,38 @@ import wasmtime
 
 from .code_cache import load_module
 from .engine import Engine
-from .errors import SandboxMemoryError
+from .errors import SandboxError, SandboxMemoryError
 from .guests import read_guest
 from .imports import Imports
 from .instance import Instance
 from .wasm_image import bake
 
-# What is exported and called, with the number of parameters.
+# What is exported and called (`guest/engine/guest.c`), with the number of parameters.
 EXPORTS: Mapping[str, int] = {
-    "JS_AddIntrinsicEval": 1,
-    "qjs_call": 4,
-    "qjs_compile": 6,
-    "qjs_eval_bytecode": 2,
-    "qjs_execute_pending_job": 0,
-    "qjs_free_cstring": 1,
-    "qjs_free_value": 1,
-    "qjs_get_context_ptr": 0,
-    "qjs_get_exception": 0,
-    "qjs_get_string_len": 2,
-    "qjs_is_exception": 1,
-    "qjs_is_job_pending": 0,
-    "qjs_is_undefined": 1,
-    "qjs_new_string": 2,
-    "qjs_set_max_stack_size": 1,
-    "qjs_set_memory_limit": 1,
-    "wasm_free": 1,
-    "wasm_malloc": 1,
+    "guest_add_compiler": 0,
+    "guest_alloc": 1,
+    "guest_compile": 4,
+    "guest_enter": 3,
+    "guest_limit": 2,
+    "guest_run": 3,
 }
 _BAKING: Mapping[str, int] = {
     "_initialize": 0,
-    "qjs_get_global": 0,
-    "qjs_get_prop_uint32": 2,
-    "qjs_get_undefined": 0,
-    "qjs_init2": 1,
-    "qjs_new_host_function": 3,
-    "qjs_set_prop_string": 3,
+    "guest_boot": 2,
+    "guest_free": 1,
+    "guest_mail": 0,
+    "guest_scratch": 0,
+    "guest_start": 0,
 }
-# The functions of bootstrap.ts, in its order.
+# The functions of bootstrap.ts, in its order, which is the order of guest.c too.
 ENTRIES = ("call", "settle", "takeOutcome", "adopt", "inspect", "install", "describe")
-
-# Bits of qjs_init2: which parts of the language a context gets.
-_DATE, _EVAL, _REGEXP, _JSON, _PROXY, _MAP_SET, _TYPED_ARRAYS, _PROMISE, _BIG_INT = (1 << bit for bit in range(9))
-_IN_IMAGE = _DATE | _REGEXP | _JSON | _PROXY | _MAP_SET | _TYPED_ARRAYS | _PROMISE | _BIG_INT
+# What a call of the guest comes to: nothing, an answer, a description of what was thrown, nothing for want of memory.
+NOTHING, TEXT, THREW, NO_MEMORY = range(4)
 
 SCRATCH_BYTES = 64 << 10
 _BAKING_STACK = 128 << 10
 _BAKING_S = 30.0
-# The name under which the bootstrap finds its one host function, before it removes it.
-HOST_NAME = "__host"
+_MAIL = struct.Struct("<II")
 
 
 @dataclass(frozen=True)
@@ -76,17 +61,15 @@ class Image:
     Attributes:
         pre: the module, its imports linked.
         memory_bytes: the linear memory that it starts with.
-        entries: the handle of each function of the bootstrap, by name.
-        undefined: a handle of `undefined`.
-        scratch: a buffer of `SCRATCH_BYTES` for arguments on their way in.
+        mail: where the address and the length of a text lie that is handed over.
+        scratch: a buffer of `SCRATCH_BYTES` for texts on their way in.
         imports: what the linked imports need to stay alive.
 
     """
 
     pre: wasmtime.InstancePre
     memory_bytes: int
-    entries: Mapping[str, int]
-    undefined: int
+    mail: int
     scratch: int
     imports: Imports
 
@@ -114,8 +97,7 @@ def image_for(engine: Engine) -> Image:
     return Image(
         pre=pre,
         memory_bytes=memory_bytes,
-        entries={name: constant[name] for name in ENTRIES},
-        undefined=constant["undefined"],
+        mail=constant["mail"],
         scratch=constant["scratch"],
         imports=imports,
     )
@@ -126,7 +108,7 @@ def _read_places(engine: Engine, pre: wasmtime.InstancePre) -> tuple[dict[str, i
     store = wasmtime.Store(engine.wasm)
     store.set_epoch_deadline(1)
     exports: Any = pre.instantiate(store).exports(store)
-    places = {name: int(exports[name].value(store)) for name in (*ENTRIES, "undefined", "scratch")}
+    places = {name: int(exports[name].value(store)) for name in ("mail", "scratch")}
     return places, exports["memory"].data_len(store)
 
 
@@ -139,22 +121,14 @@ def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes) -> by
 
     def boot() -> dict[str, int]:
         call = guest.functions
-        call["_initialize"]()
-        call["qjs_init2"](_IN_IMAGE)
-        call["qjs_set_max_stack_size"](_BAKING_STACK)
-        scratch = call["wasm_malloc"](SCRATCH_BYTES)
-        guest.write(scratch, HOST_NAME.encode() + b"\0host\0")
-        host = call["qjs_new_host_function"](scratch + len(HOST_NAME) + 1, 4, 1)
-        call["qjs_set_prop_string"](call["qjs_get_global"](), scratch, host)
-        call["qjs_free_value"](host)
-        code = call["wasm_malloc"](len(bytecode))
+        _start(guest)
+        code = call["guest_alloc"](len(bytecode))
         guest.write(code, bytecode)
-        functions = call["qjs_eval_bytecode"](code, len(bytecode))
-        call["wasm_free"](code)
-        places = {name: call["qjs_get_prop_uint32"](functions, index) for index, name in enumerate(ENTRIES)}
-        call["qjs_free_value"](functions)
-        guest.write(scratch, bytes(SCRATCH_BYTES))
-        return {**places, "undefined": call["qjs_get_undefined"](), "scratch": scratch}
+        if call["guest_boot"](code, len(bytecode)):
+            raise SandboxError("the bootstrap did not run", "SandboxBroken")
+        guest.write(code, bytes(len(bytecode)))
+        call["guest_free"](code)
+        return {"mail": call["guest_mail"](), "scratch": call["guest_scratch"]()}
 
     places = guest.run(boot, time.monotonic() + _BAKING_S)
     return bake(wasm, guest.read(0, guest.memory_size), places)
@@ -164,35 +138,48 @@ def _compile_bootstrap(engine: Engine, pre: wasmtime.InstancePre, bootstrap: byt
     guest = Instance(engine, pre, 16 << 20, {**EXPORTS, **_BAKING})
 
     def compile_it() -> bytes:
-        call = guest.functions
-        call["_initialize"]()
-        call["qjs_init2"](_IN_IMAGE | _EVAL)
-        call["qjs_set_max_stack_size"](_BAKING_STACK)
-        return compile_source(guest, bootstrap, "cortex:bootstrap", flags=0)
+        _start(guest)
+        guest.functions["guest_add_compiler"]()
+        if compile_source(guest, bootstrap, "cortex:bootstrap", as_module=False) != TEXT:
+            raise SandboxError("the bootstrap does not compile", "SandboxBroken")
+        return read_mail(guest, guest.functions["guest_mail"](), len(bootstrap) * 8)
 
     return guest.run(compile_it, time.monotonic() + _BAKING_S)
 
 
-def compile_source(guest: Instance, source: bytes, filename: str, *, flags: int) -> bytes:
-    """The bytecode of a source text; empty when it does not compile (the guest then holds the exception).
+def _start(guest: Instance) -> None:
+    guest.functions["_initialize"]()
+    if guest.functions["guest_start"]():
+        raise SandboxError("the guest did not start", "SandboxBroken")
+    guest.functions["guest_limit"](0, _BAKING_STACK)
+
+
+def compile_source(guest: Instance, source: bytes, filename: str, *, as_module: bool) -> int:
+    """What compiling a source text comes to: `TEXT` for bytecode.
 
     Args:
         guest: a guest whose context has the compiler.
         source: UTF-8 text.
         filename: as it shall stand in stacks.
-        flags: 0 for a script, 1 for an ES module.
+        as_module: whether it is an ES module or a script.
 
     """
-    call = guest.functions
     name = filename.encode("utf-8", "replace").replace(b"\0", b"?")
-    text = call["wasm_malloc"](len(source) + len(name) + 6)
+    text = guest.functions["guest_alloc"](len(source) + len(name) + 2)
     if not text:
         raise SandboxMemoryError("the source text does not fit into the memory limit", "InternalError")
-    guest.write(text, source)
-    guest.write(text + len(source), b"\0" + name + b"\0")
-    length_at = text + len(source) + len(name) + 2
-    code = call["qjs_compile"](text, len(source), text + len(source) + 1, flags, 0, length_at)
-    if not code:
-        return b""
-    length = int.from_bytes(guest.read(length_at, 4), "little")
-    return guest.read(code, length)
+    guest.write(text, source + b"\0" + name + b"\0")
+    return guest.functions["guest_compile"](text, len(source), text + len(source) + 1, as_module)
+
+
+def read_mail(guest: Instance, mail: int, limit: int) -> bytes:
+    """The text that the guest hands over.
+
+    Raises:
+        SandboxError: when it is longer than `limit` bytes, or not in the guest's memory.
+
+    """
+    pointer, length = _MAIL.unpack(guest.read(mail, _MAIL.size))
+    if length > limit:
+        raise SandboxError(f"a text of {length} bytes crosses a border of {limit}", "RangeError")
+    return guest.read(pointer, length)

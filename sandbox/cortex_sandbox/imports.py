@@ -1,8 +1,8 @@
-"""What the QuickJS guest may ask of the world: a clock, random bytes, one host call, and refusals.
+"""What the QuickJS guest may ask of the world: a clock, one host call, and refusals.
 
 Rules kept here:
-- WASI preview 1 knows forty functions; this guest imports six of them and gets a clock and random bytes: there is no
-  file system, and what it writes goes nowhere;
+- WASI preview 1 knows forty functions; this guest imports five of them and gets a clock: there is no file system, and
+  what it writes goes nowhere;
 - defined once an engine: the callback finds the guest it serves as its thread's current instance;
 - a callback never lets an exception through to the engine.
 """
@@ -10,7 +10,6 @@ Rules kept here:
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,6 @@ from .waiting import current
 
 # wasi_snapshot_preview1, `errno`
 _SUCCESS, _BADF, _NOSYS = 0, 8, 52
-_MAX_RANDOM = 64 << 10
 
 Answer = Callable[[Instance, Any], int]
 
@@ -37,32 +35,18 @@ def _clock_time_get(instance: Instance, cells: Any) -> int:
     return _SUCCESS
 
 
-def _random_get(instance: Instance, cells: Any) -> int:
-    length = cells[1].i32
-    if not 0 <= length <= _MAX_RANDOM:
-        return _NOSYS
-    instance.write(cells[0].i32, os.urandom(length))
-    return _SUCCESS
-
-
 def _host_call(instance: Instance, cells: Any) -> int:
-    return instance.on_host_call(cells[3].i32, cells[4].i32)
+    return instance.on_host_call(cells[0].i32, cells[1].i32)
 
 
 # module, name, parameters, results, answer
 _IMPORTS: tuple[tuple[str, str, str, str, Answer], ...] = (
     ("wasi_snapshot_preview1", "clock_time_get", "iIi", "i", _clock_time_get),
-    ("wasi_snapshot_preview1", "random_get", "ii", "i", _random_get),
     ("wasi_snapshot_preview1", "fd_write", "iiii", "i", _refuse(_BADF)),
     ("wasi_snapshot_preview1", "fd_close", "i", "i", _refuse(_BADF)),
     ("wasi_snapshot_preview1", "fd_fdstat_get", "ii", "i", _refuse(_BADF)),
     ("wasi_snapshot_preview1", "fd_seek", "iIii", "i", _refuse(_NOSYS)),
-    ("env", "host_get_timezone_offset", "ii", "i", _refuse(0)),  # every guest lives in UTC
-    ("env", "host_interrupt", "", "i", _refuse(0)),
-    ("env", "host_promise_rejection", "iii", "", _refuse(0)),
-    ("env", "host_module_normalize", "ii", "i", _refuse(0)),
-    ("env", "host_module_load", "ii", "i", _refuse(0)),
-    ("env", "host_call", "iiiii", "i", _host_call),
+    ("cortex", "host_call", "ii", "i", _host_call),
 )
 
 

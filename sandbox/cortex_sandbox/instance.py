@@ -42,6 +42,9 @@ _all_running: set[Instance] = set()
 # Further ahead than any host lives; wasmtime adds it to the present epoch.
 _NEVER = 1 << 40
 _ASK_TICKS = 25
+# A guest that calls its host in a loop leaves the interpreter's lock for moments too short for other threads of
+# the host to wake up in: whenever it is asked, it leaves it for as long as that takes.
+_GIVE_WAY_S = 1e-4
 _GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
 _AT_EXIT_S = 2.0
 
@@ -182,6 +185,7 @@ class Instance:
 
     def ask(self) -> int:
         """For how many ticks the guest may go on; 0 when it may not."""
+        time.sleep(_GIVE_WAY_S)
         if self.stopped is None and self._kept is None and time.monotonic() < self.deadline:
             return self._ticks()
         self.stopped = self.stopped or SandboxTimeout("stopped: the time limit was reached", "Timeout")

@@ -28,7 +28,19 @@ from .excerpt import excerpt
 from .exports import Exports, exports_from
 from .host import HostFunction, HostSide, LogLine, seed_source
 from .limits import MAX_STACK_BYTES, Limits, check_timeout
-from .quickjs import MODULE, SCRIPT, Guest, ThrownError, out_of_memory, prepare_compiler
+from .quickjs import (
+    ADOPT,
+    CALL,
+    INSPECT,
+    INSTALL,
+    MODULE,
+    SCRIPT,
+    SETTLE,
+    Guest,
+    ThrownError,
+    out_of_memory,
+    prepare_compiler,
+)
 from .sourcemap import SourceMap
 from .stacks import error_from
 from .waiting import Waiting, current, refuse_inside
@@ -81,7 +93,7 @@ class Sandbox(Box):
             self._guest.instance.clock_ns = lambda: int(clock() * 1000) * 1_000_000
         if host:
             offered = self._host.installation
-            self._enter(lambda guest: guest.enter("install", guest.new_string(offered), limit=4096), _INSTALL_S)
+            self._enter(lambda guest: guest.enter(INSTALL, offered, limit=4096), _INSTALL_S)
 
     # --- loading and calling
 
@@ -113,21 +125,15 @@ class Sandbox(Box):
 
         def load(guest: Guest) -> bytes | None:
             code = self._compiled(guest, str(source), filename, MODULE)
-            guest.enter("adopt", guest.run_code(code), limit=self.limits.transfer_bytes)
-            self._await(guest, None)
-            return guest.enter("inspect", limit=self.limits.transfer_bytes)
+            self._checked(guest.run_code(code, ADOPT, limit=self.limits.transfer_bytes))
+            return guest.enter(INSPECT, limit=self.limits.transfer_bytes)
 
         self.exports = exports_from(self._decoded(self._enter(load, timeout_s)))
         return self.exports
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """See `Box.call`."""
-        request = to_json([name, arguments, shared])
-
-        def enter(guest: Guest) -> bytes | None:
-            return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
-
-        answer = self._decoded(self._enter(enter, timeout_s))
+        answer = self._decoded(self._called(to_json([name, arguments, shared]), timeout_s))
         return answer if shared is None else with_own(answer, arguments[0], shared)
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
@@ -139,9 +145,9 @@ class Sandbox(Box):
         """
         self._script = {filename: source}
 
-        def run(guest: Guest) -> bytes | None:
-            value = guest.run_code(self._compiled(guest, source, filename, SCRIPT))
-            return self._await(guest, guest.enter("settle", value, limit=self.limits.transfer_bytes))
+        def run(guest: Guest) -> bytes:
+            code = self._compiled(guest, source, filename, SCRIPT)
+            return self._checked(guest.run_code(code, SETTLE, limit=self.limits.transfer_bytes))
 
         return self._decoded(self._enter(run, timeout_s))
 
@@ -202,26 +208,29 @@ class Sandbox(Box):
         try:
             return self._guest.instance.run(lambda: work(self._guest), deadline, outer)
         except ThrownError as thrown:
-            raise self._error(thrown.described) from None
+            raise self._error(thrown.described, thrown.has_been_full) from None
         finally:
             if self._guest.instance.alive:
                 self._memory_bytes = self._guest.instance.memory_size
             else:
                 self._discard("it was stopped at a limit")
 
-    def _error(self, described: bytes) -> SandboxError:
+    def _error(self, described: bytes, has_been_full: bool | None = None) -> SandboxError:
         """What the guest threw. The engine throws `null` when it has no memory left to make an error."""
         error = error_from(described, self._maps)
         error.excerpt = excerpt(error.frames, {**self._sources, **self._script})
-        if error.name == "Thrown" and error.message == "null" and self._guest.has_been_full:
+        full = self._guest.has_been_full if has_been_full is None else has_been_full
+        if error.name == "Thrown" and error.message == "null" and full:
             return out_of_memory()
         return error
 
-    def _await(self, guest: Guest, text: bytes | None) -> bytes:
-        """The text itself, or the outcome of the promise that it stands for, with all pending jobs done."""
-        guest.run_jobs()
-        if text is None:
-            text = guest.enter("takeOutcome", limit=self.limits.transfer_bytes)
+    def _called(self, request: bytes, timeout_s: float | None) -> bytes:
+        """The JSON that a call comes to; `request` is the JSON of its name, its arguments, and what is shared."""
+        limit = self.limits.transfer_bytes
+        return self._enter(lambda guest: self._checked(guest.enter(CALL, request, limit=limit)), timeout_s)
+
+    def _checked(self, text: bytes | None) -> bytes:
+        """The text of an answer, when there is one, and it is not a failure."""
         if text is None:
             raise SandboxError("the promise never settles: nothing that could settle it is left to run", "NeverSettled")
         if text.startswith(b"!"):
@@ -242,19 +251,13 @@ class Sandbox(Box):
             raise self._error((text or b"!{}")[1:])
         return from_json(text, self.limits.transfer_bytes)
 
-    def _on_host_call(self, argc: int, argv: int) -> int:
-        """The guest's one door to the host: a string in, a string out (see `HostSide.answer`)."""
-        guest = self._guest
-        if argc != 1:
-            return guest.new_string(b'!{"name":"HostError","message":"not a host call"}')
-        handle = int.from_bytes(guest.instance.read(argv, 4), "little")
-        try:
-            request = guest.read_string(handle, self.limits.transfer_bytes)
-        except SandboxError as error:
-            if not guest.instance.alive:
-                raise
-            return guest.new_string(b"!" + to_json({"name": error.name, "message": error.message}))
-        return guest.new_string(self._host.answer(request))
+    def _on_host_call(self, pointer: int, length: int) -> int:
+        """The guest's one door to the host: a text in, a text out (see `HostSide.answer`)."""
+        guest, limit = self._guest, self.limits.transfer_bytes
+        if not 0 <= length <= limit:
+            message = f"a text of {length & 0xFFFFFFFF} bytes crosses a border of {limit}"
+            return guest.lay_answer(b"!" + to_json({"name": "RangeError", "message": message}))
+        return guest.lay_answer(self._host.answer(guest.instance.read(pointer, length)))
 
     def _discard(self, reason: str) -> None:
         if not self._closed:

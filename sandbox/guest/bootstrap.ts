@@ -6,7 +6,7 @@
 //   nobody but itself; everything that is exposed is frozen;
 // - a function that the host calls never throws on purpose: it answers with a failure.
 //
-// The value of this script is the array of functions that the host calls, in the order of `Entry` in image.py.
+// The value of this script is the array of functions that the host calls, in the order of `ENTRIES` in image.py.
 
 declare const __host: (text: string) => string;
 
@@ -148,11 +148,12 @@ declare const __host: (text: string) => string;
 
   let target: any;
 
-  const adopt = (namespace: Promise<any>): undefined => {
+  // `evaluated` is the promise of the module's end; where the host has no namespace at hand, it comes to that.
+  const adopt = (evaluated: Promise<any>, namespace?: any): undefined => {
     const mine = ++serial;
     outcome = undefined;
-    apply(then, namespace, [
-      (module: any) => { if (mine === serial) { target = module.default; outcome = 'null'; } },
+    apply(then, evaluated, [
+      (module: any) => { if (mine === serial) { target = (namespace ?? module).default; outcome = 'null'; } },
       (thrown: unknown) => { if (mine === serial) outcome = failure(thrown); },
     ]);
     return undefined;

@@ -16,7 +16,6 @@ from cortex_sandbox.engine import INLINE_STACK_BYTES
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError
 from cortex_sandbox.host import HostSide, Promised
 from cortex_sandbox.limits import MAX_STACK_BYTES, Limits
-from cortex_sandbox.quickjs import Guest
 from cortex_sandbox.sandbox import Sandbox
 
 from .confinement import address_space, confine, limit_memory
@@ -98,12 +97,6 @@ class _Driver(Sandbox):
         filename, source_map = rest
         found = self.load_module(text, filename, source_map=source_map, timeout_s=timeout_s)
         return to_json({"type": found.type, "functions": list(found.functions), "values": found.values})
-
-    def _called(self, request: bytes, timeout_s: float) -> bytes:
-        def enter(guest: Guest) -> bytes:
-            return self._await(guest, guest.enter("call", guest.new_string(request), limit=self.limits.transfer_bytes))
-
-        return self._enter(enter, timeout_s)
 
 
 def _elsewhere(*_arguments: Any) -> NoReturn:

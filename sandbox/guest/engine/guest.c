@@ -1,0 +1,218 @@
+// The C side of the border: QuickJS-ng as a guest that takes text and gives text.
+//
+// Rules kept here:
+// - what crosses is bytes and a status; no handle of a value ever leaves, so that there is none to free or to mix up;
+// - an entry runs what it sets off to its end, pending jobs included, and takes one crossing;
+// - the one import is `host_call`, text in and text out; clock and randomness are WASI's (see imports.py);
+// - a context gets the compiler only when it is asked for by name: sandboxes start from an image without it.
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "quickjs.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+#define SCRATCH_BYTES (64 << 10)
+
+// The functions of bootstrap.ts, in its order; `ENTRIES` in image.py.
+enum { CALL, SETTLE, TAKE_OUTCOME, ADOPT, INSPECT, INSTALL, DESCRIBE, ENTRY_COUNT };
+
+// What an entry comes to; `Status` in quickjs.py.
+enum { NOTHING, TEXT, THREW, NO_MEMORY };
+
+__attribute__((import_module("cortex"), import_name("host_call"))) int32_t host_call(const char *text, size_t length);
+
+static JSRuntime *runtime;
+static JSContext *context;
+static JSValue entries[ENTRY_COUNT];
+
+// Where text lies that is handed over. What `host_call` answers lies in the scratch buffer, or in memory that the host
+// allocated for it and that is freed here.
+static struct {
+    const char *text;
+    size_t length;
+} mail;
+static char scratch[SCRATCH_BYTES] __attribute__((aligned(16)));
+static const char *lent;  // the text that the host was told of last, which it has read when it comes again
+
+static void drop_exception(void)
+{
+    JS_FreeValue(context, JS_GetException(context));
+}
+
+static void take_back(void)
+{
+    if (lent)
+        JS_FreeCString(context, lent);
+    lent = NULL;
+}
+
+// Frees `value`.
+static int hand_over(JSValue value, int status)
+{
+    take_back();
+    lent = JS_ToCStringLen(context, &mail.length, value);
+    JS_FreeValue(context, value);
+    mail.text = lent;
+    if (lent)
+        return status;
+    drop_exception();
+    return NO_MEMORY;
+}
+
+// Has the bootstrap put into words what was thrown; that this fails means that there is no memory left.
+static int thrown(void)
+{
+    JSValue error = JS_GetException(context);
+    JSValue told = JS_Call(context, entries[DESCRIBE], JS_UNDEFINED, 1, &error);
+    JS_FreeValue(context, error);
+    if (!JS_IsException(told))
+        return hand_over(told, THREW);
+    drop_exception();
+    return NO_MEMORY;
+}
+
+// Runs pending jobs, then hands over the answer, or the outcome of the promise that it stands for. Frees `answer`.
+static int finish(JSValue answer)
+{
+    JSContext *which;
+    int done;
+    if (JS_IsException(answer))
+        return thrown();
+    while ((done = JS_ExecutePendingJob(runtime, &which)) != 0)
+        if (done < 0)
+            drop_exception();
+    if (JS_IsUndefined(answer))
+        answer = JS_Call(context, entries[TAKE_OUTCOME], JS_UNDEFINED, 0, NULL);
+    if (JS_IsException(answer))
+        return thrown();
+    return JS_IsUndefined(answer) ? NOTHING : hand_over(answer, TEXT);
+}
+
+static JSValue call_host(JSContext *ctx, JSValueConst self, int argc, JSValueConst *argv)
+{
+    size_t length;
+    const char *text = JS_ToCStringLen(ctx, &length, argv[0]);
+    JSValue answer;
+    int32_t answered;
+    (void)self, (void)argc;
+    if (!text)
+        return JS_EXCEPTION;
+    mail.text = scratch;
+    answered = host_call(text, length);
+    JS_FreeCString(ctx, text);
+    if (answered < 0)
+        return JS_ThrowOutOfMemory(ctx);
+    answer = JS_NewStringLen(ctx, mail.text, (size_t)answered);
+    if (mail.text != scratch)
+        free((void *)mail.text);
+    return answer;
+}
+
+// --- what the host calls to make an image
+
+// 0, or -1 when there is no memory.
+int EXPORT(guest_start)(void)
+{
+    runtime = JS_NewRuntime();
+    context = runtime ? JS_NewContextRaw(runtime) : NULL;
+    return context && !JS_AddIntrinsicBaseObjects(context) && !JS_AddIntrinsicDate(context) &&
+                   !JS_AddIntrinsicRegExp(context) && !JS_AddIntrinsicJSON(context) &&
+                   !JS_AddIntrinsicProxy(context) && !JS_AddIntrinsicMapSet(context) &&
+                   !JS_AddIntrinsicTypedArrays(context) && !JS_AddIntrinsicPromise(context)
+               ? 0
+               : -1;
+}
+
+// Runs the bootstrap, which finds `__host`, and keeps the functions that it answers. 0, or -1.
+int EXPORT(guest_boot)(const uint8_t *code, size_t length)
+{
+    JSValue global = JS_GetGlobalObject(context), functions;
+    int failed = JS_SetPropertyStr(context, global, "__host", JS_NewCFunction(context, call_host, "host", 1)) < 0;
+    JS_FreeValue(context, global);
+    functions = JS_EvalFunction(context, JS_ReadObject(context, code, length, JS_READ_OBJ_BYTECODE));
+    for (uint32_t i = 0; i < ENTRY_COUNT; i++) {
+        entries[i] = JS_GetPropertyUint32(context, functions, i);
+        failed |= !JS_IsFunction(context, entries[i]);
+    }
+    JS_FreeValue(context, functions);
+    return failed ? -1 : 0;
+}
+
+void *EXPORT(guest_mail)(void) { return &mail; }
+void *EXPORT(guest_scratch)(void) { return scratch; }
+
+// --- what the host calls of an image
+
+void *EXPORT(guest_alloc)(size_t size) { return malloc(size); }
+void EXPORT(guest_free)(void *block) { free(block); }
+
+void EXPORT(guest_limit)(size_t memory_bytes, size_t stack_bytes)
+{
+    JS_UpdateStackTop(runtime);
+    JS_SetMemoryLimit(runtime, memory_bytes);
+    JS_SetMaxStackSize(runtime, stack_bytes);
+}
+
+int EXPORT(guest_add_compiler)(void) { return JS_AddIntrinsicEval(context); }
+
+// Compiles `length` bytes of UTF-8 with a NUL behind them; TEXT is bytecode.
+int EXPORT(guest_compile)(const char *source, size_t length, const char *filename, int as_module)
+{
+    int flags = JS_EVAL_FLAG_COMPILE_ONLY | (as_module ? JS_EVAL_TYPE_MODULE : JS_EVAL_TYPE_GLOBAL);
+    JSValue code = JS_Eval(context, source, length, filename, flags);
+    if (JS_IsException(code))
+        return thrown();
+    mail.text = (const char *)JS_WriteObject(context, &mail.length, code, JS_WRITE_OBJ_BYTECODE);
+    JS_FreeValue(context, code);
+    return mail.text ? TEXT : thrown();
+}
+
+// Runs compiled code, frees it, and hands its value to an entry: a script's value to SETTLE; the promise of a module's
+// end and its namespace to ADOPT.
+int EXPORT(guest_run)(uint8_t *code, size_t length, int entry)
+{
+    JSValue values[2] = {JS_UNDEFINED, JS_UNDEFINED}, answer;
+    JSValue object = JS_ReadObject(context, code, length, JS_READ_OBJ_BYTECODE);
+    JSModuleDef *module = NULL;
+    free(code);
+    take_back();
+    if (JS_IsException(object))
+        return thrown();
+    if (JS_VALUE_GET_TAG(object) == JS_TAG_MODULE) {
+        module = JS_VALUE_GET_PTR(object);
+        if (JS_ResolveModule(context, object) < 0) {
+            JS_FreeValue(context, object);
+            return thrown();
+        }
+    }
+    values[0] = JS_EvalFunction(context, object);
+    if (JS_IsException(values[0]))
+        return thrown();
+    if (module)
+        values[1] = JS_GetModuleNamespace(context, module);
+    answer = JS_IsException(values[1]) ? JS_EXCEPTION : JS_Call(context, entries[entry], JS_UNDEFINED, 2, values);
+    JS_FreeValue(context, values[0]);
+    JS_FreeValue(context, values[1]);
+    return finish(answer);
+}
+
+// Calls an entry with a text, which is freed unless it lies in the scratch buffer, or with nothing when `text` is NULL.
+int EXPORT(guest_enter)(int entry, char *text, size_t length)
+{
+    JSValue argument = JS_UNDEFINED, answer;
+    take_back();
+    if (text) {
+        argument = JS_NewStringLen(context, text, length);
+        if (text != scratch)
+            free(text);
+        if (JS_IsException(argument)) {
+            drop_exception();
+            return NO_MEMORY;
+        }
+    }
+    answer = JS_Call(context, entries[entry], JS_UNDEFINED, text ? 1 : 0, &argument);
+    JS_FreeValue(context, argument);
+    return finish(answer);
+}

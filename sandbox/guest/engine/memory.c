@@ -1,0 +1,227 @@
+// malloc for the guest: two levels of size classes, neighbours joined at once.
+//
+// Rules kept here:
+// - every call takes bounded time, whatever came before it: a hostile guest cannot make the lists long and slow;
+// - what is freed can be used for any other size, and a block at the end grows in place: the limit of memory is used up by what
+//   is alive, not by what was;
+// - the memory grows by what is missing, and never shrinks (WebAssembly cannot).
+//
+// A block is a header of four bytes, then what the user gets, at a multiple of eight. A free one holds its links there
+// and ends with its size, by which the block behind it finds it.
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 65536u
+#define IS_FREE 1u
+#define BEFORE_IS_FREE 2u
+#define FLAGS 7u
+#define SMALLEST 16u
+#define LARGEST 0x7fffff00u
+#define FINE_BITS 3
+#define FINE (1u << FINE_BITS)
+#define TRIES 32
+
+typedef struct block {
+    uint32_t head;  // size in bytes with the header, and flags
+    struct block *next, *previous;
+} block;
+
+extern unsigned char __heap_base;
+
+static block *lists[32][FINE];
+static uint32_t coarse_used;     // which of `lists` have a block
+static uint8_t fine_used[32];    // and in which of their lists
+static block *last;              // a header of size 0 at the end of the memory
+
+static inline uint32_t size_of(const block *b) { return b->head & ~FLAGS; }
+static inline block *at(void *from, ptrdiff_t offset) { return (block *)((char *)from + offset); }
+static inline block *after(block *b) { return at(b, size_of(b)); }
+static inline uint32_t *foot(block *b) { return (uint32_t *)after(b) - 1; }
+static inline void *user(block *b) { return (char *)b + sizeof(uint32_t); }
+static inline block *block_of(void *p) { return at(p, -(ptrdiff_t)sizeof(uint32_t)); }
+
+static inline uint32_t coarse_of(uint32_t size) { return 31u - (uint32_t)__builtin_clz(size); }
+static inline uint32_t fine_of(uint32_t size, uint32_t coarse) { return size >> (coarse - FINE_BITS) & (FINE - 1); }
+
+static void put(block *b, uint32_t size)
+{
+    uint32_t coarse = coarse_of(size), fine = fine_of(size, coarse);
+    b->head = size | IS_FREE;  // the block before a free one is never free
+    *foot(b) = size;
+    after(b)->head |= BEFORE_IS_FREE;
+    b->previous = NULL;
+    b->next = lists[coarse][fine];
+    if (b->next)
+        b->next->previous = b;
+    lists[coarse][fine] = b;
+    coarse_used |= 1u << coarse;
+    fine_used[coarse] |= (uint8_t)(1u << fine);
+}
+
+static void take(block *b)
+{
+    uint32_t size = size_of(b), coarse = coarse_of(size), fine = fine_of(size, coarse);
+    if (b->next)
+        b->next->previous = b->previous;
+    if (b->previous) {
+        b->previous->next = b->next;
+        return;
+    }
+    lists[coarse][fine] = b->next;
+    if (!b->next && !(fine_used[coarse] &= (uint8_t)~(1u << fine)))
+        coarse_used &= ~(1u << coarse);
+}
+
+// Gives a range back that is in no list, joined with what is free beside it.
+static void release(block *b, uint32_t size)
+{
+    block *next = at(b, size);
+    if (b->head & BEFORE_IS_FREE) {
+        block *before = at(b, -(ptrdiff_t)((uint32_t *)b)[-1]);
+        take(before);
+        size += size_of(before);
+        b = before;
+    }
+    if (next->head & IS_FREE) {
+        take(next);
+        size += size_of(next);
+    }
+    put(b, size);
+}
+
+// Makes `b`, which is in no list and has `size` bytes, a used block of `need`; the rest is given back.
+static void *use(block *b, uint32_t size, uint32_t need)
+{
+    uint32_t before = b->head & BEFORE_IS_FREE;
+    if (size - need >= SMALLEST) {
+        block *rest = at(b, need);
+        b->head = need | before;
+        rest->head = 0;
+        release(rest, size - need);
+    } else {
+        b->head = size | before;
+        after(b)->head &= ~BEFORE_IS_FREE;
+    }
+    return user(b);
+}
+
+static block *find(uint32_t need)
+{
+    uint32_t coarse = coarse_of(need), fine = fine_of(need, coarse), above;
+    block *b = lists[coarse][fine];
+    // Of its own class a block may be too small by a little: a few are looked at. Of any above, each will do.
+    for (int tries = TRIES; b && tries > 0; b = b->next, tries--)
+        if (size_of(b) >= need)
+            return b;
+    above = fine_used[coarse] & ~((2u << fine) - 1);
+    if (!above) {
+        uint32_t larger = coarse_used & ~((2u << coarse) - 1);
+        if (!larger)
+            return NULL;
+        coarse = (uint32_t)__builtin_ctz(larger);
+        above = fine_used[coarse];
+    }
+    return lists[coarse][__builtin_ctz(above)];
+}
+
+// Adds `bytes` or more to the end of the memory, as a free block joined with what is free before it.
+static int grow(uint32_t bytes)
+{
+    uint32_t pages = (bytes + PAGE - 1) / PAGE, here = __builtin_wasm_memory_size(0);
+    block *first = last;
+    if (!last) {  // the rest of the page that the data ends in
+        uintptr_t start = ((uintptr_t)&__heap_base + 7) & ~(uintptr_t)7;
+        first = (block *)(start + 4);
+        first->head = 0;
+    }
+    if (__builtin_wasm_memory_grow(0, pages) == SIZE_MAX)
+        return -1;
+    last = (block *)((uintptr_t)(here + pages) * PAGE - sizeof(uint32_t));
+    last->head = 0;
+    release(first, (uint32_t)((char *)last - (char *)first));
+    return 0;
+}
+
+static uint32_t needed(size_t size)
+{
+    uint32_t need = ((uint32_t)size + sizeof(uint32_t) + 7u) & ~7u;
+    return need < SMALLEST ? SMALLEST : need;
+}
+
+void *malloc(size_t size)
+{
+    uint32_t need;
+    block *b;
+    if (size > LARGEST)
+        return NULL;
+    need = needed(size);
+    b = find(need);
+    if (!b) {
+        uint32_t there = last && last->head & BEFORE_IS_FREE ? ((uint32_t *)last)[-1] : 0;
+        if (grow(there < need ? need - there + SMALLEST : PAGE) || !(b = find(need)))
+            return NULL;
+    }
+    take(b);
+    return use(b, size_of(b), need);
+}
+
+void free(void *p)
+{
+    if (p) {
+        block *b = block_of(p);
+        release(b, size_of(b));
+    }
+}
+
+// Without the attribute the compiler makes a call of itself out of it.
+__attribute__((no_builtin)) void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    void *p;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    p = malloc(bytes);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+void *realloc(void *p, size_t size)
+{
+    block *b, *next;
+    uint32_t need, have;
+    void *moved;
+    if (!p)
+        return malloc(size);
+    if (size > LARGEST)
+        return NULL;
+    b = block_of(p);
+    need = needed(size);
+    have = size_of(b);
+    if (need > have) {
+        next = after(b);
+        uint32_t room = have + (next->head & IS_FREE ? size_of(next) : 0);
+        if (need > room && at(b, room) == last && !grow(need - room)) {
+            next = after(b);
+            room = have + size_of(next);
+        }
+        if (need > room) {
+            moved = malloc(size);
+            if (moved) {
+                memcpy(moved, p, have - sizeof(uint32_t));
+                free(p);
+            }
+            return moved;
+        }
+        take(next);
+        have = room;
+    }
+    return use(b, have, need);
+}
+
+size_t malloc_usable_size(void *p)
+{
+    return p ? size_of(block_of(p)) - sizeof(uint32_t) : 0;
+}

@@ -1,0 +1,97 @@
+"""The guest's own allocator: blocks that never meet, and memory that can be used again for any size."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex_sandbox import Limits, Sandbox
+from cortex_sandbox.engine import engine_for
+from cortex_sandbox.quickjs import Guest
+
+STACK = 64 << 10
+ROOM = 4 << 20
+sizes = st.integers(0, 64) | st.integers(0, 5000) | st.integers(0, 400_000) | st.integers(0, 19).map(lambda n: 1 << n)
+
+
+class Heap:
+    """malloc and free of one guest."""
+
+    def __init__(self) -> None:
+        self.guest = Guest(engine_for(STACK), ROOM, STACK)
+        self.alloc = self.guest.instance.function("guest_alloc", 1)
+        self.free = self.guest.instance.function("guest_free", 1)
+
+    def fill(self, at: int, size: int, byte: int) -> None:
+        self.guest.instance.write(at, bytes([byte]) * size)
+
+    def holds(self, at: int, size: int, byte: int) -> bool:
+        return self.guest.instance.read(at, size) == bytes([byte]) * size
+
+
+@settings(deadline=None, max_examples=150)
+@given(steps=st.lists(st.tuples(sizes, st.booleans(), st.integers(0, 1 << 16)), max_size=120))
+def test_blocks_never_meet_and_keep_what_is_in_them(steps: list[tuple[int, bool, int]]) -> None:
+    heap = Heap()
+    live: list[tuple[int, int, int]] = []
+    for size, ends, which in steps:
+        if ends and live:
+            at, length, byte = live.pop(which % len(live))
+            assert heap.holds(at, length, byte)
+            heap.free(at)
+        elif at := heap.alloc(size):
+            assert at % 8 == 0
+            live.append((at, size, which & 0xFF))
+            heap.fill(at, size, which & 0xFF)
+    for at, length, byte in live:
+        assert heap.holds(at, length, byte)
+        heap.free(at)
+    heap.guest.instance.close()
+
+
+@settings(deadline=None, max_examples=30)
+@given(pieces=st.lists(st.integers(1, 300), min_size=1, max_size=60), order=st.randoms(use_true_random=False))
+def test_what_was_freed_in_pieces_is_one_block_again(pieces: list[int], order: random.Random) -> None:
+    heap = Heap()
+    while heap.alloc(32 << 10):  # until all that is left is in small pieces
+        pass
+    whole = heap.alloc(16 << 10)
+    heap.free(whole)
+    found = list(map(heap.alloc, pieces))
+    assert all(found)
+    order.shuffle(found)
+    for at in found:
+        heap.free(at)
+    assert heap.alloc(16 << 10) == whole
+    heap.guest.instance.close()
+
+
+def test_more_than_there_is_room_for_is_no_block_and_harms_nothing() -> None:
+    heap = Heap()
+    small = heap.alloc(100)
+    heap.fill(small, 100, 7)
+    for size in (64 << 20, 0x7FFF_FFFF, -1, -100):
+        assert heap.alloc(size) == 0
+    assert heap.holds(small, 100, 7)
+    assert heap.alloc(1 << 20)
+    heap.guest.instance.close()
+
+
+def test_a_guest_that_asks_for_sizes_up_and_down_for_long_does_not_use_its_memory_up() -> None:
+    with Sandbox(Limits(memory_bytes=8 << 20, timeout_s=60)) as box:
+        kept = box.evaluate("""
+            const held = [];
+            for (let i = 0; i < 20000; i++) {
+                held[i * 7919 % 97] = i % 3 ? new Uint8Array(i * 7907 % 30000) : 'x'.repeat(i * 31 % 30000);
+            }
+            held.length
+        """)
+        assert kept == 97
+        assert box.evaluate("new Uint8Array(5 << 20).length") == 5 << 20
+
+
+def test_text_that_grows_bit_by_bit_may_grow_to_most_of_the_limit() -> None:
+    with Sandbox(Limits(memory_bytes=8 << 20, timeout_s=60)) as box:
+        assert box.evaluate("let s = ''; while (s.length < 3 << 20) s += 'abcdefgh'.repeat(64); s.length") == 3 << 20
