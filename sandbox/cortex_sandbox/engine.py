@@ -21,8 +21,8 @@ from wasmtime import _ffi as ffi
 from .clock import Ticker
 from .threads import DeepThreads, stack_size
 
-# Guest stacks up to this size run on the caller's thread. The worst native use that was found at 256 KiB (JSON of
-# deep values; the parser never runs in such an instance) is 3.5 MB, threads have 8 MB by default.
+# Guest stacks up to this size run on the caller's thread. The worst native use that was found at 256 KiB (a
+# chain of proxies) is between 3.5 and 4.5 MB, threads have 8 MB by default.
 INLINE_STACK_BYTES = 256 << 10
 _INLINE_NATIVE = 4608 << 10
 _INLINE_THREAD = 7 << 20  # what is left of it above the guest's part is for Python and the host's functions

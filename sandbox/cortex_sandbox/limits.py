@@ -23,7 +23,7 @@ class Limits:
 
     Args:
         memory_bytes: the guest's JavaScript heap, 1 MiB to 256 MiB.
-        stack_bytes: the guest's call stack, from 16 KiB. 256 KiB hold about 1,090 plain calls, 512 KiB 2,180.
+        stack_bytes: the guest's call stack, from 16 KiB. 256 KiB hold about 780 plain calls, 512 KiB 1,560.
             Up to `INLINE_STACK_BYTES` guest code runs on the caller's own thread; above it on a thread of the
             sandbox's with a larger stack, which costs a switch of threads each call. Values above 512 KiB are
             taken as 512 KiB, which is what the guest's build can give.

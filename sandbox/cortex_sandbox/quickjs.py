@@ -26,7 +26,7 @@ from .instance import Instance
 
 # What the engine itself needs beside the guest's heap: fragmentation, and the text under way at the border.
 _OVERHEAD_BYTES = 4 << 20
-# The compiler sees hostile source too. Its parser needs the most native stack of all: 3 MB for this much.
+# The compiler sees hostile source too. Whatever its parser recurses through fits into 2 MB of native stack with this.
 _COMPILER_STACK = 128 << 10
 # More than the bootstrap ever says of what was thrown.
 _DESCRIBED_BYTES = 256 << 10

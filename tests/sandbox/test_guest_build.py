@@ -14,8 +14,8 @@ from cortex_sandbox.guests import FOLDER, read_guest
 
 ENGINE = Path(__file__).parents[2] / "sandbox" / "guest" / "engine"
 
-# How much native stack its frames need was measured with these bytes (docs/decisions/0004-stacks-and-threads.md): whoever changes
-# them measures again, then writes the new digest here.
+# How much native stack its frames need was measured with these bytes (docs/decisions/0004-stacks-and-threads.md):
+# whoever changes them measures again, then writes the new digest here.
 MEASURED = "1cd2012cf0285c94f5ba227beccc7450f45ffebad00bd431f4a2ca7538f7a832"
 
 
