@@ -15,7 +15,7 @@ help:
 ## make setup   an environment in .venv, with the WebAssembly guests fetched and compiled
 setup: $(READY)
 
-$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/guest/*.* sandbox/guest/warm/*)
+$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/guest/*.* sandbox/guest/warm/* sandbox/guest/engine/*.*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@echo 'Compiling the sandbox for this machine (once, up to half a minute) …'

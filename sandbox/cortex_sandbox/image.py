@@ -168,7 +168,8 @@ def compile_source(guest: Instance, source: bytes, filename: str, *, as_module: 
     text = guest.functions["guest_alloc"](len(source) + len(name) + 2)
     if not text:
         raise SandboxMemoryError("the source text does not fit into the memory limit", "InternalError")
-    guest.write(text, source + b"\0" + name + b"\0")
+    guest.write(text, source)
+    guest.write(text + len(source), b"\0" + name + b"\0")
     return guest.functions["guest_compile"](text, len(source), text + len(source) + 1, as_module)
 
 

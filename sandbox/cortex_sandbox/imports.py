@@ -79,6 +79,7 @@ def define_import(
         instance = current()
         if isinstance(instance, Instance):
             try:
+                instance.give_way()
                 result = answer(instance, cells)
             except BaseException as error:
                 instance.stop_with(error)

@@ -42,8 +42,9 @@ _all_running: set[Instance] = set()
 # Further ahead than any host lives; wasmtime adds it to the present epoch.
 _NEVER = 1 << 40
 _ASK_TICKS = 25
-# A guest that calls its host in a loop leaves the interpreter's lock for moments too short for other threads of
-# the host to wake up in: whenever it is asked, it leaves it for as long as that takes.
+# A guest that calls its host in a loop leaves the interpreter's lock for moments too short for other threads of the
+# host to wake up in, the clock's among them: every so often it leaves it for as long as that takes.
+_GIVE_WAY_EVERY_S = 0.01
 _GIVE_WAY_S = 1e-4
 _GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
 _AT_EXIT_S = 2.0
@@ -132,6 +133,7 @@ class Instance:
         self.on_host_call: Callable[[int, int], int] = lambda _argc, _argv: 0
         self.clock_ns: Callable[[], int] = coarse_clock_ns
         self.deadline = 0.0
+        self._gives_way_at = 0.0
         self.outer: Waiting | None = None
         self.alive = True
         self.stopped: SandboxError | None = None
@@ -160,6 +162,7 @@ class Instance:
         before = enter(self)
         self.outer = outer or before
         self.deadline = deadline
+        self._gives_way_at = time.monotonic() + _GIVE_WAY_EVERY_S
         self._engine.clock.enter()
         self._store.set_epoch_deadline(self._ticks())
         _all_running.add(self)
@@ -179,13 +182,19 @@ class Instance:
         self._kept = error
         self._store.set_epoch_deadline(0)
 
+    def give_way(self) -> None:
+        """Let other threads of the host run, when it is time; said at every call that the guest makes."""
+        now = time.monotonic()
+        if now >= self._gives_way_at:
+            time.sleep(_GIVE_WAY_S)
+            self._gives_way_at = now + _GIVE_WAY_EVERY_S
+
     def interrupt(self) -> None:
         """Stop the guest soon, from any thread; its caller gets a `SandboxError` named `Interrupted`."""
         self.stopped = SandboxError("stopped: it was interrupted", "Interrupted")
 
     def ask(self) -> int:
         """For how many ticks the guest may go on; 0 when it may not."""
-        time.sleep(_GIVE_WAY_S)
         if self.stopped is None and self._kept is None and time.monotonic() < self.deadline:
             return self._ticks()
         self.stopped = self.stopped or SandboxTimeout("stopped: the time limit was reached", "Timeout")
