@@ -3,7 +3,8 @@
 Rules kept here:
 - every string and every key is judged (`detecting`); what is an instruction is removed whole, its kind is the reason;
 - keys and strings are judged together, too: in the order of the value, a line each, as words, and run together. Of an
-  object or array that says an instruction only as a whole, the fewest neighbouring members that say it are removed;
+  object or array that says an instruction only as a whole, the fewest neighbouring members that say it are removed, and
+  of an array of strings all;
 - a string that is exactly what the graph holds under a predicate for quotations stays, and so does nothing else;
 - a path never holds the text that was removed: the place of a key stands for the key;
 - bounded work: the parts are halved to find the guilty ones, and after `ROUNDS` the whole is removed.
@@ -79,6 +80,8 @@ class _Walk:
             kind = self._together(members)
             if kind is None:
                 break
+            if all(type(item) is str for _, item in members) and type(value) is list:
+                return self._remove(f"split_{kind}", path, len(members))
             first, last = self._guilty(members)
             for key, _item in members[first:last]:
                 self._remove(

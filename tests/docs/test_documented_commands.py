@@ -93,6 +93,7 @@ def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None
             "docs/graph.md",
             "docs/ontology.md",
             "docs/sandbox.md",
+            "docs/enrichment.md",
             "docs/direct-mode.md",
         )
         for number in range(len(blocks(page, "python")))
