@@ -6,12 +6,14 @@ Rules kept here:
   skill's folder. They are untrusted data: they are parsed, bounded and looked through here, and never evaluated in
   this process;
 - no rule is left out in silence: what SHACL Core and SHACL-SPARQL (W3C, 2017) do not define, or asks for other files,
-  is refused by the name of its term. So are queries that would ask another server.
+  is refused by the name of its term. So are queries that would ask another server, and prefixes that are more than
+  one: they are put in front of a query as text.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +35,11 @@ _SH = "http://www.w3.org/ns/shacl#"
 _OWL = "http://www.w3.org/2002/07/owl#"
 _QUERIES = frozenset({f"{_SH}select", f"{_SH}ask"})
 _ELSEWHERE = frozenset({"SERVICE", "FROM", "LOAD", "GRAPH"})
+# What PN_PREFIX and IRIREF (SPARQL 1.1, §19.8) have of what anybody writes; a prefix may be empty.
+_DECLARED = {
+    f"{_SH}prefix": re.compile(r"(?:[^\W\d_](?:[\w.-]*[\w-])?)?"),
+    f"{_SH}namespace": re.compile(r'[^\x00-\x20<>"{}|^`\\]*'),
+}
 
 # Of SHACL, W3C Recommendation of 20 July 2017: §2 to §6, and annotations.
 _KNOWN = frozenset(
@@ -156,6 +163,10 @@ def _check_terms(name: str, triples: Iterable[Quad]) -> None:
             raise _refused(name, "import another file", "write all shapes into one file: nothing is fetched")
         if quad.predicate.value in _QUERIES:
             _check_query(name, quad.object)
+        form = _DECLARED.get(quad.predicate.value)
+        if form is not None and not (isinstance(quad.object, Literal) and form.fullmatch(quad.object.value)):
+            what = quad.predicate.value.removeprefix(_SH)
+            raise _refused(name, f"declare a {what} that is none", "a name for sh:prefix, an IRI for sh:namespace")
 
 
 def _check_query(name: str, query: NamedNode | BlankNode | Literal | Triple) -> None:

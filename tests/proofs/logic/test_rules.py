@@ -16,6 +16,9 @@ from tests.proofs.logic.conftest import PREFIXES, shapes
 
 FINE = ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 1 ] ."
 
+# A query that is whole by itself, and also ends a text that was opened before it.
+CLOSING = """:S sh:sparql [ sh:prefixes :d ; sh:select "SELECT $this { $this ?p ''' ) } #''' }" ] ."""
+
 
 def test_a_rule_set_is_named_by_its_text() -> None:
     rules = shapes(FINE)
@@ -42,6 +45,17 @@ REFUSED = {
     "a hidden server": (':S sh:sparql [ sh:select "SELECT $this { SER\\\\u0056ICE <http://x/> {} }" ] .', "query"),
     "another graph": (':S sh:sparql [ sh:select "SELECT $this FROM <file:///etc/passwd> {}" ] .', "FROM"),
     "a named graph": (':S sh:sparql [ sh:ask "ASK { GRAPH <urn:cortex:other> { $this ?p ?o } }" ] .', "GRAPH"),
+    "a server in a prefix": (
+        f"""{CLOSING} :d sh:declare [ sh:namespace "urn:y:" ;
+        sh:prefix "x: <urn:x:> SELECT $this {{ SERVICE <http://localhost:1/> {{}} FILTER('''x" ] .""",
+        "prefix that is none",
+    ),
+    "a server in a namespace": (
+        f"""{CLOSING} :d sh:declare [ sh:prefix "x" ;
+        sh:namespace "urn:x:> SELECT $this {{ SERVICE <http://localhost:1/> {{}} FILTER('''x" ] .""",
+        "namespace that is none",
+    ),
+    "a prefix that is no text": (":d sh:declare [ sh:prefix :x ; sh:namespace :y ] .", "that is none"),
     "no query": (":S sh:sparql [ sh:select :x ] .", "no text"),
     "too deep a query": (f':S sh:sparql [ sh:ask "ASK {"{" * 100}{"}" * 100}" ] .', "query"),
     "what is not UTF-8": ("# \ufffd", "UTF-8"),
@@ -58,6 +72,12 @@ def test_what_is_not_supported_is_refused_and_told_by_name(what: str) -> None:
         shapes(text)
     assert refused.value.code == "manifest_invalid"
     assert refused.value.message.startswith("the shapes of skill:probe ")
+
+
+def test_prefixes_of_any_script_are_declared() -> None:
+    for prefix in ("", "x", "foaf-2", "größe", "a.b"):
+        rules = shapes(f':d sh:declare [ sh:prefix "{prefix}" ; sh:namespace "urn:x:#"^^xsd:anyURI ] .')
+        assert rules.name == "skill:probe"
 
 
 @given(st.text(max_size=200))
