@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import reading, rules
 from cortex_skills.enrichment.detecting.decoding import decoded
@@ -65,7 +65,7 @@ def _detect(text: str, depth: int, left: list[int]) -> str | None:
     if _SHOUTED_TURN.search(text):
         return "fake_turn"
     plain = look_alike(fold(text))
-    is_title = _is_title(text)
+    is_title = partial(_is_title, text)
     for view in _views(text, plain):
         kind = _judge(view, is_title)
         if kind is not None:
@@ -94,7 +94,7 @@ def _is_hidden(text: str) -> bool:
     return bool(_TAGS.search(_FLAG.sub("", text)))
 
 
-def _judge(view: str, is_title: bool) -> str | None:
+def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
     kind, signs = seen_in(view)
     return kind if kind is not None else rules.judge(reading.read(view), signs, is_title)
 

@@ -55,7 +55,7 @@ class Lexicon:
     Attributes:
         words: folded word → categories.
         stems: the first letter → stems with their categories.
-        phrases: first word → the words that follow, with their categories.
+        phrases: first word → second word → the words that follow, their number and their categories.
         unspaced: a tree of the letters of words of languages without blanks.
         squeezed: the same of English words, for texts whose blanks were taken out.
 
@@ -63,7 +63,7 @@ class Lexicon:
 
     words: dict[str, int] = field(default_factory=dict)
     stems: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    phrases: dict[str, list[tuple[list[str], int]]] = field(default_factory=dict)
+    phrases: dict[str, dict[str, list[tuple[list[str], int, int]]]] = field(default_factory=dict)
     unspaced: dict[str, Any] = field(default_factory=dict)
     squeezed: dict[str, Any] = field(default_factory=dict)
     _seen: dict[str, int] = field(default_factory=dict)
@@ -96,7 +96,8 @@ class Lexicon:
             return
         first, *rest = folded.split("_")
         if rest:
-            self.phrases.setdefault(first, []).append((rest, mask))
+            second, *others = rest
+            self.phrases.setdefault(first, {}).setdefault(second, []).append((others, len(others), mask))
             self.words[first] = self.words.get(first, 0) | FIRST
         elif first.endswith("*"):
             self.stems.setdefault(first[:_STEM], []).append((first[:-1], mask))

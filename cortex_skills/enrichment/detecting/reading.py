@@ -70,8 +70,9 @@ def read(text: str) -> list[int]:
             order_seen, begins = False, place + 1
             continue
         if mask & FIRST:
-            for words, phrase in known.phrases[tokens[place]]:
-                if tokens[place + 1 : place + 1 + len(words)] == words:
+            second = tokens[place + 1] if place + 1 < len(tokens) else ""
+            for words, length, phrase in known.phrases[tokens[place]].get(second, ()):
+                if not length or tokens[place + 2 : place + 2 + length] == words:
                     mask |= phrase
             mask &= ~FIRST
         if mask & PLAIN and mask & VERBS:

@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -197,7 +198,7 @@ _BY_HEAD: dict[int, tuple[tuple[int, int, int, int, Rule], ...]] = {
 }
 
 
-def judge(row: list[int], signs: int = 0, is_title: bool = False) -> str | None:
+def judge(row: list[int], signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
     """The kind of instruction that a row of categories gives; None when it gives none."""
     # Commas and the like are no words: they take no room in a window.
     words = [mask for mask in row if mask != CLAUSE]
@@ -214,7 +215,7 @@ def judge(row: list[int], signs: int = 0, is_title: bool = False) -> str | None:
     return None
 
 
-def _judge_sentence(words: list[int], signs: int, is_title: bool) -> str | None:
+def _judge_sentence(words: list[int], signs: int, is_title: Callable[[], bool]) -> str | None:
     whole = reduce(or_, words, 0)
     heads = whole & _HEADS
     while heads:
@@ -222,9 +223,9 @@ def _judge_sentence(words: list[int], signs: int, is_title: bool) -> str | None:
         heads ^= bit
         for first, second, third, fourth, rule in _BY_HEAD[bit]:
             if whole & first and whole & second and whole & third and whole & fourth:
-                if (rule.signs and not rule.signs & signs) or (rule.soft and is_title):
+                if rule.signs and not rule.signs & signs:
                     continue
-                if _holds(rule, bit, words):
+                if _holds(rule, bit, words) and not (rule.soft and is_title()):
                     return rule.kind
     return None
 
