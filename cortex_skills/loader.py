@@ -27,7 +27,7 @@ from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.memory import Memories
 from cortex_skills.reading import Reading, read_skill, skill_folders
 from cortex_skills.runtime import Session, SkillRuntime
-from cortex_skills.scanner import Finding, scan_sources
+from cortex_skills.scanner import Finding, read_documents, scan_sources
 from cortex_skills.skill import PLAIN, Skill
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Loader:
         rules = _rules(reading, manifest)
         findings = list(reading.findings)
         if self.config.verification.auto_scan:
-            findings += scan_sources({**reading.sources, **reading.tests})
+            findings += _scanned(reading)
         entry = next((name for name in ENTRIES if name in reading.sources), None)
         code = self._checked(manifest.name, reading.sources, findings, entry)
         runtime = None
@@ -196,6 +196,13 @@ class Loader:
             strict_declarations=self.config.strict_declarations,
         )
         return SkillRuntime(manifest.name, program, bridge, self.session, starting=self.starting)
+
+
+def _scanned(reading: Reading) -> list[Finding]:
+    """What breaks a rule in a skill's folder: its sources and its manifest as they were read, and its documents."""
+    documents, findings = read_documents(reading.folder)
+    known = [finding for finding in findings if finding not in reading.findings]
+    return [*known, *scan_sources({**documents, **reading.manifest_texts, **reading.sources, **reading.tests})]
 
 
 def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:

@@ -1,8 +1,9 @@
-"""The source files of a skill's folder: read once, so that what is scanned can be what is run.
+"""The source files and documents of a skill's folder: read once, so that what is scanned can be what is run.
 
 Rules kept here:
 - every source file is read, in the order of its path, and named by its path relative to the folder, with `/`;
 - hidden files and folders and `node_modules` are skipped: the bundler refuses to load from them;
+- documents (`DOCUMENT_SUFFIXES`) are read for the scan alone, and under the same bounds;
 - a symbolic link is never followed and is a finding, also in place of the folder itself; so is a source file that is no
   regular file, is too large, is not UTF-8 or cannot be read;
 - the number of entries and files and the size of a file and of all are bounded; beyond a bound there is a critical
@@ -14,10 +15,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from cortex_skills.scanner.documents import DOCUMENT_SUFFIXES, scan_document
 from cortex_skills.scanner.findings import Finding, about_file
 from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT, scan_source
 from cortex_skills.scanner.tree import SOURCE_SUFFIXES
@@ -40,20 +42,33 @@ _SKIPPED = frozenset({"node_modules"})
 
 
 def scan_folder(folder: Path) -> list[Finding]:
-    """What breaks a rule in the source files below `folder`; a folder that cannot be read is one critical finding."""
+    """What breaks a rule in the sources and documents below `folder`; one that cannot be read is a critical finding."""
     sources, findings = read_sources(folder)
-    return _limited([*findings, *scan_sources(sources)])
+    documents, more = read_documents(folder)
+    findings += [finding for finding in more if finding not in findings]
+    return _limited([*findings, *scan_sources({**documents, **sources})])
 
 
 def read_sources(folder: Path) -> tuple[dict[str, str], list[Finding]]:
     """The text of every source file below `folder` by its relative path, and findings about what could not be read."""
     findings: list[Finding] = []
-    return dict(_read_all(folder, findings)), findings
+    return dict(_read_all(folder, SOURCE_SUFFIXES, findings)), findings
+
+
+def read_documents(folder: Path) -> tuple[dict[str, str], list[Finding]]:
+    """The text of every document below `folder` by its relative path, and findings about what could not be read."""
+    findings: list[Finding] = []
+    return dict(_read_all(folder, DOCUMENT_SUFFIXES, findings)), findings
 
 
 def scan_sources(sources: Mapping[str, str]) -> list[Finding]:
-    """What breaks a rule in these texts, which are named by their relative paths."""
-    return _limited([finding for name in sorted(sources) for finding in scan_source(sources[name], name)])
+    """What breaks a rule in these texts, sources or documents, which are named by their relative paths."""
+    return _limited([finding for name in sorted(sources) for finding in _scan(sources[name], name)])
+
+
+def _scan(text: str, name: str) -> list[Finding]:
+    is_source = Path(name).suffix.lower() in SOURCE_SUFFIXES
+    return scan_source(text, name) if is_source else scan_document(text, name)
 
 
 def _limited(findings: list[Finding]) -> list[Finding]:
@@ -63,16 +78,16 @@ def _limited(findings: list[Finding]) -> list[Finding]:
     return [*findings[:FINDINGS_LIMIT], about_file(TOO_MANY_FINDINGS, ".", message)]
 
 
-def _read_all(folder: Path, findings: list[Finding]) -> Iterator[tuple[str, str]]:
-    """The sources in the order of their paths; what is wrong with the rest goes to `findings`."""
+def _read_all(folder: Path, suffixes: Collection[str], findings: list[Finding]) -> Iterator[tuple[str, str]]:
+    """The files with these suffixes in the order of their paths; what is wrong with the rest goes to `findings`."""
     if folder.is_symlink():
         findings.append(about_file(SYMLINK, ".", "the folder is a symbolic link", "Name the folder itself."))
         return
-    found = list(_walk(folder))
+    found = list(_walk(folder, suffixes))
     findings += [item for item in found if isinstance(item, Finding)]
     places = sorted(item for item in found if not isinstance(item, Finding))
     if len(places) > FILES_LIMIT:
-        message = f"the folder has {len(places):,} source files; at most {FILES_LIMIT} are scanned"
+        message = f"the folder has {len(places):,} such files; at most {FILES_LIMIT} are scanned"
         findings.append(about_file(TOO_MANY_FILES, ".", message))
         return
     size = 0
@@ -83,14 +98,14 @@ def _read_all(folder: Path, findings: list[Finding]) -> Iterator[tuple[str, str]
             continue
         size += len(text.encode())
         if size > FOLDER_SIZE_LIMIT:
-            message = f"the source files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
+            message = f"such files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
             findings.append(about_file(FOLDER_TOO_LARGE, name, message))
             return
         yield name, text
 
 
-def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
-    """The source files below `folder` by their relative names, and findings about what is not one."""
+def _walk(folder: Path, suffixes: Collection[str]) -> Iterator[tuple[str, Path] | Finding]:
+    """The files with these suffixes below `folder` by their relative names, and findings about what is not one."""
     pending: list[tuple[str, Path, int]] = [("", folder, 0)]
     entries = 0
     while pending:
@@ -116,7 +131,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path] | Finding]:
                 yield about_file(SYMLINK, name, "a symbolic link")
             elif stat.S_ISDIR(mode):
                 pending.append((f"{name}/", path, depth + 1))
-            elif Path(entry).suffix.lower() in SOURCE_SUFFIXES:
+            elif Path(entry).suffix.lower() in suffixes:
                 yield name, path
 
 

@@ -156,7 +156,7 @@ def _call(known: Gathering, node: Node) -> Value:
         if callee.path == ("Reflect", "get") and len(arguments) > 1:
             return known.reach(node, member(arguments[0], known.as_name(arguments[1])))
         if callee.path in _PROTOTYPE_OF and arguments:
-            return member(arguments[0], "__proto__")
+            return _prototype_of(node, arguments[0])
         if callee.path[-1:] == ("bind",):
             return Global(callee.path[:-1])
         tagged = node.child("arguments")
@@ -166,6 +166,14 @@ def _call(known: Gathering, node: Node) -> Value:
     target, name = function.child("object"), function.child("property") or function.child("index")
     key = known.property_name(name) if name is not None else None
     return call_method(known.value(target), key, arguments) if key is not None else None
+
+
+def _prototype_of(call: Node, value: Value) -> Value:
+    """The prototype of a value; that of an object which is not known is the author's own, most likely."""
+    arguments = call.child("arguments")
+    given = arguments.children[0] if arguments is not None and arguments.children else None
+    is_plain = given is not None and given.kind == "object"
+    return member(value, "__proto__") if value is not None or is_plain else None
 
 
 def _function(known: Gathering, node: Node) -> Value:

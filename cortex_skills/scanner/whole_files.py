@@ -69,8 +69,8 @@ UNREADABLE = _rule(
 )
 NOT_UTF8 = _rule(
     "not-utf8",
-    "A source file that is not UTF-8",
-    "Bytes that are no UTF-8: another reader may take them for other code.",
+    "A file that is not UTF-8",
+    "A source file or document with bytes that are no UTF-8: another reader may take them for another text.",
     "Save it as UTF-8.",
     "a source saved in UTF-16",
     "a source in UTF-8, with or without a byte order mark",

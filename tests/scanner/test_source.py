@@ -121,7 +121,8 @@ def test_findings_come_in_the_order_of_the_text() -> None:
 
 
 def test_evidence_is_cut_and_shows_no_control_characters() -> None:
-    (finding,) = scan_source("setTimeout('\x1b[2J\u202e" + "a" * 300 + "')")
+    finding, *hidden = scan_source("setTimeout('\x1b[2J\u202e" + "a" * 300 + "')")
+    assert [each.rule for each in hidden] == ["hidden-characters", "hidden-characters"]
     assert len(finding.evidence) == EVIDENCE_LIMIT
     assert finding.evidence.startswith("setTimeout('\\u001b[2J\\u202eaaa")
     assert finding.evidence.endswith("…")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from cortex_skills.scanner import prose
 from cortex_skills.scanner.program import Program
 from cortex_skills.scanner.rule import Rule
 from cortex_skills.scanner.rules import (
@@ -11,8 +12,13 @@ from cortex_skills.scanner.rules import (
     dynamic_code,
     environment,
     host_access,
+    instructions,
+    loops,
     mining,
     module_loading,
+    obfuscation,
+    prototype,
+    queries,
     readability,
 )
 from cortex_skills.scanner.rules.hit import Hit
@@ -25,6 +31,11 @@ FAMILIES: tuple[Callable[[Program], Iterator[Hit]], ...] = (
     environment.find,
     host_access.find,
     mining.find,
+    obfuscation.find,
+    prototype.find,
+    loops.find,
+    queries.find,
+    instructions.find,
 )
 RULES: tuple[Rule, ...] = (
     dynamic_code.RULE,
@@ -33,7 +44,12 @@ RULES: tuple[Rule, ...] = (
     environment.RULE,
     *host_access.RULES,
     mining.RULE,
+    obfuscation.RULE,
+    prototype.RULE,
+    *prose.RULES,
     *readability.RULES,
+    loops.RULE,
+    *queries.RULES,
 )
 
 __all__ = ["FAMILIES", "RULES", "Hit"]

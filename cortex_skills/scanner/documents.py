@@ -1,0 +1,123 @@
+"""The scan of what is written for a model: SKILL.md, the manifest's companion, references.
+
+Rules kept here:
+- pure, never raises, and linear in the text, which is bounded like a source;
+- a document is judged paragraph by paragraph, and what the frontmatter says as its reader reads it, escapes undone;
+- a finding is at the first line that breaks the rule by itself, or where its paragraph begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from cortex_skills.escaping import one_line
+from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, about_file, evidence_of
+from cortex_skills.scanner.prose import HIDDEN, INSTRUCTION, hidden_in, judge_document
+from cortex_skills.scanner.rule import Rule
+from cortex_skills.scanner.rules.queries import PROOF
+from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT
+from cortex_skills.scanner.tree import LINE_END
+from cortex_skills.scanner.whole_files import FILE_TOO_LARGE, TOO_MANY_FINDINGS
+
+DOCUMENT_SUFFIXES = frozenset({".markdown", ".md", ".rst", ".txt", ".yaml", ".yml"})
+
+_PARAGRAPH = re.compile(r"(?:(?!\s*$).+(?:\r\n?|\n)?)+", re.MULTILINE)
+_LINE = re.compile(r"[^\r\n]+")
+_NO_PROOF = re.compile(r"[\"']?requireProof[\"']?[ \t]*:[ \t]*[\"']?(?:false|no|off)\b", re.IGNORECASE)
+_LONGEST_PARAGRAPH = 8_192
+_MOST_VALUES = 2_000
+_ENOUGH_TO_FIND = 40
+
+KeyPath = tuple[str | int, ...]
+
+
+def scan_document(text: str, filename: str) -> list[Finding]:
+    """What breaks a rule in a document.
+
+    Args:
+        text: at most `SOURCE_LIMIT` characters of Markdown, YAML or plain text.
+        filename: names the file in the findings.
+
+    Returns:
+        The findings in the order of the text; empty when there are none.
+
+    """
+    if len(text) > SOURCE_LIMIT:
+        message = f"the document has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"
+        return [about_file(FILE_TOO_LARGE, filename, message)]
+    places = sorted(set(_places(text, filename)), key=lambda place: (place[1], place[0].id))
+    starts = [0, *(match.end() for match in LINE_END.finditer(text) if text[match.start() : match.end() + 1] != "\r\n")]
+    findings = [_finding(text, filename, starts, *place) for place in places[:FINDINGS_LIMIT]]
+    if len(places) > FINDINGS_LIMIT:
+        message = f"{len(places):,} findings; the first {FINDINGS_LIMIT} are shown"
+        findings.append(about_file(TOO_MANY_FINDINGS, filename, message))
+    return findings
+
+
+def _finding(text: str, filename: str, starts: list[int], rule: Rule, start: int, message: str) -> Finding:
+    from bisect import bisect_right
+
+    row = bisect_right(starts, start) - 1
+    line = _LINE.match(text, start)
+    evidence = evidence_of(line[0][: EVIDENCE_LIMIT + 1]) if line is not None else ""
+    place = (row + 1, start - starts[row] + 1)
+    return Finding(rule.id, rule.severity, one_line(filename), *place, evidence, message, rule.remedy)
+
+
+def _places(text: str, filename: str) -> Iterator[tuple[Rule, int, str]]:
+    for start, _ in hidden_in(text):
+        yield HIDDEN, start, "characters that a reader cannot see"
+    for paragraph in _PARAGRAPH.finditer(text):
+        for start in range(paragraph.start(), paragraph.end(), _LONGEST_PARAGRAPH):
+            piece = text[start : min(start + _LONGEST_PARAGRAPH, paragraph.end())]
+            if judge_document(piece):
+                yield INSTRUCTION, start + _first_guilty(piece), "this text tells a model what no skill has to tell it"
+    if PurePosixPath(filename).name == "SKILL.md" or filename.endswith((".yaml", ".yml")):
+        yield from _of_manifest(text)
+
+
+def _first_guilty(paragraph: str) -> int:
+    for line in _LINE.finditer(paragraph):
+        if judge_document(line[0]):
+            return line.start()
+    return 0
+
+
+def _of_manifest(text: str) -> Iterator[tuple[Rule, int, str]]:
+    from cortex_skills.manifest.parse import frontmatter_of, read_companion, read_frontmatter
+
+    is_manifest = text.removeprefix("\ufeff").startswith("---")
+    front = frontmatter_of(text) if is_manifest else text
+    offset = text.find(front) if front else 0
+    for match in _NO_PROOF.finditer(front):
+        yield PROOF, offset + match.start(), "a proof is switched off"
+    document = read_frontmatter(text).document if is_manifest else read_companion(text, "semantic.yaml")
+    for path, value in _texts(document.data):
+        if judge_document(value):
+            at = text.find(value[:_ENOUGH_TO_FIND])
+            start = at if at >= 0 else _start_of_line(text, document.mark(path).line or 1)
+            yield INSTRUCTION, start, "the manifest tells a model what no skill has to tell it"
+
+
+def _start_of_line(text: str, line: int) -> int:
+    lines = text.splitlines(keepends=True)
+    return sum(map(len, lines[: line - 1]))
+
+
+def _texts(data: Any) -> Iterator[tuple[KeyPath, str]]:
+    """Every text of a document and the path to it, at most `_MOST_VALUES`."""
+    pending: list[tuple[KeyPath, Any]] = [((), data)]
+    for _ in range(_MOST_VALUES):
+        if not pending:
+            return
+        path, value = pending.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict):
+            pending += [(path, key) for key in value]
+            pending += [((*path, key), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            pending += [((*path, place), inner) for place, inner in enumerate(value)]
