@@ -84,7 +84,8 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "from_now", "not", "follow", "instructions you"),
     _rule("override", "new", "instructions", "here void say act only", ahead=8),
     _rule("override", "from_now", "instructions", "void not", "you", back=8),
-    _rule("override", "ignore", "rulebook", ahead=5, back=3, unless="not"),
+    _rule("override", "ignore", "rulebook prompt", ahead=5, back=3, unless="not"),
+    _rule("override", "follow", "me", "not user", ahead=6, back=2),
     _rule("override", "not", "use execute say chat", "here", "prior reply data", ahead=6, back=1),
     _rule("override", "ignore", "prior here", "say reveal chat write only"),
     # Another role.
@@ -117,12 +118,12 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
     _rule("secret", "question", "reply", "prior here", ahead=8, back=1),
     _rule("secret", "question", "secret prompt told instructions", "you", ahead=8, back=1),
-    _rule("secret", "want", "you", "secret", back=3, ahead=6),
+    _rule("secret", "want", "you", "secret", back=3, ahead=6, unless="not"),
     _rule("secret", "secret", "user", "reply", back=8),
     # Urgency, the user's supposed wish, answers given in advance.
     _rule("urgency", "strong_urge"),
     _rule("urgency", "user", "want", "you", ahead=9, back=2),
-    _rule("urgency", "user", "want", "check", "not hide", ahead=16, back=2),
+    _rule("urgency", "user", "want", "check", "not hide void", ahead=16, back=2),
     _rule("urgency", "hide", "user reply here", ahead=10, back=8),
     _rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
     _rule("urgency", "not", "say reveal", "user", ahead=5),
@@ -137,6 +138,7 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "act", "goods", "part", ahead=6),
     _rule("urgency", "urgent", "you", "when_asked", ahead=16),
     _rule("urgency", "judge", "target", ahead=7, back=3),
+    _rule("urgency", "judge", "here", "only", ahead=6, back=1),
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     # What is to be done in the user's name.
