@@ -1,4 +1,4 @@
-"""`proof show`, `proof verify` and `proof sign`: what is proved, and whether it holds.
+"""`proof show`, `proof verify` and `proof sign`: what is proved, and whether it holds. Bundles: see `cli.bundle`.
 
 Rules kept here:
 - nothing is decided here: each kind of proof has its own module, and its checks are shown as they are;
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cortex_skills.cli.bundle import bundle, verify_bundle
 from cortex_skills.cli.commands import Command, Group
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.zero_knowledge import commit, forget, openings, request, take
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.kinds import Asked
     from cortex_skills.proofs.verdict import Check
 
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 4 << 20
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -65,22 +66,45 @@ def show(common: Common, proof_id: str) -> None:
     multiple=True,
     help="A credential that signs a commitment of a zero-knowledge proof. Repeatable.",
 )
+@click.option("--nonce", metavar="TEXT", help="What the prover of a zero-knowledge proof was asked to bind in.")
+@click.option(
+    "--require",
+    "required",
+    metavar="WHAT",
+    multiple=True,
+    help="What a bundle has to prove: birthYear=1900..2008, or residence=BE,DE,NL. Repeatable.",
+)
 @click.pass_obj
-def verify(common: Common, what: str, replay: bool, credentials: tuple[Path, ...]) -> None:
+def verify(
+    common: Common,
+    what: str,
+    replay: bool,
+    credentials: tuple[Path, ...],
+    nonce: str | None,
+    required: tuple[str, ...],
+) -> None:
     """Check a proof, and say part by part what holds and what that establishes.
 
-    FILE is a verifiable credential, a Proof of Logic or a zero-knowledge proof (- for standard input), ID a proof of
-    the namespace.
+    FILE is a bundle, a verifiable credential, a Proof of Logic or a zero-knowledge proof (- for standard input), ID a
+    proof of the namespace. A bundle is checked by itself, without the graph; whom you trust is in the settings
+    (proofs.trustedIssuers) and in `trust list`.
     """
     from datetime import UTC, datetime
 
+    from cortex_skills.proofs.bundle.document import is_bundle
+    from cortex_skills.proofs.kept import check_kept
     from cortex_skills.proofs.kinds import Asked, kind_of
     from cortex_skills.proofs.verdict import Verdict
 
     shown = tuple(map(_content, credentials))
-    asked = Asked(datetime.now(UTC), common.settings(), replay=replay, credentials=shown)
-    if what == "-" or Path(what).exists():
-        content = _content(None if what == "-" else Path(what))
+    asked = Asked(datetime.now(UTC), common.settings(), replay=replay, credentials=shown, nonce=nonce)
+    content = _content(None if what == "-" else Path(what)) if what == "-" or Path(what).exists() else None
+    if content is not None and is_bundle(content):
+        verify_bundle(common, content, asked, required)
+        return
+    if required:
+        raise click.UsageError("--require goes with the file of a bundle")
+    if content is not None:
         kind = kind_of(content)
         if kind is None:
             hint = "a verifiable credential, a Proof of Logic, or a zero-knowledge proof"
@@ -89,7 +113,7 @@ def verify(common: Common, what: str, replay: bool, credentials: tuple[Path, ...
     else:
         with common.plugin() as plugin:
             proof = _stored(plugin.graph, what)
-            kind, checks = proof.kind, _check_stored(plugin.graph, proof, asked)
+            kind, checks = proof.kind, check_kept(proof, plugin.graph, asked)
     verdict = Verdict.of_all(check.verdict for check in checks)
     document = {"verdict": verdict.value, "kind": kind, "checks": [check.to_json() for check in checks]}
     common.out.answer(document, lambda: _show(common, verdict.value, kind, checks))
@@ -140,7 +164,7 @@ def _content(path: Path | None) -> str:
             with path.open("rb") as file:
                 data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise CortexError("invalid_arguments", "this is no proof: it has more than a mebibyte")
+            raise CortexError("invalid_arguments", "this is no proof: it has more than 4 MiB")
         return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CortexError("invalid_arguments", f"{path or 'standard input'} cannot be read: {error}") from error
@@ -155,23 +179,6 @@ def _check_file(common: Common, kind: str, content: str, asked: Asked) -> list[C
         return check_proof(kind, content, asked)
     with common.plugin() as plugin:
         return check_proof(kind, content, replace(asked, graph=plugin.graph))
-
-
-def _check_stored(graph: NamespacedGraph, proof: StoredProof, asked: Asked) -> list[Check]:
-    """A proof of the graph, held against each statement that it is kept with."""
-    from dataclasses import replace
-
-    from cortex_skills.proofs.kinds import check_proof
-    from cortex_skills.proofs.verdict import Check, Verdict
-
-    checks = []
-    for triple_id in proof.proves:
-        quad = graph.index.find(triple_id)
-        if quad is None:
-            why = (f"{triple_id} is not in the graph",)
-            checks.append(Check("presence", Verdict.REFUTED, "the statement is in the graph", "that it is true", why))
-        checks += check_proof(proof.kind, proof.content, replace(asked, graph=graph, triple=quad))
-    return checks
 
 
 def _show(common: Common, verdict: str, kind: str, checks: list[Check]) -> None:
@@ -189,5 +196,5 @@ _STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated
 proof = Group(
     "proof",
     help="Show, check and sign what is proved; commit to values, and prove something of them in zero knowledge.",
-    sections={"Commands": [verify, show, sign], "Zero knowledge": [request, commit, take, openings, forget]},
+    sections={"Commands": [verify, show, sign, bundle], "Zero knowledge": [request, commit, take, openings, forget]},
 )

@@ -10,8 +10,8 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyoxigraph import Quad
@@ -25,6 +25,7 @@ from cortex_skills.proofs.kinds import Asked, check_proof
 from cortex_skills.proofs.verdict import Check, Verdict
 
 MAX_PROOFS = 16
+MAX_STATEMENTS = 10
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -47,6 +48,61 @@ class Part:
         """The part as an answer has it."""
         of = {} if self.proof is None else {"proofId": self.proof, "kind": self.kind}
         return {**self.check.to_json(), **of}
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements that fit a pattern, checked.
+
+    Attributes:
+        checked: each triple, `{id, subject, predicate, object}`, with its parts.
+        total: how many fit, as far as they were counted.
+        unchecked: how many of them were not looked at.
+
+    """
+
+    checked: tuple[tuple[dict[str, Any], list[Part]], ...]
+    total: int
+    unchecked: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all of them: what was not looked at is not verified, nor is nothing at all."""
+        verdicts = [verdict_of(parts) for _, parts in self.checked]
+        return Verdict.of_all([*verdicts, *([Verdict.NOT_EVALUATED] if self.unchecked else [])])
+
+
+def check_statements(
+    graph: NamespacedGraph, pattern: Mapping[str, Any], asked: Asked, proof_id: str | None = None
+) -> Statements:
+    """Check what the statements carry that fit a pattern; the first few of them.
+
+    Args:
+        graph: the namespace.
+        pattern: `{subject, predicate, object?}`.
+        asked: what their proofs are checked against; its graph and triple are set here.
+        proof_id: the one proof to check, and the statements that have it; all when left out.
+
+    Raises:
+        CortexError: `proof_not_found`: none of them has such a proof; `cancelled`.
+
+    """
+    page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
+    checked, missing = [], None
+    for triple in page["triples"]:
+        quad = graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
+        try:
+            parts = check_assertion(graph, quad, replace(asked, graph=graph, triple=quad), proof_id)
+        except CortexError as error:
+            if error.code != "proof_not_found":
+                raise
+            missing = error
+        else:
+            checked.append((triple, parts))
+    if proof_id is not None and not checked:
+        hint = "leave proofId out to check every proof that there is"
+        raise missing or CortexError("proof_not_found", "there is no such statement, and no proof of it", hint=hint)
+    return Statements(tuple(checked), page["total"], max(0, page["total"] - len(page["triples"])))
 
 
 def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: str | None = None) -> list[Part]:

@@ -9,6 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,7 +41,8 @@ class Asked:
             zero-knowledge proof.
         rules: the texts of rule sets by their SHA-256, beside those that the graph keeps.
         nonce: what a zero-knowledge proof has to be bound to; None when nothing was asked.
-        within_ms: how long it may take, in milliseconds; as the settings say when left out.
+        deadline: when all that is checked together has to be done, by `time.monotonic`; None for no such moment. Each
+            proof has the time of the settings besides.
         stop: ends it early.
 
     """
@@ -52,14 +55,16 @@ class Asked:
     credentials: tuple[str, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
     nonce: str | None = None
-    within_ms: int | None = None
+    deadline: float | None = None
     stop: Stop | None = None
 
     @property
     def limit_ms(self) -> int:
-        """How long it may take, in milliseconds."""
+        """How long the next proof may take, in milliseconds; 0 when the time is over."""
         most = self.config.skill_sandbox.proof_timeout_ms
-        return most if self.within_ms is None else min(self.within_ms, most)
+        if self.deadline is None:
+            return most
+        return min(most, max(0, math.ceil((self.deadline - time.monotonic()) * 1000)))
 
     @property
     def triple_id(self) -> str | None:
@@ -82,6 +87,9 @@ def check_proof(kind: str, content: str, asked: Asked) -> list[Check]:
     checker = _CHECKERS.get(kind)
     if checker is None:
         why = f"this version knows no proofs of the kind {kind[:40]!r}"
+        return [Check("proof", Verdict.NOT_EVALUATED, "what its kind establishes", "anything else", (why,))]
+    if not asked.limit_ms:
+        why = "the time for all that was to be checked was used up before"
         return [Check("proof", Verdict.NOT_EVALUATED, "what its kind establishes", "anything else", (why,))]
     return checker(content, asked)
 
@@ -127,7 +135,7 @@ def _logic(content: str, asked: Asked) -> list[Check]:
         document,
         asked.graph,
         rules=asked.rules,
-        timeout_s=asked.limit_ms / 1000,
+        timeout_s=max(1, asked.limit_ms) / 1000,
         replay=asked.replay,
         stop=asked.stop,
     )

@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.escaping import json_text
@@ -18,8 +17,6 @@ from cortex_skills.tools.triples import line_of
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.assertions import Part
-
-_MAX_STATEMENTS = 10
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -56,56 +53,27 @@ _ANSWER: dict[str, Any] = {
 
 
 def _run(call: Call) -> Outcome:
-    from cortex_skills.proofs.assertions import verdict_of
-    from cortex_skills.proofs.verdict import Verdict
-
-    triples, total = _found(call)
-    lines, checks, verdicts = [], [], []
-    for triple, parts in _checked(call, triples):
-        verdict = verdict_of(parts)
-        verdicts.append(verdict)
-        lines += [f"Found: {line_of(triple)}", _TOLD[verdict], *map(_line, parts)]
-        checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
-    if total > len(triples):
-        verdicts.append(Verdict.NOT_EVALUATED)
-        lines.append(f"{total - len(triples)} more were not looked at: give an object.")
-    if not triples:
-        lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
-    verdict = Verdict.of_all(verdicts)
-    details = {"found": bool(triples), "verdict": verdict.value, "checks": checks, "total": total}
-    return Outcome("\n".join(lines), details)
-
-
-def _found(call: Call) -> tuple[list[dict[str, Any]], int]:
-    given: dict[str, Any] = {
-        key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
-    }
-    page = call.graph.list_triples({**given, "limit": _MAX_STATEMENTS})
-    return page["triples"], page["total"]
-
-
-def _checked(call: Call, triples: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Part]]]:
     from datetime import UTC, datetime
 
-    from cortex_skills.errors import CortexError
-    from cortex_skills.proofs.assertions import check_assertion
+    from cortex_skills.proofs.assertions import check_statements, verdict_of
     from cortex_skills.proofs.kinds import Asked
 
+    pattern: dict[str, Any] = {
+        key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
+    }
     asked = Asked(datetime.now(UTC), call.config, call.graph, stop=call.stop)
-    proof_id = call.arguments.get("proofId")
-    checked, missing = [], None
-    for triple in triples:
-        quad = call.graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
-        try:
-            checked.append((triple, check_assertion(call.graph, quad, replace(asked, triple=quad), proof_id)))
-        except CortexError as error:
-            if error.code != "proof_not_found":
-                raise
-            missing = error
-    if proof_id is not None and not checked:
-        hint = "leave proofId out to check every proof that there is"
-        raise missing or CortexError("proof_not_found", "there is no such statement, and no proof of it", hint=hint)
-    return checked
+    statements = check_statements(call.graph, pattern, asked, call.arguments.get("proofId"))
+    lines, checks = [], []
+    for triple, parts in statements.checked:
+        lines += [f"Found: {line_of(triple)}", _TOLD[verdict_of(parts)], *map(_line, parts)]
+        checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
+    if statements.unchecked:
+        lines.append(f"{statements.unchecked} more were not looked at: give an object.")
+    found = bool(statements.checked)
+    if not found:
+        lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
+    verdict = statements.verdict.value
+    return Outcome("\n".join(lines), {"found": found, "verdict": verdict, "checks": checks, "total": statements.total})
 
 
 def _line(part: Part) -> str:

@@ -74,7 +74,7 @@ def request(
         CortexError: `zk_disabled`, `proof_timeout`, `cancelled`, and as `requested` and `prove`.
 
     """
-    _check_enabled(config)
+    check_enabled(config)
     check = patience(config.skill_sandbox.proof_timeout_ms, stop)
     holder = Holder(graph, openings_of(config), key_folder(config), skill, skill_version)
     wanted = requested(asked, holder, now)
@@ -111,7 +111,7 @@ def verify(
             one of `proofId` and `proof`.
 
     """
-    _check_enabled(config)
+    check_enabled(config)
     if ("proofId" in asked) == ("proof" in asked):
         hint = "proofId for one that is kept in this namespace, proof for one that is at hand"
         raise CortexError("invalid_arguments", "exactly one of proofId and proof is needed", hint=hint)
@@ -168,7 +168,13 @@ def _readable(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
             continue
 
 
-def _check_enabled(config: Config) -> None:
+def check_enabled(config: Config) -> None:
+    """Do nothing if the settings allow proofs of this kind.
+
+    Raises:
+        CortexError: `zk_disabled`.
+
+    """
     if not config.skill_sandbox.allow_zk_proofs:
         raise CortexError(
             "zk_disabled",
