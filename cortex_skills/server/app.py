@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute
 
 from cortex_skills.config import Config
 from cortex_skills.plugin import Plugin
-from cortex_skills.server import changes, queries, skills, stats, triples
+from cortex_skills.server import changes, proofs, queries, skills, stats, triples, verifying
 from cortex_skills.server.auth import Gate
 from cortex_skills.server.bodies import BODY_S, Bodies
 from cortex_skills.server.doors import NOT_FOUND, routes_of
@@ -41,6 +41,8 @@ API: tuple[Operation, ...] = (
     *changes.OPERATIONS,
     *queries.OPERATIONS,
     *stats.OPERATIONS,
+    *verifying.OPERATIONS,
+    *proofs.OPERATIONS,
     *skills.OPERATIONS,
 )
 

@@ -123,10 +123,6 @@ async def not_found(scope: Scope, _: Receive, __: Send) -> None:
 
 
 _LATER = {
-    "/api/v1/proof": "proofs",
-    "/api/v1/validate": "proofs",
-    "/api/v1/verify": "proofs",
-    "/api/v1/assertions": "proofs",
     "/api/v1/agents": "the scores of agents",
     "/api/v1/memory": "memories",
 }

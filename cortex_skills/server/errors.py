@@ -24,11 +24,14 @@ _STATUS = {
     "manifest_invalid": 400,
     "namespace_violation": 403,
     "permission_denied": 403,
+    "proof_failed": 422,
+    "proof_not_found": 404,
     "query_limit": 422,
     "query_timeout": 504,
     "rate_limited": 429,
     "store_locked": 503,
     "unauthorized": 401,
+    "zk_disabled": 403,
 }
 # Codes that only a door has.
 HTTP_CODES = {

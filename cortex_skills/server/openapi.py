@@ -15,7 +15,7 @@ from cortex_skills.server.errors import HTTP_CODES, HttpError
 from cortex_skills.server.operations import Operation
 from cortex_skills.server.schemas import component, components, reference
 
-_PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+_PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")
 _OF_ALL = (
     "bad_request",
     "headers_too_large",
@@ -72,12 +72,12 @@ def _described(operation: Operation) -> dict[str, Any]:
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": reference(_PATH_SHAPES[path.split("/")[-2], name])}
-        for name in _PATH_PARAMETER.findall(path)
+        {"name": name, "in": "path", "required": True, "schema": reference(_PATH_SHAPES[before, name])}
+        for before, name in _PATH_PARAMETER.findall(path)
     ]
 
 
-_PATH_SHAPES = {("triples", "id"): "TripleId", ("sandbox", "id"): "SandboxId"}
+_PATH_SHAPES = {("triples", "id"): "TripleId", ("sandbox", "id"): "SandboxId", ("proofs", "id"): "ProofId"}
 
 
 def _query_parameters(shape: str | None) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.plugin import Plugin
@@ -18,6 +19,10 @@ from cortex_skills.server.bodies import Bodies
 from cortex_skills.server.lanes import Lane
 from cortex_skills.server.probe import Probe
 from cortex_skills.server.sandboxes import Sandboxes
+from cortex_skills.server.tallies import Tallies
+
+if TYPE_CHECKING:
+    from cortex_skills.proofs.logic.prover import Prover
 
 _MAX_GRAPHS = 256
 # Threads, and calls that may wait for one.
@@ -42,7 +47,9 @@ class Service:
         self.lanes = {name: Lane(name, threads, waiting) for name, (threads, waiting) in _LANES.items()}
         self.probe = Probe()
         self.sandboxes = Sandboxes()
+        self.tallies = Tallies()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
+        self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
     def graph(self, namespace: str) -> NamespacedGraph:
@@ -61,6 +68,23 @@ class Service:
             else:
                 self._graphs.move_to_end(namespace)
             return graph
+
+    def prover(self, graph: NamespacedGraph) -> Prover:
+        """What knows the rules of a namespace; the file of its shapes is read once.
+
+        Raises:
+            CortexError: `config_invalid`: the configuration names shapes that are none.
+
+        """
+        from cortex_skills.proofs.logic.prover import Prover
+
+        plugin, namespace = self.plugin, graph.namespace
+        if namespace == plugin.graph.namespace:
+            return plugin.prover()
+        if namespace not in plugin.config.proofs.shapes:
+            return Prover(plugin.config, graph)
+        with self._making:
+            return self._provers.setdefault(namespace, Prover(plugin.config, graph))
 
     def close(self) -> None:
         """Begin nothing more; the plugin is closed by whoever opened it."""

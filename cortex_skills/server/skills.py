@@ -52,9 +52,10 @@ def _problems_of_declarations(call: Call, body: dict[str, Any]) -> list[dict[str
             graph.names.node(assertion["predicate"], where)
         except GraphError as error:
             problems.append(_problem(where, error.message, error.hint))
-        if assertion.get("requireProof", assertion.get("require_proof")):
+        is_on = call.service.plugin.config.verification.pol_validation
+        if assertion.get("requireProof", assertion.get("require_proof")) and not is_on:
             message = "requires a proof, and this server has no rules to prove it by"
-            problems.append(_problem(where, message, "proofs are not built in yet"))
+            problems.append(_problem(where, message, "its verification.polValidation is off"))
     return problems
 
 

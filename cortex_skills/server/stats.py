@@ -33,7 +33,9 @@ SELECT (COUNT(*) AS ?triple_count) (COUNT(DISTINCT ?s) AS ?subject_count)
 
 def _health(call: Call) -> Answer:
     status = call.service.probe.ask(partial(_read_one, call.service.plugin.graph))
-    logic = {"status": "unavailable", "message": "proofs are not built in yet"}
+    logic = {"status": "healthy"}
+    if not call.service.plugin.config.verification.pol_validation:
+        logic = {"status": "unavailable", "message": "verification.polValidation is off"}
     return Answer(200, {"status": status, "components": {"graph": {"status": status}, "logic": logic}})
 
 

@@ -21,6 +21,8 @@ NO_SCHEMA_CAN_SAY = {
     "provenance.time",  # how many days a month has
     "object.language",  # which tags BCP 47 has
     "object.datatype",  # all of RFC 3987
+    "proof_data",  # what is a proof
+    "rule_set",  # which rule sets there are
 }
 
 

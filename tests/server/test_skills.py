@@ -38,7 +38,7 @@ def test_declarations_alone_are_checked_as_older_clients_send_them(client, names
     proof = {"namespace": namespace, "assertions": [{"predicate": "p", "requireProof": True}, {"predicate": ""}]}
     body = client.post("/api/v1/skills/validate", json=proof).json()
     assert body["valid"] is False
-    assert [problem["field"] for problem in body["problems"]] == ["assertions[0].predicate", "assertions[1].predicate"]
+    assert [problem["field"] for problem in body["problems"]] == ["assertions[1].predicate"]
     other = client.post("/api/v1/skills/validate", json=fine | {"namespace": "elsewhere"})
     assert (other.status_code, other.json()["code"]) == (403, "permission_denied")
 
@@ -105,12 +105,19 @@ def test_there_are_only_so_many_sandboxes(serve):
 
 def test_what_is_later_is_told_apart_from_what_is_not(server):
     client = server.client()
-    for path, word in (
-        ("/api/v1/proofs", "proofs"),
-        ("/api/v1/validate", "proofs"),
-        ("/api/v1/assertions/verify-batch", "proofs"),
-    ):
+    for path, word in (("/api/v1/agents/a/consistency", "scores"), ("/api/v1/memory/recall", "memories")):
         response = client.post(path, json={})
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
         assert word in response.json()["error"]
     assert client.get("/nothing").json()["error"] == "there is nothing at this path"
+
+
+def test_declarations_that_need_a_proof_are_told_of_where_nothing_is_proved(serve):
+    server = serve(verification={"polValidation": False})
+    client = server.client(server.token("t"))
+    body = {"namespace": "mayros", "assertions": [{"predicate": "p", "requireProof": True}]}
+    (problem,) = client.post("/api/v1/skills/validate", json=body).json()["problems"]
+    assert problem["field"] == "assertions[0].predicate"
+    assert "polValidation" in problem["hint"]
+    logic = client.get("/api/v1/health").json()["components"]["logic"]
+    assert logic == {"status": "unavailable", "message": "verification.polValidation is off"}

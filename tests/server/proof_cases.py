@@ -1,0 +1,119 @@
+"""Proofs of each kind about a statement of a served namespace, made as their holders would, far from the server."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pyoxigraph import Quad
+
+from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_skills import Config
+from cortex_skills.proofs.keys import Key
+from cortex_skills.proofs.logic.prover import Prover
+from cortex_skills.proofs.logic.rules import RuleSet
+from cortex_skills.proofs.signing import Claim, issue
+from cortex_skills.proofs.zk import (
+    Commitment,
+    EqualityClaim,
+    KeyClaim,
+    KeySecret,
+    MembershipClaim,
+    Opening,
+    RangeClaim,
+    Statement,
+    ZkProof,
+    prove,
+)
+from cortex_skills.proofs.zk.statement import moment_text
+
+TRIPLE = {"subject": "alice", "predicate": "isVerified", "object": True}
+ISSUER, HOLDER = Key("issuer", b"\1" * 32), Key("holder", b"\3" * 32)
+PROOFS = "/api/v1/proofs"
+ZK = ("schnorr", "equality", "membership", "range")
+KINDS = (*ZK, "pol", "credential")
+
+
+class Elsewhere:
+    """A graph of the same namespace on another machine, in which proofs are made.
+
+    Args:
+        namespace: the namespace.
+        folder: where its key is kept.
+
+    """
+
+    def __init__(self, namespace: str, folder: Path) -> None:
+        self.graph = NamespacedGraph(open_store("memory:"), namespace)
+        self._prover = Prover(Config(proofs={"keys": str(folder / "keys")}), self.graph)
+        self.quad: Quad = self.graph.quad_of(TRIPLE)
+
+    def pol(self, triple: dict[str, Any] | None = None, rules: RuleSet | None = None) -> dict[str, Any]:
+        """A Proof of Logic."""
+        proved = self._prover.assert_proved(triple or TRIPLE, Provenance("kyc", "1.0.0", "a1"), rules)
+        kept = self.graph.proofs.get(proved.proof)
+        assert kept is not None
+        document: dict[str, Any] = json.loads(kept.content)
+        return document
+
+    def credential(self, triple: dict[str, Any] | None = None, issuer: Key = ISSUER) -> dict[str, Any]:
+        """A verifiable credential of a statement."""
+        quad = self.graph.quad_of(triple or TRIPLE)
+        return issue(Claim(quad, self.graph.names.record(self.graph.index.identify(quad))), issuer, datetime.now(UTC))
+
+    def statement(self, nonce: str = "", lifetime: timedelta = timedelta(days=1)) -> Statement:
+        """What zero-knowledge proofs are bound to."""
+        expires = moment_text(datetime.now(UTC) + lifetime)
+        return Statement(self.graph.namespace, f"{self.quad} .", "kyc", "1.0.0", nonce, expires)
+
+    def zk(self, scheme: str, **statement: Any) -> dict[str, Any]:
+        """A zero-knowledge proof."""
+        return self.proved(scheme, **statement).to_json()
+
+    def proved(self, scheme: str, **statement: Any) -> ZkProof:
+        """A zero-knowledge proof, as it was made."""
+        said = self.statement(**statement)
+        if scheme == "schnorr":
+            secret = KeySecret.of(HOLDER)
+            return prove(KeyClaim(secret.public), said, secret)
+        year, again, country = Opening(1990), Opening(1990), Opening("DE")
+        if scheme == "equality":
+            return prove(EqualityClaim(self.stands(year, "year"), self.stands(again, "born")), said, [year, again])
+        if scheme == "membership":
+            return prove(MembershipClaim(self.stands(country, "country"), ("AT", "DE")), said, [country])
+        return prove(RangeClaim(self.stands(year, "year"), 1985, 1996), said, [year])
+
+    def stands(self, opening: Opening, predicate: str) -> Commitment:
+        """A commitment where it stands in the graph."""
+        node = self.graph.names.node
+        return Commitment(node("alice", "subject").value, node(predicate, "predicate").value, opening.point)
+
+    def proof(self, kind: str) -> dict[str, Any]:
+        """A proof of a type."""
+        if kind in ZK:
+            return self.zk(kind)
+        return self.pol() if kind == "pol" else self.credential()
+
+
+def write(client: httpx.Client, **triple: Any) -> str:
+    """Write the statement; its id."""
+    made = client.post("/api/v1/triples", json={**TRIPLE, **triple})
+    assert made.status_code in (200, 201)
+    triple_id: str = made.json()["id"]
+    return triple_id
+
+
+def submit(client: httpx.Client, kind: str, document: dict[str, Any], **more: Any) -> httpx.Response:
+    """Hand a proof in."""
+    return client.post(PROOFS, json={"proof_type": kind, "proof_data": document, **more})
+
+
+def kept(client: httpx.Client, kind: str, document: dict[str, Any], **more: Any) -> str:
+    """Hand a proof in that is kept; its id."""
+    answer = submit(client, kind, document, **more)
+    assert answer.status_code == 201, answer.text
+    proof_id: str = answer.json()["id"]
+    return proof_id
