@@ -164,6 +164,14 @@ def test_proofs_and_their_rules_come_back_with_the_records(graph: NamespacedGrap
     assert everything(copy) == everything(graph)
 
 
+def test_the_proof_of_a_statement_without_a_record_comes_back_as_well(graph: NamespacedGraph) -> None:
+    about = graph.create_triple({"subject": "a", "predicate": "p", "object": 1})["id"]
+    graph.proofs.add(proof_of(about))
+    copy = NamespacedGraph(open_store("memory:"), "mayros")
+    import_file(copy, io.BytesIO(exported(graph)), "n-quads", with_provenance=True)
+    assert copy.proofs.of(about) == graph.proofs.of(about) != []
+
+
 def exported(graph: NamespacedGraph, form: str = "n-quads") -> bytes:
     written = io.BytesIO()
     export_rdf(graph, written, form, with_provenance=True)

@@ -106,10 +106,12 @@ def import_file(
             progress=progress,
         )
         with graph.store.maintenance:
-            absent = _absent(graph, folder) if read.records else set()
+            # Proofs stand there without a record as well: of statements that nobody is recorded to have asserted.
+            has_beside = with_provenance and (folder / "records.nt").stat().st_size > 0
+            absent = _absent(graph, folder) if has_beside else set()
             graph.index.forget_completeness()
             load(graph.store, folder / "data.nt", graph.names.graph, graph.names.index_graph, folder, progress)
-            left_out = _load_records(graph, folder, absent, progress) if read.records else 0
+            left_out = _load_records(graph, folder, absent, progress) if has_beside else 0
     return Imported(read.statements, read.records - left_out, left_out, read.ignored)
 
 
