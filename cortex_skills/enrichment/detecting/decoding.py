@@ -84,7 +84,7 @@ def _text_of(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    letters = sum(char.isalpha() or char in " \n.,:;'\"!?-" for char in text)
+    letters = sum(char.isalnum() or char in " \n.,:;'\"!?-" for char in text)
     return (
         text if len(text) >= 4 and text.replace("\n", "").isprintable() and letters >= _READABLE * len(text) else None
     )

@@ -42,6 +42,11 @@ _SHOUTED_TURN = re.compile(
 _LONGEST_TITLE, _CAPITALS = 80, 0.6
 # What is no more than a name cannot say anything.
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
+_FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
+_TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_HYPHENS = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
+_SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
 _HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
@@ -115,11 +120,22 @@ def _views(text: str, plain: str) -> Iterator[str]:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
-    if plain[-1:].isalpha() and text[-1:].isalpha() and _LAST_CAPITAL.search(text):
+    if text[:1].islower() or _LAST_CAPITAL.search(text) or _FIRST_ENDS.match(text):
         yield " ".join(reversed(plain.split()))
+    if plain.count("\n") * _WORD > len(plain):
+        yield plain.replace("\n", " ")
+    if _TURNED.search(text):
+        yield fold(_TURNED.sub("\n", text))
+    if len(_HYPHENS.findall(plain)) >= _HUMPS:
+        yield _HYPHENS.sub("", plain)
+    if _LETTER_BY_LETTER.search(plain):
+        yield _BETWEEN_LETTERS.sub(r"\1", plain)
+        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
     doubled = len(_DOUBLED.findall(plain))
     if doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain)):
-        yield _DOUBLED.sub(r"\1", plain)
+        single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
+        yield single
+        yield " ".join(known.get(word, word) for word in single.split())
 
 
 def _squeezed(text: str, plain: str) -> str | None:
@@ -136,6 +152,12 @@ def _squeezed(text: str, plain: str) -> str | None:
         if kind is not None:
             return kind
     return None
+
+
+@cache
+def _without_doubles() -> dict[str, str]:
+    """Words with a doubled letter, by what they are without it."""
+    return {_DOUBLED.sub(r"\1", word): word for word in sorted(_english()) if _DOUBLED.search(word)}
 
 
 @cache

@@ -52,7 +52,7 @@ _AFTER_NOUN = frozenset({"of", ":", "is", "was", "are", "were"})
 _JOINING = frozenset({"and", "or", "but"})
 _BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please"})
 _NOT = BITS["not"]
-_ENGLISH = 0.75  # of the letters of a text that was squeezed belong to words that are known
+_ENGLISH = 0.55  # of the letters of a text that was squeezed belong to words that are known
 
 
 def read(text: str) -> list[int]:
