@@ -55,8 +55,10 @@ def test_a_skill_runs_from_the_wheel_where_there_is_no_nodejs(wheel: Path, tmp_p
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         **{name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ},
     }
-    command = [str(binaries / "cortex-skills"), "query", "--json", "--store", "memory:"]
-    command += ["--skills", str(ROOT / "examples" / "verify-kyc"), "--predicate", "hasStatus", "--scope", "namespace"]
+    program, skill = str(binaries / "cortex-skills"), str(ROOT / "examples" / "verify-kyc")
+    subprocess.run([program, "sign", skill], cwd=tmp_path, env=environment, check=True)
+    command = [program, "query", "--json", "--store", "memory:", "--skills", skill]
+    command += ["--predicate", "hasStatus", "--scope", "namespace"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert '"status": "ok"' in done.stdout
