@@ -37,6 +37,9 @@ _SUITE = "eddsa-jcs-2022"
 _SIGNATURE_BYTES = 64
 _HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _TEXT: dict[str, Any] = {"type": "string", "maxLength": 1024}
+# Names are told to people and to models when a proof is checked: they hold no sentences.
+_RULES_NAME = r"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{0,255}|skill:[a-z0-9]+(-[a-z0-9]+)*)$"
+_METHOD = "^did:key:z[1-9A-HJ-NP-Za-km-z]+#z[1-9A-HJ-NP-Za-km-z]+$"
 _FINDING: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -66,8 +69,8 @@ SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "name": _TEXT,
-                    "version": _TEXT,
+                    "name": {"type": "string", "pattern": _RULES_NAME, "maxLength": 300},
+                    "version": {"type": "string", "maxLength": 64},
                     "digest": _HASH,
                     "applied": {"type": "integer", "minimum": 0, "maximum": 100_000},
                     "verdict": {"enum": [verdict.value for verdict in Verdict]},
@@ -111,7 +114,11 @@ SCHEMA: dict[str, Any] = {
                 "type": {"const": "DataIntegrityProof"},
                 "cryptosuite": {"const": _SUITE},
                 "created": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z$"},
-                "verificationMethod": {"type": "string", "pattern": "^did:key:z[^#]+#z.+$", "maxLength": 256},
+                "verificationMethod": {
+                    "type": "string",
+                    "pattern": _METHOD,
+                    "maxLength": 256,
+                },
                 "proofPurpose": {"const": "assertionMethod"},
                 "proofValue": {"type": "string", "maxLength": 128},
             },

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from cortex_skills.errors import CortexError
+from cortex_skills.proofs.logic.findings import told
 from cortex_skills.stopping import Stop
 
 MAX_READS = 2_000
@@ -305,7 +306,7 @@ def _answered(process: _Process, read: Reader, count: int) -> list[Said]:
             )
         process.send({"triples": "\n".join(lines)})
     if "failed" in frame:
-        raise CortexError("proof_failed", f"the shapes cannot be applied: {str(frame['failed'])[:500]}")
+        raise CortexError("proof_failed", f"the shapes cannot be applied: {told(str(frame['failed']), 500)}")
     said = [Said(int(each["applied"]), bool(each["conforms"]), list(each["results"])) for each in frame["sets"]]
     if len(said) != count:
         raise ValueError("it answers with another number of rule sets than it was sent")

@@ -1,7 +1,8 @@
 """What a rule finds in a statement.
 
 Rules kept here:
-- what a finding says may come from an author of shapes: it is one line, and has a length.
+- what a finding says may come from an author of shapes, or quote the graph: it is one line, has a length, and is left
+  out when it tells a model what to do.
 """
 
 from __future__ import annotations
@@ -10,7 +11,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from cortex_skills.escaping import one_line
+
 MAX_MESSAGE = 300
+_LEFT_OUT = "(what the shapes say is left out: it reads like an instruction)"
+
+
+def told(text: str, most: int = MAX_MESSAGE) -> str:
+    """What shapes say, or what was said about them, as a person and a model may read it.
+
+    Args:
+        text: any text.
+        most: how many characters of it, at most.
+
+    """
+    from cortex_skills.enrichment.detecting import detect
+
+    return _LEFT_OUT if detect(text) is not None else one_line(text)[:most]
 
 
 class Severity(StrEnum):

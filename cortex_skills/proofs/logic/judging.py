@@ -5,7 +5,7 @@ Rules kept here:
 - the core rules come first; what they refuse is not shown to any shape;
 - the whole is what those rule sets say that applied. The core rules always apply, so a statement that they let pass and
   no shape speaks of is verified by them alone, and the proof says that it was them;
-- what a shape says goes no further than a line of a bounded length.
+- what a shape says goes no further than a line of a bounded length, without instructions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyoxigraph import Quad
 from cortex_graph import NamespacedGraph
 from cortex_skills.escaping import one_line
 from cortex_skills.proofs.logic import core
-from cortex_skills.proofs.logic.findings import MAX_MESSAGE, Finding, Severity
+from cortex_skills.proofs.logic.findings import Finding, Severity, told
 from cortex_skills.proofs.logic.premises import Looker, Premises, premises_of
 from cortex_skills.proofs.logic.rules import Named, RuleSet
 from cortex_skills.proofs.verdict import Verdict
@@ -131,8 +131,8 @@ def _findings(results: Sequence[dict[str, str]], *, conforms: bool) -> tuple[Fin
     found = sorted(
         {
             Finding(
-                _short(result["rule"]),
-                _short(result["message"]),
+                told(str(result["rule"])),
+                told(str(result["message"])),
                 Severity(result["severity"]),
                 _iri(result["node"]),
                 _iri(result["path"]),
@@ -144,10 +144,6 @@ def _findings(results: Sequence[dict[str, str]], *, conforms: bool) -> tuple[Fin
     if not conforms and not any(finding.severity is Severity.VIOLATION for finding in found):
         found.insert(0, Finding("constraint", "the shapes are not kept"))
     return tuple(found[:_MAX_FINDINGS])
-
-
-def _short(text: str) -> str:
-    return one_line(str(text))[:MAX_MESSAGE]
 
 
 def _iri(text: str) -> str:

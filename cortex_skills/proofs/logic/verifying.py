@@ -20,14 +20,14 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.proofs import StoredProof
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.logic.document import Document, read_document
+from cortex_skills.proofs.logic.findings import told
 from cortex_skills.proofs.logic.judging import CORE, Judgement, judge
-from cortex_skills.proofs.logic.premises import Looker, looked_again
+from cortex_skills.proofs.logic.premises import Looker, looked_again, premises_of
 from cortex_skills.proofs.logic.rules import RuleSet, read_rules
 from cortex_skills.proofs.verdict import Check, Verdict
 from cortex_skills.stopping import Stop
 
 _MAX_REASONS = 20
-_MAX_REASON = 300
 
 
 def verify(
@@ -126,7 +126,7 @@ def _replayed(
     """What its rules say now; else why nobody can ask them."""
     first, *others = document.fields["rules"]
     if (first["name"], first["digest"]) != (CORE.name, CORE.digest):
-        return None, f"its core rules, version {first['version']}, are not those of this software ({CORE.version})"
+        return None, f"its core rules, {first['digest']}, are not those of this software ({CORE.digest})"
     sets: list[RuleSet] = []
     for named in others:
         text = given.get(named["digest"])
@@ -137,7 +137,7 @@ def _replayed(
         try:
             read_rules(text, named["name"])
         except CortexError as error:
-            return None, error.message
+            return None, told(error.message)
         sets.append(RuleSet(named["name"], named["version"], text))
     try:
         return judge(quad, graph, sets, timeout_s=timeout_s, stop=stop), ""
@@ -152,6 +152,8 @@ def _check_premises(
 ) -> tuple[bool, Check]:
     """Whether what the rules looked at has changed, and the check of it."""
     premises = document.premises
+    if premises.is_whole and premises_of(premises.reads).to_json() != premises.to_json():
+        return True, _rests(Verdict.REFUTED, "the premises that it lists are not those of its digest")
     if now is not None and now.premises.digest == premises.digest:
         return False, _rests(Verdict.VERIFIED, f"{premises.count} looks at the graph, each as it was")
     if not premises.is_whole:
@@ -163,7 +165,7 @@ def _check_premises(
     except (CortexError, ValueError) as error:
         if isinstance(error, CortexError) and error.code == "cancelled":
             raise
-        return True, _rests(Verdict.NOT_EVALUATED, str(error)[:_MAX_REASON])
+        return True, _rests(Verdict.NOT_EVALUATED, told(str(error)))
     if any("withdrawn" in each for each in said):
         return True, _rests(Verdict.REFUTED, *said)
     return bool(said), _rests(Verdict.VERIFIED, *said)

@@ -21,7 +21,7 @@ from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError
 from cortex_skills.proofs.logic.document import Document, canonical, read_document, signed
 from cortex_skills.proofs.logic.judging import CORE
-from cortex_skills.proofs.logic.premises import Looker
+from cortex_skills.proofs.logic.premises import Looker, Read, premises_of
 from cortex_skills.proofs.logic.prover import Prover
 from cortex_skills.proofs.logic.rules import RuleSet
 from cortex_skills.proofs.logic.verifying import verify
@@ -303,7 +303,7 @@ KILLED = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import Config
-from cortex_skills.proofs.logic.premises import Looker
+from cortex_skills.proofs.logic.premises import Looker, Read, premises_of
 from cortex_skills.proofs.logic.prover import Prover
 from tests.proofs.logic.conftest import ORIGIN
 folder, keys = sys.argv[1:]
@@ -374,8 +374,12 @@ def test_a_proof_that_asks_for_the_whole_graph_again_and_again_is_not_followed(
     assert proof is not None
     fields = json.loads(proof.content)
     del fields["proof"]
-    read: dict[str, Any] = {"pattern": ["", "", ""], "triples": []}
-    fields["premises"] = {"count": 100, "digest": "0" * 64, "reads": [read] * 100}
+
+    def told(*reads: Read) -> dict[str, Any]:
+        whole = premises_of(reads)
+        return {"count": whole.count, "digest": whole.digest, "reads": [read.to_json() for read in sorted(reads)]}
+
+    fields["premises"] = told(*(Read(("", "", ""), (f"{number:064x}",)) for number in range(100)))
     hostile = signed(fields, prover.key, datetime.now(UTC))
     asked: list[Any] = []
     quads = plain.store.quads
@@ -385,8 +389,7 @@ def test_a_proof_that_asks_for_the_whole_graph_again_and_again_is_not_followed(
     assert found["premises"].verdict is Verdict.NOT_EVALUATED
     assert "look at more than" in found["premises"].reasons[0]
     assert len(asked) == 3
-    fields["premises"]["reads"] = [{"pattern": ["_:b", "?x", '"'], "triples": []}]
-    fields["premises"]["count"] = 1
+    fields["premises"] = told(Read(("_:b", "?x", '"'), ()))
     nonsense = signed(fields, prover.key, datetime.now(UTC))
     found = {check.part: check for check in verify(nonsense, plain, replay=False)}
     assert found["premises"].verdict is Verdict.NOT_EVALUATED
