@@ -39,7 +39,7 @@ _LAST_CAPITAL = re.compile(r"^[a-z][^A-Z]* [A-Z][a-z]*$")
 _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
-_LONGEST_TITLE, _CAPITALS = 80, 0.6
+_LONGEST_TITLE, _CAPITALS = 80, 0.5
 # What is no more than a name cannot say anything.
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
