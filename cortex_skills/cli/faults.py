@@ -18,6 +18,7 @@ from cortex_skills.errors import CortexError
 
 _MAX_BYTES = 1 << 20
 _MANIFEST = "SKILL.md"
+_LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,25 @@ def faults_of(error: CortexError, folder: Path) -> list[Fault]:
 def _found(code: str, finding: dict[str, Any], folder: Path) -> Fault:
     message = f"{finding['message']} [{finding['rule']}]"
     fault = Fault(code, message, finding["hint"], "", finding["file"], finding["line"], finding["column"])
-    return replace(fault, excerpt=_excerpt(_text(folder, fault.file), fault))
+    return replace(fault, excerpt=excerpt_at(folder, fault.file, finding["line"], finding["column"]))
+
+
+def excerpt_at(folder: Path, file: str, line: int, column: int) -> str:
+    """The line that a finding is about, and below it the caret; empty when it is not there to be shown.
+
+    Args:
+        folder: the skill's.
+        file: relative to it.
+        line: from 1; lines end where ECMAScript ends them.
+        column: from 1, in code points.
+
+    """
+    lines = _LINE_END.split(_text(folder, file).removeprefix("\ufeff"))
+    if not 1 <= line <= len(lines):
+        return ""
+    before = lines[line - 1][: column - 1]
+    units = len(before.encode("utf-16-le", "surrogatepass")) // 2
+    return _excerpt("\n".join(lines), Fault("", "", line=line, column=units + 1))
 
 
 def _placed(fault: Fault, folder: Path) -> Fault:

@@ -7,8 +7,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
+from cortex_skills.cli.files import write_whole
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output, style_of
 from cortex_skills.errors import CortexError
@@ -48,7 +47,7 @@ def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None)
     for path in paths:
         reports += _tested(common, config, path, part, tell)
     if junit is not None:
-        _write(junit, reporting.junit(reports))
+        write_whole(junit, reporting.junit(reports))
     outcomes = [outcome for report in reports for outcome in report.outcomes]
     failed = sum(report.count("failed") for report in reports)
     document = {"ok": bool(outcomes) and not failed, "skills": [report.to_json() for report in reports]}
@@ -114,14 +113,3 @@ def _tested(
         run_tests(common, config, folder, needed, part, lambda outcome, folder=folder: tell(outcome, folder))  # type: ignore[misc]
         for folder in skill_folders(path)
     ]
-
-
-def _write(path: Path, text: str) -> None:
-    """A file that is whole or not there."""
-    try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
-            file.write(text)
-        os.replace(file.name, path)  # noqa: PTH105 - both are on one disk
-    except OSError as error:
-        hint = "name a place that you may write to"
-        raise CortexError("invalid_arguments", f"{path} cannot be written: {error.strerror}", hint=hint) from None

@@ -43,7 +43,7 @@ HIDDEN = Rule(
     "Letters of any script, emoji and escapes are left alone.",
     remedy="Remove them, or write them as escapes.",
     trips='const level = "user\u2066";',
-    passes=r'const isolate = "\u2066"; const family = "👨‍👩‍👧";',
+    passes=r'const isolate = "\u2066"; const greeting = "שלום, 世界 👋";',
 )
 RULES = (INSTRUCTION, LIKELY, HIDDEN)
 

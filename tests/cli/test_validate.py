@@ -177,9 +177,9 @@ def test_scan_prints_like_a_compiler(run, write_skill):
     folder = write_skill(code='const a = 1;\n  eval("1");\n')
     answer = run("scan", folder.parent)
     assert answer.exit_code == 1
-    first, evidence, hint = answer.stdout.splitlines()
+    first, line, caret, hint = answer.stdout.splitlines()
     assert first.startswith(f"{folder}/skill.ts:2:3: critical[dynamic-code]: ")
-    assert evidence == "    eval"
+    assert (line, caret) == ('  2 |   eval("1");', "    |   ^")
     assert hint.startswith("    hint: ")
     assert answer.stderr.startswith("error[scan_rejected]: 1 critical finding\n")
 
@@ -211,4 +211,7 @@ def test_json_is_plain_ascii_whatever_the_source_holds(run, write_skill):
     folder = write_skill(code="eval('\u202e\x9b')")
     answer = run("scan", folder, "--json")
     assert answer.stdout.isascii()
-    assert json.loads(answer.stdout)["critical"] == 1
+    assert [finding["rule"] for finding in json.loads(answer.stdout)["findings"]] == [
+        "dynamic-code",
+        "hidden-characters",
+    ]
