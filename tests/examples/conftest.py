@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
 # As when one of the scripts is run.
-sys.path.insert(0, str(EXAMPLES / "supply-chain"))
+sys.path[:0] = [str(EXAMPLES / "supply-chain"), str(EXAMPLES / "verify-kyc")]
 
 
 @pytest.fixture

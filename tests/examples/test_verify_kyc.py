@@ -19,7 +19,7 @@ def kyc(plugin: Plugin, examples: Path) -> Plugin:
     return plugin
 
 
-def test_its_manifest_is_the_one_of_the_contract_without_the_dependency(examples):
+def test_its_manifest_is_the_one_of_the_contract_with_the_tools_for_proofs(examples):
     manifest = load_manifest(examples / "verify-kyc")
 
     assert manifest.name == "verify-kyc"
@@ -32,7 +32,10 @@ def test_its_manifest_is_the_one_of_the_contract_without_the_dependency(examples
         ),
         assertions=(Assertion("isVerified", require_proof=True),),
         queries=(Query("hasStatus", "namespace"),),
-        allowed_tools=("skill_graph_query", "skill_assert", "hub_search"),
+        allowed_tools=(
+            *("skill_graph_query", "skill_assert", "skill_verify_assertion"),
+            *("skill_request_zk_proof", "skill_verify_zk_proof", "hub_search"),
+        ),
         max_queries=100,
         skill_version="1.0.0",
     )

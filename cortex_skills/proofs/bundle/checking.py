@@ -11,7 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,7 @@ from cortex_skills.escaping import shown_name
 from cortex_skills.proofs.bundle.document import Bundle
 from cortex_skills.proofs.bundle.links import Link
 from cortex_skills.proofs.bundle.requirements import Requirement
+from cortex_skills.proofs.bundle.skill import check_skill, named
 from cortex_skills.proofs.kinds import Asked, check_proof
 from cortex_skills.proofs.signing import MalformedError, check_credential, issuer_of
 from cortex_skills.proofs.signing.credentials import Claim as Said
@@ -35,9 +36,7 @@ from cortex_skills.proofs.zk.patience import patience
 from cortex_skills.proofs.zk.proof import ZkProof
 from cortex_skills.proofs.zk.verifying import Expected, check_document
 from cortex_skills.reading import SHAPES
-from cortex_skills.signatures.statement import read_signature
-from cortex_skills.signatures.trust import Trust, accepted
-from cortex_skills.signatures.verifier import check_holds
+from cortex_skills.signatures.trust import Trust
 
 # What these parts of a Proof of Logic mean where there is no graph but what is shown.
 _IN_A_BUNDLE: dict[str, dict[str, Any]] = {
@@ -104,7 +103,7 @@ class _Chain:
         if isinstance(subject, NamedNode):
             for wanted in requirements:
                 yield Link("requirement", wanted.text, (wanted.check(held, subject, graph.names),))
-        yield self._skill()
+        yield check_skill(self.bundle, self.acting, self.trusted.publishers, self.asked.now)
         yield self._logic()
         yield self._assertion()
 
@@ -193,7 +192,7 @@ class _Chain:
             _verdict(said == self.acting),
             "it was made on behalf of the skill that made the assertion, in the same version",
             "that the skill looked at it",
-            () if said == self.acting else (f"it was made for {_named(said)}, and {_named(self.acting)} asserted",),
+            () if said == self.acting else (f"it was made for {named(said)}, and {named(self.acting)} asserted",),
         )
         commitments = proof.claim.commitments
         if commitments:
@@ -206,39 +205,6 @@ class _Chain:
                 "who the subject is",
                 () if is_same else (f"it is about {shown_name(commitments[0].subject)}",),
             )
-
-    def _skill(self) -> Link:
-        name, version = self.acting
-        signed: list[Check] = []
-
-        def add(part: str, establishes: str, does_not: str, check: Callable[[], object]) -> bool:
-            why: tuple[str, ...] = ()
-            try:
-                check()
-            except CortexError as error:
-                why = (error.message,)
-            signed.append(Check(part, _verdict(not why), establishes, does_not, why))
-            return not why
-
-        found = []
-        held = add(
-            "signature",
-            f"the files of {_named(self.acting)} are the very ones that its publisher signed",
-            "that the skill does what it should, or that it is what ran",
-            lambda: (
-                found.append(read_signature(self.bundle.signature)),
-                check_holds(found[0], name, version, self.bundle.skill_files()),
-            ),
-        )
-        if held:
-            said, now = found[0].statement, self.asked.now
-            add(
-                "publisher",
-                f"{said.publisher}, whom you trust, published it",
-                "that the publisher is right",
-                lambda: accepted(said, self.trusted.publishers, now, first_use=False),
-            )
-        return Link("skill", _named(self.acting), tuple(signed))
 
     def _logic(self) -> Link:
         content = rfc8785.dumps(self.bundle.logic).decode()
@@ -302,10 +268,6 @@ def _subject_of(credential: dict[str, Any]) -> str:
 def _word(iri: str) -> str:
     """The last part of an IRI, to be shown."""
     return shown_name(iri.rstrip("/#:").replace("#", "/").replace(":", "/").rpartition("/")[2][:60])
-
-
-def _named(skill: tuple[str, str]) -> str:
-    return " ".join(shown_name(each) for each in skill if each) or "no skill"
 
 
 def _verdict(holds: bool) -> Verdict:

@@ -161,12 +161,13 @@ def _quad(line: str) -> Quad:
     from pyoxigraph import NamedNode, RdfFormat, parse
 
     try:
-        quads = list(parse(line, RdfFormat.N_QUADS))
+        quads: list[Quad] = list(parse(line, RdfFormat.N_QUADS))
     except (SyntaxError, ValueError):
         quads = []
-    if len(quads) != 1 or f"{quads[0]} ." != line or not isinstance(quads[0].graph_name, NamedNode):
-        raise _no_bundle("a statement is not one canonical line of N-Quads")
-    return quads[0]
+    for quad in quads[:1]:
+        if len(quads) == 1 and f"{quad} ." == line and isinstance(quad.graph_name, NamedNode):
+            return quad
+    raise _no_bundle("a statement is not one canonical line of N-Quads")
 
 
 def _bytes(path: str, text: str) -> bytes:

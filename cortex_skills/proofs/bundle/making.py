@@ -3,7 +3,8 @@
 Rules kept here:
 - it takes what is there, and judges nothing: what came of it says whoever checks the bundle;
 - nothing goes in but what the check needs: the newest credential and the newest Proof of Logic, the newest
-  zero-knowledge proof of each claim, the credentials of their commitments, and the premises by name;
+  zero-knowledge proof of each claim that was made for the skill which asserted, the credentials of the commitments,
+  and the premises that the proof names;
 - the skill is one that its publisher signed: the local developer's signature is of no use elsewhere.
 """
 
@@ -49,7 +50,8 @@ def make_bundle(graph: NamespacedGraph, triple_id: str, folders: Iterable[Path])
     kept = graph.proofs.of(triple_id)
     logic = read_document(_newest(kept, "pol", "assert it with a proof").content)
     assertion = _newest(kept, "credential", f"sign it with `cortex-skills proof sign {triple_id}`")
-    proofs = _newest_of_each(kept)
+    acting = (logic.fields["skill"] or "", logic.fields["skillVersion"] or "")
+    proofs = _newest_of_each(kept, acting)
     commitments = [each for proof in proofs for each in read_proof(proof).claim.commitments]
     folder = _folder(logic.fields["skill"], folders)
     files = _files(folder)
@@ -86,12 +88,12 @@ def _newest(kept: list[StoredProof], kind: str, hint: str) -> StoredProof:
     raise CortexError("proof_not_found", f"the assertion has no {named}", hint=hint)
 
 
-def _newest_of_each(kept: list[StoredProof]) -> list[dict[str, Any]]:
-    """The newest zero-knowledge proof of each claim, in the order in which they were made."""
+def _newest_of_each(kept: list[StoredProof], acting: tuple[str, str]) -> list[dict[str, Any]]:
+    """The newest zero-knowledge proof of each claim on behalf of a skill and version, in the order of their making."""
     found: dict[str, dict[str, Any]] = {}
     for proof in kept:
-        if proof.kind == "zk":
-            document = json.loads(proof.content)
+        document = json.loads(proof.content) if proof.kind == "zk" else {}
+        if document and (document["statement"]["skill"], document["statement"]["skillVersion"]) == acting:
             found.setdefault(rfc8785.dumps([document["proofType"], document["claim"]]).decode(), document)
     return list(reversed(found.values()))
 

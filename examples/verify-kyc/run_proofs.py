@@ -1,0 +1,246 @@
+"""A chain of proofs from an issuer to a verifier who knows neither the holder nor her graph.
+
+An office (the issuer) signs commitments to the birth year and the country of residence of Alice (the holder). She
+proves to a skill that she is of age and lives in one of three countries, and shows neither. The skill asserts that she
+is verified. A shop (the verifier) checks the whole chain with one command; then each link is broken in turn.
+
+    python examples/verify-kyc/run_proofs.py [FOLDER]
+
+Rules kept here:
+- each party is a folder with a home of its own: keys, settings, graph. What one has of another it got as a file;
+- a party does nothing but run the command line, here all in one process: README.md has the same as shell commands;
+- what is broken is broken in the file that goes to the verifier, and the verifier is the real one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from cortex_skills.cli.app import program
+
+SKILL = Path(__file__).parent
+PUBLISHER = "kyc.example"
+NONCE = "shop, order 4711"
+REQUIRED = ("--require", "birthYear=1900..2008", "--require", "residence=BE,DE,NL")
+ALICE = "customer:alice"
+
+Bundle = dict[str, Any]
+Break = Callable[[Bundle], None]
+
+
+@dataclass(frozen=True)
+class Party:
+    """Somebody with a folder of their own."""
+
+    folder: Path
+
+    def try_to(self, *words: str, stdin: str | None = None, **settings: str) -> Result:
+        """Run a command in this party's home."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        home = {"XDG_DATA_HOME": self.folder / "data", "XDG_CONFIG_HOME": self.folder / "config"}
+        env = {name: str(path) for name, path in home.items()} | {"CORTEX_STORE": str(self.folder / "graph")} | settings
+        return CliRunner(env=env).invoke(program, list(words), input=stdin)
+
+    def run(self, *words: str, stdin: str | None = None) -> str:
+        """The same, for what has to succeed; what it answers."""
+        done = self.try_to(*words, stdin=stdin)
+        if done.exit_code:
+            raise SystemExit(f"{self.folder.name}: cortex-skills {' '.join(words)}\n{done.stdout}{done.stderr}")
+        return done.stdout.strip()
+
+    def did(self, key: str) -> str:
+        """The public side of a key of theirs: it is what one tells others, over a channel that they trust."""
+        return self.run("key", "export", key)
+
+
+@dataclass(frozen=True)
+class World:
+    """The parties: who commits, who publishes the skill, who proves, and who is to believe it."""
+
+    issuer: Party
+    publisher: Party
+    holder: Party
+    verifier: Party
+
+    @classmethod
+    def at(cls, folder: Path) -> World:
+        """The parties in a folder."""
+        return cls(*(Party(folder / name) for name in ("issuer", "publisher", "holder", "verifier")))
+
+    def verify(self, bundle: Path, *more: str) -> Result:
+        """What the verifier says of a bundle: the one command."""
+        trusted = self.issuer.did("office")
+        words = ("proof", "verify", str(bundle), "--nonce", NONCE, *REQUIRED, *more)
+        return self.verifier.try_to(*words, CORTEX_PROOFS__TRUSTED_ISSUERS=trusted)
+
+
+def commit(issuer: Party) -> Path:
+    """The issuer commits to two values, signs the commitments, and hands everything out."""
+    issuer.run("key", "create", "office")
+    for predicate, value, text in (("birthYear", "1990", ()), ("residence", "NL", ("--text",))):
+        opening = str(issuer.folder / f"{predicate}.opening")
+        place = ("--subject", ALICE, "--predicate", predicate, "--hand-out", opening)
+        triple = issuer.run("proof", "commit", *text, *place, stdin=value)
+        issuer.run("proof", "sign", triple, "--key", "office")
+    signed = issuer.folder / "alice.nq"
+    issuer.run("graph", "export", str(signed), "--with-provenance")
+    return signed
+
+
+def publish(publisher: Party) -> Path:
+    """The publisher signs the skill."""
+    folder = publisher.folder / "verify-kyc"
+    folder.mkdir(parents=True)
+    for name in ("SKILL.md", "skill.ts", "shapes.ttl"):
+        shutil.copy(SKILL / name, folder)
+    publisher.run("key", "create", "releases")
+    publisher.run("sign", str(folder), "--key", "releases", "--publisher", PUBLISHER)
+    return folder
+
+
+def receive(world: World, signed: Path) -> None:
+    """The holder takes in what the issuer handed out, and trusts the publisher of the skill."""
+    holder = world.holder
+    holder.run("graph", "import", str(signed), "--with-provenance")
+    for predicate in ("birthYear", "residence"):
+        opening = world.issuer.folder / f"{predicate}.opening"
+        holder.run("proof", "take", str(opening), "--label", predicate, "--for-skill", "verify-kyc")
+        opening.unlink()
+    holder.run("trust", "add", PUBLISHER, world.publisher.did("releases"))
+
+
+def prove(holder: Party, skill: Path, nonce: str = NONCE, minimum: str = "1900", *expires: str) -> None:
+    """The holder proves to the skill that she is of age, and lives in one of three countries."""
+    for kind, predicate, wanted in (
+        ("range", "birthYear", ("--minimum", minimum, "--maximum", "2008")),
+        ("membership", "residence", ("--member", "BE", "--member", "DE", "--member", "NL")),
+    ):
+        of = ("--object", "true", "--commitment", ALICE, predicate, "--nonce", nonce, *expires)
+        holder.run("proof", "request", kind, ALICE, "isVerified", *wanted, *of, "--skills", str(skill))
+
+
+def assert_it(holder: Party, skill: Path) -> str:
+    """Alice is approved, the skill asserts that she is verified, and the holder's host signs that."""
+    approved = '<urn:cortex:mayros:customer:alice> <urn:cortex:mayros:hasStatus> "approved" .'
+    holder.run("graph", "import", "-", "--format", "n-triples", stdin=approved)
+    what = (f"subject={ALICE}", "predicate=isVerified", "object=true")
+    words = [word for each in what for word in ("--arg", each)]
+    asserted = json.loads(holder.run("call", "skill_assert", *words, "--skills", str(skill), "--json"))
+    triple: str = asserted["details"]["tripleHash"]
+    holder.run("proof", "sign", triple)
+    return triple
+
+
+def hand_on(holder: Party, triple: str, skill: Path, name: str = "bundle.json") -> Path:
+    """Everything that the verifier needs, in one file."""
+    bundle = holder.folder / name
+    bundle.write_text(holder.run("proof", "bundle", triple, "--skills", str(skill)), encoding="utf-8")
+    return bundle
+
+
+def change_file(bundle: Bundle, path: str = "skill.ts") -> None:
+    """Change a file of the skill."""
+    files = bundle["skill"]["files"]
+    files[path] = b64encode(b64decode(files[path]) + b"\n").decode()
+
+
+def change_credential(bundle: Bundle) -> None:
+    """Let the issuer have said something else."""
+    bundle["credentials"][0]["validFrom"] = "2020-01-01T00:00:00.000Z"
+
+
+def change_commitment(bundle: Bundle) -> None:
+    """Let a proof be about the other commitment."""
+    first, second = (proof["claim"]["commitment"] for proof in bundle["proofs"])
+    first["commitment"] = second["commitment"]
+
+
+def change_proof(bundle: Bundle) -> None:
+    """Change one letter of a proof."""
+    value = bundle["proofs"][0]["proofValue"]
+    bundle["proofs"][0]["proofValue"] = value[:100] + ("A" if value[100] != "A" else "B") + value[101:]
+
+
+def change_logic(bundle: Bundle) -> None:
+    """Let one more rule have applied."""
+    bundle["logic"]["rules"][1]["applied"] += 1
+
+
+def withdraw(bundle: Bundle) -> None:
+    """Take a premise away: that Alice is approved."""
+    bundle["premises"] = [line for line in bundle["premises"] if "hasStatus" not in line]
+
+
+def change_assertion(bundle: Bundle) -> None:
+    """Let the assertion be about somebody else."""
+    bundle["assertion"]["credentialSubject"]["id"] = "urn:cortex:mayros:customer:mallory"
+
+
+BREAKS: dict[str, Break] = {
+    "the issuer's credential is changed": change_credential,
+    "the commitment of a proof is swapped": change_commitment,
+    "a letter of a proof is changed": change_proof,
+    "a file of the skill is changed": change_file,
+    "the Proof of Logic is changed": change_logic,
+    "a premise is withdrawn": withdraw,
+    "the assertion is changed": change_assertion,
+}
+
+
+def broken(bundle: Path, change: Break) -> Path:
+    """A bundle with one link broken."""
+    document = json.loads(bundle.read_text(encoding="utf-8"))
+    change(document)
+    path = bundle.with_name("broken.json")
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def run(folder: Path, say: Callable[[str], None] = print) -> None:
+    """The whole story."""
+    world = World.at(folder)
+    say("1. The issuer commits to Alice's birth year and country, and signs the commitments.")
+    signed = commit(world.issuer)
+    say("2. The publisher signs the skill verify-kyc.")
+    skill = publish(world.publisher)
+    say("3. Alice takes the openings in, and proves to the skill that she is of age and lives in BE, DE or NL.")
+    receive(world, signed)
+    prove(world.holder, skill)
+    say("4. The skill asserts that she is verified, by its rules. All of it goes into one file.")
+    bundle = hand_on(world.holder, assert_it(world.holder, skill), skill)
+    say(f"   {bundle} ({bundle.stat().st_size >> 10} KiB)")
+    world.verifier.run("trust", "add", PUBLISHER, world.publisher.did("releases"))
+    say("5. A verifier elsewhere, who has that file and trusts the issuer and the publisher:\n")
+    done = world.verify(bundle)
+    say(done.stdout)
+    if done.exit_code:
+        raise SystemExit(done.stderr)
+    say("6. Each link broken in turn:")
+    for name, change in BREAKS.items():
+        refused = world.verify(broken(bundle, change))
+        if refused.exit_code != 1:
+            raise SystemExit(f"{name}: this should have been refused\n{refused.stdout}")
+        say(f"   {name}:\n      {refused.stderr.splitlines()[0]}")
+
+
+def main() -> None:
+    """Run it in the folder that is named, else in one that is removed afterwards."""
+    if len(sys.argv) > 1:
+        run(Path(sys.argv[1]).resolve())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,324 @@
+"""The chain of proofs of verify-kyc: made by parties with homes of their own, verified elsewhere, and broken."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import run_proofs
+from click.testing import Result
+from run_proofs import ALICE, BREAKS, NONCE, PUBLISHER, Bundle, Party, World
+
+from cortex_graph import NamespacedGraph, open_store
+from cortex_skills import Config, CortexError
+from cortex_skills.proofs.bundle import Link, Trusted, check_bundle, read_bundle, read_requirement
+from cortex_skills.proofs.kinds import Asked
+from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.signatures import Publisher, Trust
+
+from .conftest import EXAMPLES
+
+LINKS = ["issuer", "issuer", "proof", "anchor", "proof", "anchor", "requirement", "requirement"]
+LINKS += ["skill", "logic", "assertion"]
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything up to the bundle, done once."""
+
+    world: World
+    skill: Path
+    triple: str
+    bundle: Path
+    others: dict[str, Any]
+
+    def document(self) -> Bundle:
+        document: Bundle = json.loads(self.bundle.read_text())
+        return document
+
+    def verify(self, document: Bundle, folder: Path, *more: str) -> Result:
+        """What the verifier says of a bundle."""
+        path = folder / "bundle.json"
+        path.write_text(json.dumps(document))
+        return self.world.verify(path, *more)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    world = World.at(tmp_path_factory.mktemp("kyc"))
+    signed, skill = run_proofs.commit(world.issuer), run_proofs.publish(world.publisher)
+    run_proofs.receive(world, signed)
+    run_proofs.prove(world.holder, skill)
+    triple = run_proofs.assert_it(world.holder, skill)
+    bundle = run_proofs.hand_on(world.holder, triple, skill)
+    world.verifier.run("trust", "add", PUBLISHER, world.publisher.did("releases"))
+    others = {"statement": proved(world.holder, skill, "false")}
+    newer = tmp_path_factory.mktemp("newer") / "verify-kyc"
+    shutil.copytree(skill, newer)
+    (newer / "SKILL.md").write_text((skill / "SKILL.md").read_text().replace('"1.0.0"', '"1.0.1"'))
+    world.publisher.run("sign", str(newer), "--key", "releases", "--publisher", PUBLISHER)
+    others["version"] = proved(world.holder, newer, "true")
+    return Story(world, skill, triple, bundle, others)
+
+
+def proved(holder: Party, skill: Path, value: str) -> Any:
+    """A proof of the holder's, on behalf of a skill, that Alice is verified or not."""
+    of = ("--commitment", ALICE, "birthYear", "--minimum", "1900", "--maximum", "2008", "--nonce", NONCE)
+    words = ("proof", "request", "range", ALICE, "isVerified", "--object", value, *of, "--skills", str(skill))
+    return json.loads(holder.run(*words))
+
+
+def refusal(done: Result) -> str:
+    """The error of a command that refused what it was asked about."""
+    assert done.exit_code == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_the_verifier_follows_the_whole_chain_with_one_command(story):
+    done = story.world.verify(story.bundle, "--json")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert (told["verdict"], told["kind"]) == ("verified", "bundle")
+    assert [link["link"] for link in told["links"]] == LINKS
+    for link in told["links"]:
+        assert link["verdict"] == "verified"
+        assert all(check["establishes"] and check["doesNotEstablish"] for check in link["checks"])
+
+
+def test_a_person_reads_what_each_link_means_and_what_not(story):
+    shown = story.world.verify(story.bundle).stdout
+
+    assert shown.startswith("VERIFIED (bundle)\n")
+    assert "means: the committed number lies between 1900 and 2008, both included\n" in shown
+    assert "means: the committed value is one of the 3 members of the set\n" in shown
+    assert f"means: {PUBLISHER}, whom you trust, published it\n" in shown
+    assert shown.count("does not mean: ") == shown.count(" means: ")
+
+
+def test_the_verifier_has_no_graph_and_the_bundle_has_no_secret(story):
+    def leaves(value: Any) -> Iterator[Any]:
+        if isinstance(value, dict | list):
+            for each in value.values() if isinstance(value, dict) else value:
+                yield from leaves(each)
+        else:
+            yield value
+
+    story.world.verify(story.bundle)
+
+    assert not (story.world.verifier.folder / "graph").exists()
+    assert not {1990, "1990"} & set(leaves(story.document()))
+
+
+EXPECTED = {
+    "the issuer's credential is changed": "breaks at issuer (birthYear): signature: the signature does not hold",
+    "the commitment of a proof is swapped": "breaks at proof (range of birthYear): proof: the proof does not hold",
+    "a letter of a proof is changed": "breaks at proof (range of birthYear): proof: the proof does not hold",
+    "a file of the skill is changed": "breaks at skill (verify-kyc 1.0.0): signature: verify-kyc is not as it was",
+    "the Proof of Logic is changed": "breaks at logic (the rules of the skill): signature: did:key:",
+    "a premise is withdrawn": "breaks at logic (the rules of the skill): premises: the premise ",
+    "the assertion is changed": "breaks at assertion (by did:key:",
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_each_link_that_is_broken_is_refused_by_its_name(story, name):
+    assert EXPECTED[name] in refusal(story.world.verify(run_proofs.broken(story.bundle, BREAKS[name])))
+
+
+def test_the_credential_of_another_issuer_is_refused(story, tmp_path):
+    other = Party(tmp_path / "other")
+    signed = run_proofs.commit(other)
+    graph = NamespacedGraph(open_store(str(other.folder / "graph")), "mayros")
+    credentials = [json.loads(proof.content) for proof in graph.proofs.page(10)[0]]
+    graph.store.close()
+    assert (signed.exists(), len(credentials)) == (True, 2)
+
+    said = refusal(story.verify(story.document() | {"credentials": credentials}, tmp_path))
+
+    assert "breaks at issuer" in said
+    assert f"it is issued by {other.did('office')}, who is not among the issuers whom you trust" in said
+
+
+def test_a_proof_for_another_statement_is_refused(story, tmp_path):
+    document = story.document()
+    document["proofs"][0] = story.others["statement"]
+
+    said = refusal(story.verify(document, tmp_path))
+
+    assert "breaks at proof (range of birthYear): statement: it is about the statement " in said
+
+
+def test_a_proof_for_another_version_of_the_skill_is_refused(story, tmp_path):
+    document = story.document()
+    document["proofs"][0] = story.others["version"]
+
+    said = refusal(story.verify(document, tmp_path))
+
+    assert "skill: it was made for verify-kyc 1.0.1, and verify-kyc 1.0.0 asserted" in said
+
+
+def test_a_proof_with_another_nonce_is_refused(story):
+    said = refusal(story.world.verify(story.bundle, "--nonce", "order 4712"))
+
+    assert "breaks at proof (range of birthYear): nonce: it was made with another nonce, or with none" in said
+
+
+@pytest.mark.parametrize("required", ["birthYear=1900..1980", "residence=BE,DE", "height=1..3", "birthYear=1990,1991"])
+def test_what_the_verifier_requires_and_nobody_proved_is_refused(story, required):
+    said = refusal(story.world.verify(story.bundle, "--require", required))
+
+    assert f"breaks at requirement ({required}): requirement: no proof that holds shows this of the subject" in said
+
+
+def test_the_skill_of_a_publisher_whom_the_verifier_does_not_know_is_refused(story, tmp_path):
+    stranger = replace(story.world, verifier=Party(tmp_path / "stranger"))
+
+    said = refusal(stranger.verify(story.bundle))
+
+    assert f"breaks at skill (verify-kyc 1.0.0): publisher: verify-kyc is signed by {PUBLISHER}, whom nobody" in said
+
+
+def test_the_skill_that_somebody_else_signed_in_the_name_of_the_publisher_is_refused(story, tmp_path):
+    skill = run_proofs.publish(Party(tmp_path))
+    document = story.document()
+    document["skill"]["signature"] = (skill / "SKILL.sig").read_text()
+
+    said = refusal(story.verify(document, tmp_path))
+
+    assert f"publisher: {PUBLISHER} signs with another key than the one that is trusted for that name" in said
+
+
+def test_a_premise_that_is_deleted_from_the_graph_breaks_the_next_bundle(story, tmp_path):
+    holder = Party(tmp_path / "holder")
+    shutil.copytree(story.world.holder.folder, holder.folder)
+    store = open_store(str(holder.folder / "graph"))
+    graph = NamespacedGraph(store, "mayros")
+    [status] = graph.list_triples({"subject": ALICE, "predicate": "hasStatus"})["triples"]
+    graph.delete_triple(status["id"])
+    store.close()
+
+    said = refusal(story.world.verify(run_proofs.hand_on(holder, story.triple, story.skill)))
+
+    assert f"breaks at logic (the rules of the skill): premises: the premise {status['id']} was withdrawn" in said
+
+
+def links(story: Story, document: Bundle, now: datetime | None = None) -> dict[str, Link]:
+    """The last link of each name, for the verifier of the story."""
+    issuer, publisher = story.world.issuer.did("office"), story.world.publisher.did("releases")
+    publishers = Trust({PUBLISHER: Publisher(PUBLISHER, publisher, "listed", "2026-01-01T00:00:00.000Z")})
+    asked = Asked(now or datetime.now(UTC), Config(), nonce=NONCE)
+    found = check_bundle(read_bundle(json.dumps(document)), Trusted({issuer}, publishers), asked)
+    return {link.name: link for link in found}
+
+
+def test_a_proof_that_has_expired_is_refused(story):
+    found = links(story, story.document(), datetime.now(UTC) + timedelta(days=2))
+
+    assert found["proof"].verdict is Verdict.REFUTED
+    assert found["proof"].why().startswith("expiry: it expired at ")
+    assert found["issuer"].verdict is found["skill"].verdict is Verdict.VERIFIED
+
+
+def test_what_is_missing_is_refused_and_not_left_out(story):
+    found = links(story, story.document() | {"proofs": [], "credentials": [], "premises": []})
+
+    assert found["proof"].why() == "presence: no proof is there"
+    assert found["issuer"].why() == "presence: no credential is there"
+    assert "was withdrawn" in found["logic"].why()
+
+
+def test_rules_that_the_publisher_did_not_sign_are_not_enough(story):
+    document = story.document()
+    document["rules"] = [(EXAMPLES / "verify-kyc" / "shapes.ttl").read_text()]
+    document["skill"]["files"]["shapes.ttl"] = document["skill"]["files"]["skill.ts"]
+
+    found = links(story, document)
+
+    assert found["skill"].verdict is Verdict.REFUTED
+    assert found["logic"].why() == "rules: the rules that its publisher signed are not those that were asked"
+
+
+def without(key: str) -> Callable[[Bundle], Any]:
+    return lambda document: {name: value for name, value in document.items() if name != key}
+
+
+MALFORMED: dict[str, Callable[[Bundle], Any]] = {
+    "a key too many": lambda document: document | {"openings": []},
+    "a key too few": without("premises"),
+    "another version": lambda document: document | {"version": 2},
+    "a statement that is none": lambda document: document | {"statement": "alice is verified"},
+    "a statement with a line feed": lambda document: document | {"statement": document["statement"] + "\n"},
+    "a statement of no graph": lambda document: document | {"statement": "<a:a> <a:b> <a:c> ."},
+    "a premise of another graph": lambda document: document | {"premises": ["<a:a> <a:b> <a:c> <a:g> ."]},
+    "a file that is not in base64": lambda d: d | {"skill": d["skill"] | {"files": {"SKILL.md": "!"}}},
+    "a number that readers differ in": lambda document: document | {"assertion": {"n": 2**60}},
+    "half a character": lambda document: document | {"assertion": {"n": "\ud800"}},
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_bundle_is_refused_when_it_is_read(story, name):
+    with pytest.raises(CortexError, match="this is no bundle: ") as refused:
+        read_bundle(json.dumps(MALFORMED[name](story.document())))
+    assert refused.value.code == "proof_failed"
+
+
+def test_a_key_that_is_given_twice_is_refused(story):
+    text = story.bundle.read_text()
+
+    with pytest.raises(CortexError, match="a key is given twice"):
+        read_bundle(text.replace('{"type"', '{"version": 1, "type"', 1))
+
+
+@pytest.mark.parametrize("base", ["urn:other:shop", "urn:other:mayros/x"])
+def test_a_bundle_of_another_namespace_than_its_proof_of_logic_is_refused(story, tmp_path, base):
+    document = story.document()
+    for key in ("statement", "premises"):
+        text = json.dumps(document[key]).replace("<urn:cortex:mayros> .", f"<{base}> .")
+        document[key] = json.loads(text)
+
+    assert "the bundle is of no namespace that there could be" in refusal(story.verify(document, tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "birthYear", "=1..2", "birthYear=", "birthYear=2..1", "residence=NL,", "a=,b"])
+def test_a_requirement_that_says_nothing_is_refused(text):
+    with pytest.raises(CortexError, match="is no requirement"):
+        read_requirement(text)
+
+
+def test_a_requirement_goes_with_a_bundle_only(story, tmp_path):
+    path = tmp_path / "credential.json"
+    path.write_text(json.dumps(story.document()["assertion"]))
+    done = story.world.verifier.try_to("proof", "verify", str(path), "--require", "birthYear=1900..2008")
+
+    assert done.exit_code == 2
+    assert "--require goes with the file of a bundle" in done.stderr
+
+
+def test_a_bundle_is_made_of_a_skill_that_its_publisher_signed(story, tmp_path):
+    unsigned = tmp_path / "verify-kyc"
+    shutil.copytree(story.skill, unsigned)
+    (unsigned / "SKILL.sig").unlink()
+    done = story.world.holder.try_to("proof", "bundle", story.triple, "--skills", str(unsigned))
+
+    assert "verify-kyc has no signature that holds elsewhere" in refusal(done)
+
+
+def test_the_script_tells_the_story_and_refuses_each_broken_link(tmp_path):
+    script = EXAMPLES / "verify-kyc" / "run_proofs.py"
+    command = [sys.executable, str(script), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=100)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nVERIFIED (bundle)\n" in done.stdout
+    assert done.stdout.count("error[proof_failed]: the chain breaks at ") == len(BREAKS)
