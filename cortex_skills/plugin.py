@@ -5,9 +5,7 @@
         result = plugin.call("skill_graph_query", {"predicate": "hasStatus", "scope": "namespace"}, agent="a1")
 
 Rules kept here:
-- every call, from every door, passes `Plugin.call`, and each step of it: the acting skill, the arguments, the tool
-  allow-list, the permission, the host's hooks, the rate window, the budget, the tool, the cleaning of what the skill
-  said, the audit;
+- every call, from every door, passes `Plugin.call`, and each step of the gate behind it (`gate`);
 - a call answers with a result, also when it fails; a host never dies of a skill;
 - the active skills are swapped in one step, and a call under way ends on what it began with (see `active`).
 """
@@ -16,36 +14,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-import time
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills import audit, policy
 from cortex_skills.config import Config
-from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.events import AgentStart, EventName, Events, Hook, SessionEnd, ToolCall, ToolEnd
-from cortex_skills.limits import Budgets, RateWindow, Slot
-from cortex_skills.results import Result, failed
+from cortex_skills.events import AgentStart, EventName, Events, Hook, SessionEnd, ToolEnd
+from cortex_skills.gate import Gate, checked_agent
+from cortex_skills.limits import Budgets
+from cortex_skills.results import Result
 from cortex_skills.stopping import Stop
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.enrichment import Policy, Sanitized
+    from cortex_skills.enrichment import Policy
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.reload import Approval, ReloadReport
     from cortex_skills.skill import Skill
-    from cortex_skills.tools import Outcome, Tool
     from cortex_skills.tools.offered import Format
 
 log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "default"
-_MAX_AGENT = audit.MAX_NAME
 
 
 class Plugin:
@@ -65,7 +58,6 @@ class Plugin:
         from cortex_skills.loader import Loader
         from cortex_skills.memory import Memories
         from cortex_skills.runtime import Session
-        from cortex_skills.tools import TOOLS
         from cortex_skills.watcher import Watcher
 
         settings = config.skill_sandbox
@@ -75,21 +67,18 @@ class Plugin:
         self.agent = checked_agent(agent)
         self.cleaning = RULE if cleaning is None else cleaning
         self.session = uuid.uuid4().hex
-        self._tools = TOOLS
-        self._proving = threading.Lock()
-        self._made_prover: Prover | None = None
-        if graph.namespace in config.proofs.shapes:
-            self.prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
         self._events = Events()
-        self._rate = RateWindow(settings.max_calls_per_minute)
-        self._budgets = Budgets(
+        budgets = Budgets(
             max_graph_queries=settings.max_graph_queries,
             max_assertions=settings.max_assertions,
             max_writes=settings.max_writes,
         )
         session = Session(graph.namespace, self.agent, self.session)
         folders = [Path(folder) for folder in developing]
-        self._active = ActiveSkills(Loader(config, graph, self.memories, self._budgets, session, folders), approve)
+        self._active = ActiveSkills(Loader(config, graph, self.memories, budgets, session, folders), approve)
+        self._gate = Gate(config, graph, self.memories, self._active, budgets, self._events, session, self.cleaning)
+        if graph.namespace in config.proofs.shapes:
+            self.prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
         self._watcher = Watcher(self._active.look_again) if config.hot_reload else None
 
     @classmethod
@@ -230,7 +219,7 @@ class Plugin:
             The answer; a failure is one too, with its code.
 
         """
-        return self._call(tool, arguments, skill, agent, stop, enrich=True)
+        return self._gate.call(tool, arguments, skill, agent, stop, enrich=True)
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
@@ -243,98 +232,9 @@ class Plugin:
             stop.set()
             raise
 
-    def _call(
-        self,
-        tool: str,
-        arguments: dict[str, Any],
-        skill: str | None,
-        agent: str | None,
-        stop: Stop | None,
-        *,
-        enrich: bool,
-    ) -> Result:
-        started = time.monotonic()
-        who = self.agent if agent is None else agent
-        acting: str | None = None
-        cleaned: Sanitized | None = None
-        try:
-            who = checked_agent(who)
-            wanted = policy.find_tool(tool, self._tools)
-            chosen, skills = self._active.enter(skill)
-            try:
-                acting = chosen.name
-                outcome = self._run(wanted, wanted.check_arguments(arguments), chosen, skills, who, stop, enrich)
-            finally:
-                chosen.calls.leave()
-            cleaned, result = _cleaned(outcome, self.cleaning)
-        except Exception as error:
-            result = failed(as_ours(audit.word(tool), error))
-        if audit.is_kept() or self._events.are_told("after_tool_call"):
-            entry = audit.AuditRecord(
-                time=audit.now(),
-                tool=audit.word(tool),
-                skill=acting,
-                agent=audit.word(who),
-                outcome=result.code or "ok",
-                milliseconds=round((time.monotonic() - started) * 1000, 3),
-                stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
-            )
-            audit.record(entry)
-            self._events.after_tool_call(ToolEnd(entry, self.session, result))
-        return result
-
-    def _run(
-        self,
-        tool: Tool,
-        arguments: dict[str, Any],
-        skill: Skill,
-        skills: Mapping[str, Skill],
-        agent: str,
-        stop: Stop | None,
-        enrich: bool,
-    ) -> Outcome:
-        """The steps of the gate between the arguments and the outcome; each refuses with an error of its own."""
-        from cortex_skills.tools import Call
-
-        policy.check_call(tool.name, tool.permissions, skill, skills)
-        if self._events.are_told("before_tool_call"):
-            self._events.before_tool_call(ToolCall(tool.name, arguments, skill.name, agent, self.session))
-        if tool.rate_limited:
-            self._rate.acquire(skill.name)
-        with self._slot(tool, skill, skills) as slot:
-            if stop is not None:
-                stop.check()
-            strict, graph = self.config.strict_declarations, self.graph
-            call = Call(
-                *(skill, arguments, agent, graph, self.memories, strict, self.config),
-                prover=self.prover,
-                enrich=enrich,
-                stop=stop,
-                cleaning=self.cleaning,
-            )
-            outcome = tool.run(call)
-            if not outcome.spent:
-                slot.refund()
-        if tool.budget == "query":
-            outcome.details["queriesUsed"] = self._budgets.queries_used(skill.name)
-        return outcome
-
     def prover(self) -> Prover:
         """What makes Proofs of Logic in the own namespace; made when something is proved."""
-        with self._proving:
-            if self._made_prover is None:
-                from cortex_skills.proofs.logic.prover import Prover
-
-                self._made_prover = Prover(self.config, self.graph)
-            return self._made_prover
-
-    def _slot(self, tool: Tool, skill: Skill, skills: Mapping[str, Skill]) -> Slot:
-        if tool.budget == "query":
-            able = [name for name, other in skills.items() if other.manifest.semantic is not None]
-            return self._budgets.query(skill.name, skill.semantic.max_queries, able)
-        if tool.budget == "assertion":
-            return self._budgets.assertion(skill.name)
-        return Slot.free()
+        return self._gate.prover()
 
     # --- what a host decides and hears
 
@@ -349,7 +249,7 @@ class Plugin:
             permissions: what the host says that its own tool needs of the acting skill, such as `graph:write`.
 
         """
-        return policy.decide(tool, self.skills, self._tools, skill=skill, permissions=permissions)
+        return policy.decide(tool, self.skills, self._gate.tools, skill=skill, permissions=permissions)
 
     def record(
         self,
@@ -403,10 +303,10 @@ class Plugin:
 
         """
         if format is None:
-            return [tool.definition() for tool in self._tools.values()]
+            return [tool.definition() for tool in self._gate.tools.values()]
         from cortex_skills.tools.offered import offered
 
-        return offered(self._tools.values(), self.skills, format)
+        return offered(self._gate.tools.values(), self.skills, format)
 
     def context(self, *, agent: str | None = None, stop: Stop | None = None) -> str:
         """What the active skills want an agent to know before it starts: their declared queries, answered.
@@ -422,7 +322,7 @@ class Plugin:
             triples: list[dict[str, Any]] = []
             for query in skill.semantic.queries:
                 arguments = {"predicate": query.predicate, "scope": query.scope}
-                result = self._call("skill_graph_query", arguments, skill.name, agent, stop, enrich=False)
+                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, stop, enrich=False)
                 if result.is_error:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
@@ -434,7 +334,7 @@ class Plugin:
         """What is going on: the store, the active skills and what they have used, and what is switched off."""
         from cortex_skills.status import status_of
 
-        return status_of(self, self._active, self._budgets)
+        return status_of(self, self._active, self._gate.budgets)
 
     @property
     def is_watching(self) -> bool:
@@ -461,31 +361,3 @@ class Plugin:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def checked_agent(agent: object) -> str:
-    """An agent's id, when it is one.
-
-    Raises:
-        CortexError: `invalid_arguments`.
-
-    """
-    if not isinstance(agent, str) or not agent.strip() or len(agent) > _MAX_AGENT:
-        raise CortexError("invalid_arguments", f"the agent's id must be 1 to {_MAX_AGENT} characters")
-    return agent
-
-
-def _cleaned(outcome: Outcome, policy: Policy) -> tuple[Sanitized | None, Result]:
-    """The answer with what the skill said, cleaned."""
-    if outcome.enrichment is None:
-        return None, Result(outcome.text, outcome.details)
-    from cortex_skills.enrichment import sanitize_enrichment
-    from cortex_skills.enrichment.triples import quotations
-
-    cleaned = sanitize_enrichment(outcome.enrichment, policy, quotations=quotations(outcome.details["matches"]))
-    report = outcome.details["enrichment"]
-    report |= {"strippedCount": cleaned.stripped_count, "reasons": [asdict(r) for r in cleaned.reasons]}
-    if not cleaned.safe:
-        report["status"] = "stripped"
-    text = f"{outcome.text}\n\n{cleaned.text}" if cleaned.text else outcome.text
-    return cleaned, Result(text, outcome.details)

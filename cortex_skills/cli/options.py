@@ -209,7 +209,7 @@ class CommonOption(click.Option):
 
 def _keep_agent(common: Common, value: str) -> None:
     from cortex_skills.errors import CortexError
-    from cortex_skills.plugin import checked_agent
+    from cortex_skills.gate import checked_agent
 
     try:
         common.agent = checked_agent(value)

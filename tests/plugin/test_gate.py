@@ -99,7 +99,7 @@ def test_the_steps_refuse_in_their_order(opened: Opened, skill: Written) -> None
     plugin.load(skill("writer"))
     assert codes(plugin, ("skill_assert", good)) == [None]
     assert codes(plugin, ("skill_assert", {**good, "object": 2})) == ["rate_limited"]
-    plugin._rate = RateWindow(1000)
+    plugin._gate.rate = RateWindow(1000)
     assert codes(plugin, ("skill_assert", {**good, "predicate": "other"})) == ["assertion_limit"]
 
 
@@ -147,7 +147,7 @@ def test_a_tool_needs_the_permission_of_the_acting_skill_alone(
 def test_the_rate_is_a_sliding_minute_for_each_skill_over_all_its_tools(opened: Opened, skill: Written) -> None:
     plugin = opened()
     now = [0.0]
-    plugin._rate = RateWindow(2, clock=lambda: now[0])
+    plugin._gate.rate = RateWindow(2, clock=lambda: now[0])
     plugin.load(skill("one"))
     plugin.load(skill("two"))
     assert codes(plugin, QUERY, ("skill_assert", NOTE), skill="one") == [None, None]

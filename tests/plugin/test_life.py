@@ -250,7 +250,7 @@ from itertools import count
 from cortex_skills import Config, Plugin
 limits = {"maxAssertions": 10**9, "maxCallsPerMinute": 1000}
 plugin = Plugin.open(Config(store=sys.argv[1], skillSandbox=limits, verification={'requireSignature': False}))
-plugin._rate.max_calls = plugin._budgets.max_assertions = 10**9
+plugin._gate.rate.max_calls = plugin._gate.budgets.max_assertions = 10**9
 plugin.load(sys.argv[2])
 for number in count():
     note = {"subject": f"s{number}", "predicate": "note", "object": number}

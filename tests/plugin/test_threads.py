@@ -141,7 +141,7 @@ def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skil
 
 def test_closing_while_calls_are_under_way_ends_them_in_words(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxGraphQueries": 10_000, "maxCallsPerMinute": 1000})
-    plugin._rate.max_calls = 10**6
+    plugin._gate.rate.max_calls = 10**6
     plugin.load(skill("probe", COUNTING.replace("NAME", "probe"), maxQueries=10**6))
     plugin.load(skill("slow", "export default { name: 'slow', onQuery() { for (;;); } };"))
     codes: list[str | None] = []

@@ -100,8 +100,8 @@ def folder(skills: Path) -> Path:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads what is left over from /proc")
 def test_a_thousand_saves_under_fire(opened: Opened, folder: Path) -> None:
     plugin = opened(sandbox=ROOM)
-    plugin._rate.max_calls = 10**9
-    plugin._budgets.max_graph_queries = 10**9
+    plugin._gate.rate.max_calls = 10**9
+    plugin._gate.budgets.max_graph_queries = 10**9
     plugin.load(folder)
     plugin.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     fire = Fire(plugin)
@@ -130,8 +130,8 @@ def test_a_thousand_saves_under_fire(opened: Opened, folder: Path) -> None:
 def test_a_hundred_saves_through_the_watch_under_fire(opened: Opened, folder: Path) -> None:
     before = left_over()
     plugin = opened(sandbox=ROOM, hotReload=True)
-    plugin._rate.max_calls = 10**9
-    plugin._budgets.max_graph_queries = 10**9
+    plugin._gate.rate.max_calls = 10**9
+    plugin._gate.budgets.max_graph_queries = 10**9
     plugin.load(folder)
     plugin.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     fire = Fire(plugin)
