@@ -1,7 +1,7 @@
 """Reads the source of a skill for what no skill may do. The rules are in `source`, `folder` and `rules`."""
 
 from cortex_skills.scanner.findings import Finding
-from cortex_skills.scanner.folder import read_documents, read_sources, scan_folder, scan_sources
+from cortex_skills.scanner.folder import is_source, read_documents, read_sources, scan_folder, scan_sources
 from cortex_skills.scanner.source import scan_source
 
-__all__ = ["Finding", "read_documents", "read_sources", "scan_folder", "scan_source", "scan_sources"]
+__all__ = ["Finding", "is_source", "read_documents", "read_sources", "scan_folder", "scan_source", "scan_sources"]

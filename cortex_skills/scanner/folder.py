@@ -55,6 +55,12 @@ def read_sources(folder: Path) -> tuple[dict[str, str], list[Finding]]:
     return dict(_read_all(folder, SOURCE_SUFFIXES, findings)), findings
 
 
+def is_source(name: str) -> bool:
+    """Whether a regular file of this relative name is among the sources of its folder."""
+    hidden = any(part.startswith(".") or part in _SKIPPED for part in name.split("/"))
+    return not hidden and Path(name).suffix.lower() in SOURCE_SUFFIXES
+
+
 def read_documents(folder: Path) -> tuple[dict[str, str], list[Finding]]:
     """The text of every document below `folder` by its relative path, and findings about what could not be read."""
     findings: list[Finding] = []

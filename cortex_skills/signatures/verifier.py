@@ -5,7 +5,8 @@ Rules kept here:
   first thing that is wrong is the answer;
 - checking changes nothing. What was seen, and whom to trust from the first use on, is remembered of a skill that has
   passed every other check too, and has started;
-- what was read into memory to be run is compared with what was signed, and not only what lies on the disk;
+- what was read into memory to be run is compared with what was signed, and not only what lies on the disk: none of it
+  is another, and none is missing;
 - a folder that this user is developing is signed with the local developer's key as it is read, when it is their own; a
   folder that the local developer signed counts at its place on this machine, and nowhere else;
 - no signature at all is `signature_required`, one that does not hold `signature_invalid`.
@@ -13,7 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -25,7 +26,8 @@ from cortex_skills.manifest import Manifest
 from cortex_skills.private_files import NotPrivateError, read_private
 from cortex_skills.proofs.keys import KeyFolder, public_of, verify
 from cortex_skills.proofs.keys.local import key_folder
-from cortex_skills.reading import MAX_SIGNATURE, Reading
+from cortex_skills.reading import MAX_SIGNATURE, SHAPES, Reading
+from cortex_skills.scanner import is_source
 from cortex_skills.signatures.differences import Difference, differences
 from cortex_skills.signatures.files import SkillFile, files_of
 from cortex_skills.signatures.signing import (
@@ -137,7 +139,7 @@ class Verifier:
             raise CortexError("signature_invalid", f"your signature cannot be read: {error.strerror}") from None
 
     def _check_holds(self, signature: Signature, reading: Reading, manifest: Manifest, there: list[SkillFile]) -> None:
-        check_holds(signature, manifest.name, version_of(manifest), there, reading.texts())
+        check_holds(signature, manifest.name, version_of(manifest), there, reading)
 
     def _check_trusted(self, signature: Signature, folder: Path) -> None:
         said = signature.statement
@@ -157,7 +159,7 @@ class Verifier:
 
 
 def check_holds(
-    signature: Signature, skill: str, version: str, there: list[SkillFile], read: Mapping[str, str] | None = None
+    signature: Signature, skill: str, version: str, there: list[SkillFile], reading: Reading | None = None
 ) -> None:
     """Refuse what is not as a signature says, whoever made it.
 
@@ -166,7 +168,7 @@ def check_holds(
         skill: the name that it has to be about.
         version: the version that it has to be about; empty for none.
         there: the skill's files.
-        read: the texts that were read from them, to be run, by their paths.
+        reading: what was read of them into memory, to be run; None when nothing was.
 
     Raises:
         CortexError: `signature_invalid`.
@@ -184,7 +186,7 @@ def check_holds(
             f"the signature of {skill} was not made with the key that it names",
             hint="the file was changed, or made up: get the skill from its publisher again",
         )
-    found = differences(signature.files, there) or _unlike(signature, read or {})
+    found = differences(signature.files, there) or _unlike(signature, reading)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise CortexError(
@@ -195,13 +197,20 @@ def check_holds(
         )
 
 
-def _unlike(signature: Signature, read: Mapping[str, str]) -> list[Difference]:
+def _unlike(signature: Signature, reading: Reading | None) -> list[Difference]:
     """What was read into memory and is not what was signed: it changed on the disk between two looks."""
-    signed = signature.hashes()
-    return [
+    if reading is None:
+        return []
+    signed, read = signature.hashes(), reading.texts()
+    found = [
         Difference("changed", path)
         for path, text in sorted(read.items())
         if signed.get(path) not in (_sha256(text.encode()), _sha256(_BOM + text.encode()))
+    ]
+    if any(finding.severity == "critical" for finding in reading.findings):
+        return found  # what could not be read keeps it from starting, and says more than that it is not there
+    return found + [
+        Difference("missing", path) for path in signed if path not in read and (path == SHAPES or is_source(path))
     ]
 
 

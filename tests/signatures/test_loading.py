@@ -12,6 +12,7 @@ import pytest
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.manifest import load_manifest
+from cortex_skills.reading import Reading, read_skill
 from cortex_skills.signatures import TrustFile, sign_for_others
 from tests.plugin.skills import manifest_text
 from tests.signatures.conftest import ACME, CODE, NOW, OTHER
@@ -267,6 +268,26 @@ def test_a_change_that_is_not_signed_leaves_the_signed_version_answering(
     sign_for_others(folder, load_manifest(folder), ACME, "acme", NOW + timedelta(seconds=1))
     assert [item.name for item in plugin.reload().reloaded] == ["probe"]
     assert "goodbye" in plugin.call("skill_graph_query", {"scope": "namespace"}).text
+
+
+@pytest.mark.parametrize("name", ["shapes.ttl", "more/rules.ts", "skill.ts"])
+def test_a_file_that_was_away_while_the_skill_was_read_is_missed(
+    opened: Opened, signed: Written, trusted: TrustFile, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its shapes, a skill would be held to fewer rules than its publisher signed."""
+    folder = signed(files={"shapes.ttl": "# none\n", "more/rules.ts": "export const n = 1;", ".hidden.ts": "1"})
+
+    def read_meanwhile(path: Path) -> Reading:
+        (folder / name).rename(folder.parent / "away")
+        try:
+            return read_skill(path)
+        finally:
+            (folder.parent / "away").rename(folder / name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cortex_skills.loader.read_skill", read_meanwhile)
+        assert f"{name!r} was signed and is not there" in refused(opened(), folder).message
+    assert opened().load(folder) == ["probe"]
 
 
 def test_a_file_that_changed_after_the_load_is_not_handed_on(
