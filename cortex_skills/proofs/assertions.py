@@ -119,13 +119,15 @@ def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: 
 
     """
     triple_id = graph.index.identify(quad)
-    proofs = graph.proofs.of(triple_id)
-    if proof_id is not None:
+    if proof_id is None:
+        proofs = graph.proofs.of(triple_id)
+    else:
         wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
-        proofs = [proof for proof in proofs if proof.id == wanted]
-        if not proofs:
+        found = graph.proofs.get(wanted) if _ID.fullmatch(wanted) else None
+        if found is None or triple_id not in found.proves:
             hint = "leave proofId out to check every proof that there is"
             raise CortexError("proof_not_found", "the assertion has no such proof", hint=hint)
+        proofs = [found]
     return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, asked)]
 
 
@@ -176,5 +178,5 @@ def _proofs(proofs: list[StoredProof], asked: Asked) -> Iterator[Part]:
             asked.stop.check()
         yield from (Part(check, proof.id, proof.kind) for check in check_proof(proof.kind, proof.content, asked))
     if len(proofs) > MAX_PROOFS:
-        why = f"{len(proofs) - MAX_PROOFS} older proofs were not looked at: name one"
+        why = f"of more than {MAX_PROOFS} proofs, the newest were looked at: name another"
         yield Part(Check("proof", Verdict.NOT_EVALUATED, "what these proofs establish", "anything else", (why,)))

@@ -10,6 +10,7 @@ Rules kept here:
 - the record of a triple that is there links to its proofs (`cortex:proof`);
 - a proof goes with the last triple that it proves; no proof goes because a premise did: it stays, and checking it again
   says what became of it;
+- of a triple with very many proofs, the newest are read: whoever hands in more of them makes nobody read them all;
 - nothing here says that a proof holds.
 """
 
@@ -19,6 +20,8 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -42,6 +45,8 @@ from cortex_graph.vocabulary import (
 # A premise is a quad, and Virtuoso takes 500 at once: more of them are told as the graph.
 MAX_PREMISES = 400
 MAX_CONTENT = 256 << 10  # characters
+MAX_OF = 64  # proofs of one triple that are read at once; whoever wants another names it
+_MAX_LINKS = 10_000
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _ID = re.compile(r"[0-9a-f]{64}")
 
@@ -110,11 +115,13 @@ class StoredProofs:
         return found if found is not None and found.id == proof_id else None
 
     def of(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
-        """The proofs of a triple, also of one that is not there yet; the newest first."""
+        """The proofs of a triple, also of one that is not there yet; the newest first, at most `MAX_OF` of them."""
         record = self._names.record(_checked(triple_id))
         asked = Pattern(self._names.provenance_graph, None, PROVES, record)
-        ids = [self._id(quad) for quad in self._store.quads(asked)]
-        found = [proof for proof_id in ids if proof_id and (proof := self.get(proof_id)) is not None]
+        ids = [proof_id for quad in islice(self._store.quads(asked), _MAX_LINKS) if (proof_id := self._id(quad))]
+        if len(ids) > MAX_OF:
+            ids = self._newest(ids, kind)
+        found = [proof for proof_id in ids if (proof := self.get(proof_id)) is not None]
         found = [proof for proof in found if kind in (None, proof.kind)]
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
@@ -211,6 +218,19 @@ class StoredProofs:
             if isinstance(node, NamedNode)
             and all(quad.subject in records for quad in quads(Pattern(graph, None, PROOF, node)))
         ]
+
+    def _newest(self, ids: Iterable[str], kind: str | None) -> list[str]:
+        """The newest few of many proofs, told by their time: what they say is not read."""
+        graph = self._names.provenance_graph
+        times = []
+        for proof_id in ids:
+            node = self.iri(proof_id)
+            if kind is not None and not self._store.contains(Quad(node, PROOF_KIND, Literal(kind), graph)):
+                continue
+            quads = self._store.quads(Pattern(graph, node, GENERATED_AT))
+            said = [quad.object.value for quad in quads if isinstance(quad.object, Literal)]
+            times.append((max(said, default=""), proof_id))
+        return [proof_id for _, proof_id in nlargest(MAX_OF, times)]
 
     def _rules_node(self, rules_id: str) -> NamedNode:
         return NamedNode(f"{self._names.graph.value}/rules/{_checked(rules_id)}")

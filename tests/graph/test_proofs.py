@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance, open_store
-from cortex_graph.proofs import MAX_PREMISES, StoredProof, content_id, proof_quads
+from cortex_graph.proofs import MAX_OF, MAX_PREMISES, StoredProof, content_id, proof_quads
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import export_rdf, import_file
 from cortex_graph.vocabulary import CONTENT, CORTEX, PROOF
@@ -61,6 +61,23 @@ def test_the_same_proof_is_kept_once(graph: NamespacedGraph) -> None:
     before = everything(graph)
     graph.proofs.add(proof_of(about))
     assert everything(graph) == before
+
+
+def test_whoever_hands_in_very_many_proofs_makes_nobody_read_them_all(
+    graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = asserted(graph)
+    for number in range(MAX_OF + 40):
+        kind, time = ("vc" if number % 40 == 0 else "pol"), f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
+        graph.proofs.add(StoredProof(kind, f"{number}", time, (about,)))
+    read: list[str] = []
+    get = graph.proofs.get
+    monkeypatch.setattr(graph.proofs, "get", lambda proof_id: read.append(proof_id) or get(proof_id))
+    newest = graph.proofs.of(about)
+    assert [proof.content for proof in newest] == [str(number) for number in range(MAX_OF + 39, 39, -1)]
+    assert len(read) == MAX_OF
+    assert [proof.content for proof in graph.proofs.of(about, "vc")] == ["80", "40", "0"]
+    assert len(read) == MAX_OF + 3
 
 
 def test_who_rests_on_a_triple_is_one_query_away(graph: NamespacedGraph) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.proofs import StoredProof
+from cortex_graph.proofs import MAX_OF, StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import OBJECT
 from cortex_skills import Plugin
@@ -239,7 +239,17 @@ def test_more_proofs_than_are_looked_at_are_said(verifying: Plugin) -> None:
         sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC) - timedelta(minutes=number))
     result = verifying.call(TOOL, NOTE)
     assert result.details["verdict"] == "not_evaluated"
-    assert "4 older proofs were not looked at" in result.text
+    assert "of more than 16 proofs, the newest were looked at: name another" in result.text
+    assert len(verifying.graph.proofs.of(triple_hash)) == 20
+
+
+def test_a_proof_can_be_named_that_is_older_than_those_that_are_read(verifying: Plugin) -> None:
+    triple_hash = asserted(verifying)
+    oldest = sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC) - timedelta(minutes=5))
+    for number in range(MAX_OF):
+        verifying.graph.proofs.add(StoredProof("other", str(number), "2099-01-01T00:00:00Z", (triple_hash,)))
+    assert oldest not in verifying.graph.proofs.of(triple_hash)
+    assert verifying.call(TOOL, {**NOTE, "proofId": oldest.id}).details["verdict"] == "verified"
 
 
 def test_what_a_proof_says_cannot_leave_its_line(verifying: Plugin) -> None:
