@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import rfc8785
@@ -29,6 +29,7 @@ from cortex_skills.proofs.kept import check_kept, type_of
 from cortex_skills.proofs.kinds import Asked, kind_of
 from cortex_skills.proofs.verdict import Check, Verdict
 
+_SKEW = timedelta(minutes=1)  # how far two clocks may be apart
 _ADDING = threading.Lock()  # else a proof that is handed in twice at once would have been made at two times
 
 
@@ -144,9 +145,8 @@ def _as_kept(kind: str, content: str, graph: NamespacedGraph, asked: Asked) -> t
     if kind == "pol":
         read = logic_of(content)
         premises = read.premises
-        kept = StoredProof(
-            kind, content, _moment(read.created), (triple_id,), premises.listed, rests_on_graph=not premises.is_whole
-        )
+        made, is_part = _moment(read.created, asked.now), not premises.is_whole
+        kept = StoredProof(kind, content, made, (triple_id,), premises.listed, rests_on_graph=is_part)
         return quad, kept
     return quad, StoredProof(kind, content, date_time(asked.now), (triple_id,), _commitments(kind, content, graph))
 
@@ -185,9 +185,12 @@ def _check_said(
         raise CortexError("invalid_arguments", message, hint=hint, details={"field": "rules"})
 
 
-def _moment(text: str) -> str:
+def _moment(text: str, now: datetime) -> str:
+    """When a proof says that it was made; the newest count first, so it was not in the future."""
     try:
-        datetime.fromisoformat(text)
+        made = datetime.fromisoformat(text)
     except ValueError:
         raise no_proof("the time at which it was made is none") from None
+    if made > now + _SKEW:
+        raise no_proof(f"it was made in the future, at {text}")
     return text
