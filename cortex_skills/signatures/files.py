@@ -28,7 +28,7 @@ MAX_BYTES = 256 << 20
 MAX_DEPTH = 32
 MAX_PATH_BYTES = 1024
 
-_LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules"})
+LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules"})
 _PIECE = 1 << 18
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -86,7 +86,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
             raise refused(f"the folder has more than {MAX_FILES:,} entries or {MAX_DEPTH} levels", "split the skill")
         for name in names:
             path, relative = place / name, f"{prefix}{name}"
-            if name in _LEFT_OUT or relative == SIGNATURE:
+            if name in LEFT_OUT or relative == SIGNATURE:
                 continue
             mode = path.lstat().st_mode
             if stat.S_ISDIR(mode):

@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import stat
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +21,7 @@ from cortex_skills.private_files import write_private, write_whole
 from cortex_skills.proofs.keys import Key, KeyFolder
 from cortex_skills.reading import SIGNATURE
 from cortex_skills.schemas import shown
-from cortex_skills.signatures.files import SkillFile, files_of
+from cortex_skills.signatures.files import LEFT_OUT, SkillFile, files_of
 from cortex_skills.signatures.statement import PUBLISHER, Signature, Statement, digest_of
 
 # The publisher that stands for this user on this machine, and the key of that name.
@@ -104,7 +105,7 @@ def own_signature(folder: Path, place: Path) -> Path:
 
 
 def check_own(folder: Path) -> None:
-    """Refuse a folder that is somebody else's, or that others may write to.
+    """Refuse a folder that is somebody else's, or that others may write to; what is not signed does not count.
 
     Raises:
         CortexError: `signature_invalid`.
@@ -112,23 +113,33 @@ def check_own(folder: Path) -> None:
     """
     if os.name != "posix":
         return
+    pending = [folder]
     try:
-        for place, folders, files in os.walk(folder):
-            for name in (".", *folders, *files):
-                state = Path(place, name).lstat()
-                if os.geteuid() not in (0, state.st_uid):
-                    problem = "belongs to somebody else"
-                elif state.st_mode & 0o002 and not Path(place, name).is_symlink():
-                    problem = "can be changed by anybody"
-                else:
-                    continue
-                raise CortexError(
-                    "signature_invalid",
-                    f"{shown(str(Path(place, name)))} {problem}: the local developer vouches for their own files only",
-                    hint="make the folder yours alone, or have its publisher sign it",
-                )
+        _check_one(folder, folder.lstat())
+        while pending:
+            with os.scandir(pending.pop()) as listing:
+                for entry in listing:
+                    if entry.name in LEFT_OUT:
+                        continue
+                    _check_one(Path(entry.path), entry.stat(follow_symlinks=False))
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(Path(entry.path))
     except OSError as error:
         raise CortexError("signature_invalid", f"{folder} cannot be read: {error.strerror}") from None
+
+
+def _check_one(path: Path, state: os.stat_result) -> None:
+    if os.geteuid() not in (0, state.st_uid):
+        problem = "belongs to somebody else"
+    elif state.st_mode & stat.S_IWOTH and not stat.S_ISLNK(state.st_mode):
+        problem = "can be changed by anybody"
+    else:
+        return
+    raise CortexError(
+        "signature_invalid",
+        f"{shown(str(path))} {problem}: the local developer vouches for their own files only",
+        hint="make the folder yours alone, or have its publisher sign it",
+    )
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.manifest import load_manifest
 from cortex_skills.reading import Reading, read_skill
 from cortex_skills.signatures import TrustFile, sign_for_others
+from cortex_skills.signatures.signing import check_own
 from tests.plugin.skills import manifest_text
 from tests.signatures.conftest import ACME, CODE, NOW, OTHER
 
@@ -327,6 +329,29 @@ def test_a_folder_of_folders_may_be_developed(opened: Opened, skill: Written) ->
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+@pytest.mark.parametrize("place", ["node_modules", "deep"])
+def test_folders_in_folders_without_end_are_told_and_end_nothing(
+    opened: Opened, skill: Written, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = skill()
+    (folder / place).mkdir()
+    with monkeypatch.context() as patched:
+        patched.chdir(folder / place)
+        for _ in range(1200):
+            Path("a").mkdir()
+            patched.chdir("a")
+    plugin = opened(developing=[folder])
+    try:
+        if place == "node_modules":
+            assert plugin.load(folder) == ["probe"]
+        else:
+            assert "levels" in refused(plugin, folder).message
+        check_own(folder)
+    finally:
+        subprocess.run(["rm", "-rf", str(folder / place)], check=True)
+
+
 def test_a_file_that_anybody_can_change_is_not_vouched_for(opened: Opened, skill: Written) -> None:
     folder = skill()
     (folder / "skill.ts").chmod(0o666)
