@@ -30,11 +30,15 @@ class Use:
 
 @dataclass(frozen=True)
 class Facts:
-    """The known values by node index, the uses of globals in the order of the text, and the indexes of free names."""
+    """The known values by node index, the uses of globals in the order of the text, and the indexes of free names.
+
+    `changing` holds the indexes of names that are known to hold a constant where they are read, and another later.
+    """
 
     values: dict[int, Value]
     uses: list[Use]
     free_names: frozenset[int]
+    changing: frozenset[int]
 
     def value(self, node: Node | None) -> Value:
         """What `node` is known to be; None when it is not known."""
@@ -50,6 +54,15 @@ class Gathering:
         self.values: dict[int, Value] = {}
         self.uses: dict[int, tuple[str | None, ...]] = {}
         self.read_unknown: set[Binding] = set()
+
+    def changing(self) -> frozenset[int]:
+        """The indexes of names that were read before something else was written to them."""
+        bound = self._names.bindings
+        return frozenset(
+            index
+            for index, value in self.values.items()
+            if index in bound and not is_notable(value) and bound[index].value != value
+        )
 
     def value(self, node: Node | None) -> Value:
         """What `node` is known to be so far."""

@@ -47,7 +47,7 @@ def fold(tree: Tree, names: Names) -> Facts:
         if all(binding.value is None for binding in known.read_unknown):
             break
     uses = [Use(path, tree.nodes[index]) for index, path in sorted(known.uses.items(), key=lambda use: use[0])]
-    return Facts(known.values, uses, frozenset(names.globals))
+    return Facts(known.values, uses, frozenset(names.globals), known.changing())
 
 
 def _run(known: Gathering) -> None:

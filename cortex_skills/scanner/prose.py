@@ -51,7 +51,7 @@ KINDS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden
 SHORTEST = 12
 _INVISIBLE = re.compile(
     "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\u180e\u3164\uffa0\u115f\u1160\U000e0100-\U000e01ef"
-    "\x00-\x08\x0e-\x1f\x7f-\x9f]+|\ufeff|[\ufe00-\ufe0f]{2,}|(?<!\U0001f3f4)[\U000e0001-\U000e007f]+"
+    "\x00-\x08\x0e-\x1f\x7f-\x9f]+|\ufeff|[\ufe00-\ufe0f]{2,}|[\U000e0001-\U000e007f]+"
 )
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
@@ -81,10 +81,10 @@ def hidden_in(text: str) -> Iterator[tuple[int, int]]:
     """The places of runs of characters that cannot be seen."""
     if text.isascii() and text.isprintable():
         return
-    flags = {match.start() + 1 for match in _FLAG.finditer(text)} if "\U0001f3f4" in text else set()
+    flags = {(match.start() + 1, match.end()) for match in _FLAG.finditer(text)}
     for match in _INVISIBLE.finditer(text):
         is_mark = match.start() == 0 and match[0] == "\ufeff"
-        if not is_mark and match.start() not in flags:
+        if not is_mark and match.span() not in flags:
             yield match.start(), match.end()
 
 

@@ -100,6 +100,8 @@ def member(value: Value, name: str | None, of_this: bool = False) -> Value:
     if name == "constructor":
         return _constructor_of(value, of_this)
     if isinstance(value, Global):
+        if name == "__proto__" and value != FUNCTION_CONSTRUCTOR:
+            return Kind.PROTOTYPE
         if not value.path and name in GLOBAL_OBJECT_NAMES:
             return GLOBAL_OBJECT
         return Global((*value.path, name)) if len(value.path) < PATH_LIMIT else None

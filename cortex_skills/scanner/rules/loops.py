@@ -78,6 +78,17 @@ def _broken(program: Program, outer: Node | None, around: list[Node | None], lab
         outer = around[outer.index]
 
 
+def _changes(program: Program, condition: Node) -> bool:
+    """Whether something in a condition that looks constant is written to later."""
+    nodes = program.tree.nodes
+    index = condition.index
+    while index < len(nodes) and nodes[index].start < condition.end:
+        if index in program.facts.changing:
+            return True
+        index += 1
+    return False
+
+
 def _runs_on(program: Program, loop: Node) -> bool:
     condition = loop.child("condition")
     while condition is not None and condition.kind == "parenthesized_expression" and condition.children:
@@ -85,7 +96,7 @@ def _runs_on(program: Program, loop: Node) -> bool:
     if condition is None or condition.kind in ("empty_statement", ";"):
         return True
     if truth(program.facts.value(condition)) is True:
-        return True
+        return not _changes(program, condition)
     operator = condition.child("operator") if condition.kind == "binary_expression" else None
     if operator is None or operator.kind not in ("<", "<=", ">", ">=", "!=", "!=="):
         return False
