@@ -18,6 +18,8 @@ from cortex_graph import InvalidArguments, NamespacedGraph, open_store
 from cortex_skills import Config, CortexError
 from cortex_skills.proofs.kept import check_kept, type_of
 from cortex_skills.proofs.kinds import Asked
+from cortex_skills.proofs.signing.canonical import canonical
+from cortex_skills.proofs.signing.jsonld import described
 from cortex_skills.proofs.taking import Shown, take_in
 from cortex_skills.proofs.verdict import Verdict
 from tests.server.proof_cases import KINDS, TRIPLE, Elsewhere
@@ -75,6 +77,13 @@ def replaced(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dic
     return changed
 
 
+def said(document: dict[str, Any]) -> Any:
+    """What a document says: JSON-LD has several spellings of one statement, and what is signed is the statement."""
+    if "@context" not in document:
+        return document
+    return canonical(described({key: value for key, value in document.items() if key != "proof"}).dataset)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -91,7 +100,7 @@ def test_a_document_with_one_value_changed_is_refused_or_not_verified(
             if error.code not in ("invalid_arguments", "proof_failed"):
                 raise
         else:
-            assert taken.verdict is not Verdict.VERIFIED or changed == original
+            assert taken.verdict is not Verdict.VERIFIED or said(changed) == said(original)
 
 
 @pytest.mark.parametrize("kind", KINDS)
