@@ -5,15 +5,18 @@ Rules kept here:
   configuration, and made when the store first is;
 - beside the key stands how often the store was written: a store that is gone where there was one, or that is an older
   copy of itself, is an error and not an empty store;
-- it is read, changed and written under a lock, and each change is whole or not there (`private_files`).
+- it is read, changed and written under a lock, and each change is whole or not there (`private_files`). Where it may
+  not be written, as in an image of a container, it is read without one.
 """
 
 from __future__ import annotations
 
+import errno
 import hmac
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ from cortex_skills.signatures.trust import Publisher, Seen, Trust
 _VERSION = 1
 _MAX_BYTES = 4 << 20
 _KEY_BYTES = 32
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _DOMAIN = b"cortex-trust-store/1\0"
 
 
@@ -62,8 +66,9 @@ class TrustFile:
             CortexError: `config_invalid`: the store is gone, was changed by somebody else, or cannot be read.
 
         """
-        if not self.path.exists() and not self.key_path.exists():
-            return Trust()
+        with self._told():
+            if not self.path.exists() and not self.key_path.exists():
+                return Trust()
         return self.change(lambda trust: trust)
 
     def change(self, change: Callable[[Trust], Trust]) -> Trust:
@@ -76,19 +81,33 @@ class TrustFile:
             CortexError: `config_invalid`, as for `trust`, or when the store cannot be written.
 
         """
-        try:
-            with locked(self.key_path), locked(self.path):
-                key, counts = self._read_key()
-                old, count = self._read(key, counts.get(str(self.path), 0))
+        with self._told():
+            try:
+                with locked(self.key_path), locked(self.path):
+                    return self._changed(change)
+            except OSError as error:
+                if error.errno not in _NOT_WRITABLE:
+                    raise
+                old, _, _, _ = self._known()
                 new = change(old)
                 if new != old:
-                    if not counts:  # a key first, so that no store is ever without one
-                        self._write_key(key, counts)
-                    write_private(self.path, _sealed(new, count + 1, key))
-                    self._write_key(key, {**counts, str(self.path): count + 1})
+                    raise
                 return new
-        except OSError as error:
-            raise self._refused(f"cannot be used: {error.strerror}", "see who owns it") from error
+
+    def _changed(self, change: Callable[[Trust], Trust]) -> Trust:
+        old, count, key, counts = self._known()
+        new = change(old)
+        if new != old:
+            if not counts:  # a key first, so that no store is ever without one
+                self._write_key(key, counts)
+            write_private(self.path, _sealed(new, count + 1, key))
+            self._write_key(key, {**counts, str(self.path): count + 1})
+        return new
+
+    def _known(self) -> tuple[Trust, int, bytes, dict[str, int]]:
+        """What is known, how often the store was written, the key, and what stands beside the key."""
+        key, counts = self._read_key()
+        return *self._read(key, counts.get(str(self.path), 0)), key, counts
 
     def _read(self, key: bytes, written: int) -> tuple[Trust, int]:
         """What is known, and how often the store was written."""
@@ -139,6 +158,14 @@ class TrustFile:
 
     def _write_key(self, key: bytes, counts: dict[str, int]) -> None:
         write_private(self.key_path, json.dumps({"key": key.hex(), "stores": counts}).encode())
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what is wrong with a file in words of ours."""
+        try:
+            yield
+        except OSError as error:
+            raise self._refused(f"cannot be used: {error.strerror}", "see who owns it") from error
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the trust store {self.path} {problem}", hint=hint)

@@ -106,6 +106,26 @@ def test_a_disk_that_fills_up_leaves_a_store_that_can_be_read(
     assert "third" in again.trust().publishers
 
 
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_where_nobody_may_write_the_store_is_read_and_not_changed(
+    trusted: TrustFile, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def locked(_: Path) -> None:
+        raise OSError(number, "not for writing")
+
+    monkeypatch.setattr("cortex_skills.signatures.trust_file.locked", locked)
+    assert set(trusted.trust().publishers) == {"acme"}
+    with pytest.raises(CortexError, match="cannot be used: not for writing"):
+        trusted.change(lambda trust: trust.with_publisher(publisher("other")))
+    trusted.path.unlink()
+    assert "is gone, and there was one" in refusal(trusted)
+
+
+def test_a_place_that_cannot_be_looked_at_is_an_error_of_ours(tmp_path: Path) -> None:
+    nowhere = TrustFile(tmp_path / ("x" * 300) / "trust.json", tmp_path / "trust.key")
+    assert "File name too long" in refusal(nowhere)
+
+
 def test_several_processes_at_once_lose_nothing(trust: TrustFile) -> None:
     code = (
         "import sys; from pathlib import Path; from cortex_skills.signatures import Publisher, TrustFile\n"

@@ -106,7 +106,11 @@ class KeyFolder:
 
         """
         path = self._file(name)
-        if path.exists():
+        try:
+            is_there = path.exists()
+        except OSError as error:
+            raise _refused(path, f"cannot be read: {error.strerror}", "see who owns it") from error
+        if is_there:
             return self.open(name)
         try:
             return self.create(name)
