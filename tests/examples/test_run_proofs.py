@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from cortex_skills.proofs.bundle import Link, Trusted, check_bundle, read_bundle
 from cortex_skills.proofs.kinds import Asked
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.signatures import Publisher, Trust
+from tests.proofs.zk import curve
 
 from .conftest import EXAMPLES
 
@@ -244,6 +248,42 @@ def test_rules_that_the_publisher_did_not_sign_are_not_enough(story):
 
     assert found["skill"].verdict is Verdict.REFUTED
     assert found["logic"].why() == "rules: the rules that its publisher signed are not those that were asked"
+
+
+def test_the_sample_of_the_page_of_proofs_checks_the_bundle(story, monkeypatch, capsys):
+    page = (EXAMPLES.parent / "docs" / "proofs.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```", page.partition("\n## A whole chain\n")[2], re.MULTILINE | re.DOTALL)
+    dids = f'"{story.world.issuer.did("office")}", "{story.world.publisher.did("releases")}"'
+    code, count = re.subn(r'"did:key:z6Mk…", "did:key:z6Mk…"', dids, code)
+    monkeypatch.chdir(story.bundle.parent)
+
+    exec(compile(code, "proofs.md", "exec"), {})
+
+    lines = capsys.readouterr().out.splitlines()
+    assert (count, [line.split()[:2] for line in lines]) == (1, [["verified", link] for link in LINKS])
+
+
+def test_a_bundle_is_checked_by_what_the_page_says_alone(story):
+    """docs/proofs.md, "Checking without this software": hashes, and proofs by a second implementation."""
+    bundle = story.document()
+    said = [each["credentialSubject"] for each in bundle["credentials"]]
+    for proof in bundle["proofs"]:
+        assert curve.verify(proof)
+        assert proof["statement"]["tripleHash"] == line_hash(bundle["statement"])
+        assert proof["statement"]["nonce"] == NONCE
+        place = proof["claim"]["commitment"]
+        assert {"id": place["subject"], place["predicate"]: place["commitment"]} in said
+    signature, files = json.loads(bundle["skill"]["signature"]), bundle["skill"]["files"]
+    hashes = {path: sha256(b64decode(text)).hexdigest() for path, text in files.items()}
+    assert hashes == {each["path"]: each["sha256"] for each in signature["files"]}
+    assert hashes["shapes.ttl"] in [each["digest"] for each in bundle["logic"]["rules"]]
+    listed = {triple for read in bundle["logic"]["premises"]["reads"] for triple in read["triples"]}
+    assert {line_hash(line) for line in bundle["premises"]} == listed
+    assert len(listed) == 3
+
+
+def line_hash(line: str) -> str:
+    return sha256(line.encode() + b"\n").hexdigest()
 
 
 def without(key: str) -> Callable[[Bundle], Any]:
