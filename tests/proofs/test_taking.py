@@ -22,6 +22,8 @@ from cortex_skills.proofs.signing.canonical import canonical
 from cortex_skills.proofs.signing.jsonld import described
 from cortex_skills.proofs.taking import Shown, take_in
 from cortex_skills.proofs.verdict import Verdict
+from tests.graph.ontology.test_ontology import records_of, report
+from tests.proofs.logic.conftest import shapes
 from tests.server.proof_cases import KINDS, TRIPLE, Elsewhere
 
 _VALUES = st.one_of(
@@ -111,6 +113,18 @@ def test_each_type_is_told_from_the_proof_alone(
     assert type_of(taken.proof.kind, taken.proof.content) == kind
     assert graph.proofs.get(taken.proof.id) == taken.proof
     assert not take_in(Shown(proofs[kind], kind), graph, asked(graph)).is_new
+
+
+def test_what_is_kept_conforms_to_the_ontology(proofs: dict[str, dict[str, Any]], graph: NamespacedGraph) -> None:
+    rules = shapes(":S a sh:NodeShape ; sh:targetSubjectsOf :isVerified ; sh:nodeKind sh:IRI .")
+    with tempfile.TemporaryDirectory() as folder:
+        judged = Elsewhere("mayros", Path(folder)).pol(rules=rules)
+    taken = [take_in(Shown(document, kind), graph, asked(graph)) for kind, document in proofs.items()]
+    taken.append(take_in(Shown(judged, "pol", rules=(rules.text,)), graph, asked(graph)))
+    assert taken[-1].proof.rules == (rules.digest,)
+    conforms, told = report(records_of(graph))
+    assert conforms, told
+    assert graph.proofs.count() == len(taken)
 
 
 def test_what_there_is_no_time_for_is_not_evaluated(proofs: dict[str, dict[str, Any]], graph: NamespacedGraph) -> None:

@@ -29,6 +29,7 @@ from cortex_skills.proofs.zk import (
     prove,
 )
 from cortex_skills.proofs.zk.statement import moment_text
+from tests.server.serving import Running
 
 TRIPLE = {"subject": "alice", "predicate": "isVerified", "object": True}
 ISSUER, HOLDER = Key("issuer", b"\1" * 32), Key("holder", b"\3" * 32)
@@ -117,3 +118,13 @@ def kept(client: httpx.Client, kind: str, document: dict[str, Any], **more: Any)
     assert answer.status_code == 201, answer.text
     proof_id: str = answer.json()["id"]
     return proof_id
+
+
+def problem(answer: httpx.Response) -> tuple[int, str]:
+    """The status and the code of an error."""
+    return answer.status_code, answer.json()["code"]
+
+
+def graph_of(server: Running, namespace: str) -> NamespacedGraph:
+    """The graph behind a served namespace."""
+    return NamespacedGraph(server.plugin.graph.store, namespace)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import rfc8785
 
-from tests.server.proof_cases import KINDS, PROOFS, TRIPLE, ZK, Elsewhere, kept, submit, write
-from tests.server.serving import Running
+from cortex_graph.store import Pattern
+from tests.server.proof_cases import KINDS, PROOFS, TRIPLE, ZK, Elsewhere, graph_of, kept, problem, submit, write
 
 
 @pytest.fixture
 def elsewhere(namespace, tmp_path):
     return Elsewhere(namespace, tmp_path)
-
-
-def problem(answer) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,18 +63,23 @@ def test_a_proof_that_is_deleted_leaves_the_record_without_a_link(client, server
     assert graph.provenance_of(triple_id) == record
 
 
+def test_a_proof_that_is_handed_in_by_many_at_once_is_kept_once(client, server, namespace, elsewhere):
+    write(client)
+    document = elsewhere.zk("schnorr")
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: submit(client, "schnorr", document), range(12)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 11 + [201]
+    (proof_id,) = {answer.json()["id"] for answer in answers}
+    graph = graph_of(server, namespace)
+    about = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.proofs.iri(proof_id))))
+    assert len(about) == len({quad.predicate for quad in about})
+
+
 def test_a_proof_goes_with_its_triple(client, elsewhere):
     triple_id = write(client)
     proof_id = kept(client, "credential", elsewhere.credential())
     assert client.delete(f"/api/v1/triples/{triple_id}").status_code == 204
     assert problem(client.get(f"{PROOFS}/{proof_id}")) == (404, "proof_not_found")
-
-
-def graph_of(server: Running, namespace: str):
-    """The graph behind a served namespace."""
-    from cortex_graph import NamespacedGraph
-
-    return NamespacedGraph(server.plugin.graph.store, namespace)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,8 +11,7 @@ from pyoxigraph import Literal, Quad
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import CONTENT
 from tests.proofs.logic.conftest import shapes
-from tests.server.proof_cases import ISSUER, KINDS, PROOFS, TRIPLE, Elsewhere, kept, submit, write
-from tests.server.test_proofs import graph_of, problem
+from tests.server.proof_cases import ISSUER, KINDS, PROOFS, TRIPLE, Elsewhere, graph_of, kept, problem, submit, write
 
 VERIFY = f"{PROOFS}/verify/batch"
 ASSERTIONS = "/api/v1/assertions/verify-batch"
