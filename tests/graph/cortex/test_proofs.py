@@ -15,6 +15,7 @@ from cortex_skills.proofs.logic.verifying import verify
 from tests.configs import config
 from tests.graph.cortex.support import ALL
 from tests.plugin.skills import write_skill
+from tests.server.proof_cases import PROOFS, Elsewhere, kept, write
 from tests.server.serving import Running, served
 
 PERMISSIONS = {"graph": ["read", "write"], "proofs": ["request", "verify"]}
@@ -143,3 +144,24 @@ def test_it_is_one_request(far: Running, near: Plugin, monkeypatch: pytest.Monke
     monkeypatch.setattr(HttpClient, "send", told)
     assert near.call("skill_assert", SEALED).details["created"] is True
     assert asked == [("POST", "changes")]
+
+
+def test_a_server_that_stands_on_another_takes_proofs_in_for_it(
+    far: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = near_config(far, tmp_path, monkeypatch).store
+    with served(tmp_path, store=store) as middle:
+        client = middle.client(middle.token("t"))
+        triple_id, elsewhere = write(client), Elsewhere("mayros", tmp_path)
+        ids = {kind: kept(client, kind, elsewhere.proof(kind)) for kind in ("pol", "credential", "schnorr")}
+        listed = client.get(PROOFS).json()["proofs"]
+        assert {(each["proof_type"], each["id"]) for each in listed} == set(ids.items())
+        assert client.get(f"{PROOFS}/stats").json()["total_proofs"] == 3
+        for proof_id in ids.values():
+            assert client.get(f"{PROOFS}/{proof_id}/verify").json()["verdict"] == "verified"
+            assert far.plugin.graph.proofs.iri(proof_id).value in far.plugin.graph.proofs_of(triple_id)
+        assert client.delete(f"{PROOFS}/{ids['pol']}").status_code == 200
+        assert far.plugin.graph.proofs.get(ids["pol"]) is None
+        assert len(far.plugin.graph.proofs_of(triple_id)) == 2
+        assert client.delete(f"/api/v1/triples/{triple_id}").status_code == 204
+        assert far.plugin.graph.proofs.count() == 0
