@@ -81,7 +81,7 @@ def check_proof(kind: str, content: str, asked: Asked) -> list[Check]:
         asked: what it is checked against.
 
     Raises:
-        CortexError: `cancelled`.
+        CortexError: `cancelled`; `config_invalid`: the shapes that the settings name cannot be read.
 
     """
     checker = _CHECKERS.get(kind)
@@ -125,6 +125,7 @@ def _credential(content: str, asked: Asked) -> list[Check]:
 
 def _logic(content: str, asked: Asked) -> list[Check]:
     from cortex_skills.proofs.logic.document import read_document
+    from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.proofs.logic.verifying import verify
 
     try:
@@ -138,6 +139,7 @@ def _logic(content: str, asked: Asked) -> list[Check]:
         timeout_s=max(1, asked.limit_ms) / 1000,
         replay=asked.replay,
         stop=asked.stop,
+        ours=None if asked.graph is None else Prover(asked.config, asked.graph).namespace_rules,
     )
     return [*checks, *_about(document.fields["statementHash"], asked.triple_id)]
 

@@ -67,7 +67,8 @@ class Shower:
             return entry | {"reasons": ["verification.polValidation is off"]}
         left = self.deadline - time.monotonic()
         stop = self.call.stop
-        checks = verify(found[0], self.call.graph, replay=left > 0, timeout_s=max(left, 0.001), stop=stop)
+        timeout_s, ours = max(left, 0.001), self.prover.namespace_rules
+        checks = verify(found[0], self.call.graph, replay=left > 0, timeout_s=timeout_s, stop=stop, ours=ours)
         entry["verdict"] = Verdict.of_all(check.verdict for check in checks).value
         return entry | {"checks": [check.to_json() for check in checks]}
 

@@ -5,7 +5,8 @@ Rules kept here:
 - a premise that was withdrawn refutes the proof, whatever the rules would say now. What came since, where the rules had
   looked, refutes nothing by itself: the rules are asked again, and they decide;
 - a proof is replayed by the rules that it names, byte by byte: those that the graph keeps, or that somebody hands over,
-  and core rules of the same version. Other rules prove nothing about it.
+  and core rules of the same version. Other rules prove nothing about it;
+- where the host has shapes for the namespace, a proof that was not made by them is not verified.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def verify(
     timeout_s: float = 5.0,
     replay: bool = True,
     stop: Stop | None = None,
+    ours: RuleSet | None = None,
 ) -> list[Check]:
     """Check a proof.
 
@@ -48,9 +50,10 @@ def verify(
         timeout_s: how long its shapes may take, in seconds.
         replay: whether its rules are asked again.
         stop: ends it early.
+        ours: the shapes that this host has for the namespace; None when it has none.
 
     Returns:
-        The checks `signature`, `statement`, `premises` and `logic`.
+        The checks `signature`, `statement`, `premises` and `logic`, and `rules` when this host has shapes.
 
     """
     try:
@@ -68,7 +71,8 @@ def verify(
     if replay:
         now, why_not = _replayed(document, quad, graph, rules or {}, timeout_s, stop)
     changes, premises = _check_premises(document, quad, graph, now, stop)
-    return [*checks, premises, _check_logic(document, now, why_not, changed=changes)]
+    checks += [premises, _check_logic(document, now, why_not, changed=changes)]
+    return checks if ours is None else [*checks, _check_rules(document, ours)]
 
 
 def still_holds(proof: StoredProof, quad: Quad, judgement: Judgement) -> bool:
@@ -169,6 +173,15 @@ def _check_premises(
     if any("withdrawn" in each for each in said):
         return True, _rests(Verdict.REFUTED, *said)
     return bool(said), _rests(Verdict.VERIFIED, *said)
+
+
+def _check_rules(document: Document, ours: RuleSet) -> Check:
+    """Whether a proof is one by the rules of this host: whoever makes a proof chooses what it is made by."""
+    named = {each["digest"] for each in document.fields["rules"]}
+    why = () if ours.digest in named else (f"it was not made by the rules {ours.name} that are in force here",)
+    verdict = Verdict.NOT_EVALUATED if why else Verdict.VERIFIED
+    establishes = "the rules that are in force here for this namespace are among those that the proof names"
+    return Check("rules", verdict, establishes, "that those of the skill are among them", why)
 
 
 def _check_logic(document: Document, now: Judgement | None, why_not: str, *, changed: bool) -> Check:

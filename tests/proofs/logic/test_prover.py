@@ -19,6 +19,7 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError
+from cortex_skills.proofs.kinds import Asked, check_proof
 from cortex_skills.proofs.logic.document import Document, canonical, read_document, signed
 from cortex_skills.proofs.logic.judging import CORE
 from cortex_skills.proofs.logic.premises import Looker, Read, premises_of
@@ -349,6 +350,36 @@ def test_the_shapes_of_a_namespace_apply_to_every_skill(plain: NamespacedGraph, 
 
 
 _ANYTHING = shapes(":S a sh:NodeShape ; sh:targetNode :a ; sh:nodeKind sh:IRI .", "skill:x")
+
+
+def test_a_proof_by_other_rules_than_those_of_the_host_is_not_verified(plain: NamespacedGraph, tmp_path: Path) -> None:
+    """Whoever may write can make a proof of anything, by rules that let it pass."""
+    file = tmp_path / "ours.ttl"
+    none = ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 0 ] ."
+    file.write_text(shapes(none).text)
+    host = Config(proofs={"keys": str(tmp_path / "keys"), "shapes": {"mayros": str(file)}})
+    with pytest.raises(CortexError, match="breaks the rules"):
+        Prover(host, plain).assert_proved(A1, ORIGIN, None)
+    forged = Prover(Config(proofs={"keys": str(tmp_path / "other")}), plain).assert_proved(A1, ORIGIN, ONE)
+    (proof,) = plain.proofs.of(forged.triple["id"])
+    asked = Asked(datetime.now(UTC), host, plain, plain.quad_of(A1))
+    found = {check.part: check for check in check_proof("pol", proof.content, asked)}
+    assert found["logic"].verdict is Verdict.VERIFIED
+    assert found["rules"].verdict is Verdict.NOT_EVALUATED
+    assert found["rules"].reasons == ("it was not made by the rules namespace:mayros that are in force here",)
+    assert Verdict.of_all(check.verdict for check in found.values()) is Verdict.NOT_EVALUATED
+
+
+def test_a_proof_by_the_rules_of_the_host_says_so(plain: NamespacedGraph, tmp_path: Path) -> None:
+    file = tmp_path / "ours.ttl"
+    file.write_text(ONE.text)
+    host = Config(proofs={"keys": str(tmp_path / "keys"), "shapes": {"mayros": str(file)}})
+    proved = Prover(host, plain).assert_proved(A1, ORIGIN, None)
+    proof = plain.proofs.get(proved.proof)
+    assert proof is not None
+    checks = check_proof("pol", proof.content, Asked(datetime.now(UTC), host, plain, plain.quad_of(A1)))
+    more = dict.fromkeys(("rules", "about"), Verdict.VERIFIED)
+    assert {check.part: check.verdict for check in checks} == HOLDS | more
 
 
 @pytest.mark.parametrize("content", [None, "no turtle"])
