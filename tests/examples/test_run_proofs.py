@@ -214,12 +214,50 @@ def test_a_premise_that_is_deleted_from_the_graph_breaks_the_next_bundle(story, 
     assert f"breaks at logic (the rules of the skill): premises: the premise {status['id']} was withdrawn" in said
 
 
+def test_whatever_is_changed_in_a_bundle_some_check_says_so(story):
+    """Every text and number of it, one after the other; without asking the rules again, which takes longer."""
+
+    def verdicts(document: Bundle) -> list[tuple[str, str]] | str:
+        try:
+            found = check_bundle(read_bundle(json.dumps(document)), trusted, asked)
+        except CortexError as error:
+            return error.code
+        return [(check.part, check.verdict) for link in found for check in link.checks]
+
+    trusted, asked = trusted_by(story), Asked(datetime.now(UTC), Config(), nonce=NONCE, replay=False)
+    document = story.document()
+    as_it_is = verdicts(document)
+    assert [each for each in as_it_is if each[1] is not Verdict.VERIFIED] == [("logic", Verdict.NOT_EVALUATED)]
+    changed = 0
+    for holder, key in list(places(document)):
+        value = holder[key]
+        holder[key] = f"{value[:-1]}{'x' if value[-1:] != 'x' else 'y'}" if isinstance(value, str) else value + 1
+        assert verdicts(document) != as_it_is, (key, value)
+        holder[key] = value
+        changed += 1
+    assert changed > 80
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Where the texts and numbers of a document stand."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, dict | list):
+            yield from places(inner)
+        else:
+            yield value, key
+
+
+def trusted_by(story: Story) -> Trusted:
+    """Whom the verifier of the story trusts."""
+    issuer, publisher = story.world.issuer.did("office"), story.world.publisher.did("releases")
+    listed = Publisher(PUBLISHER, publisher, "listed", "2026-01-01T00:00:00.000Z")
+    return Trusted({issuer}, Trust({PUBLISHER: listed}))
+
+
 def links(story: Story, document: Bundle, now: datetime | None = None) -> dict[str, Link]:
     """The last link of each name, for the verifier of the story."""
-    issuer, publisher = story.world.issuer.did("office"), story.world.publisher.did("releases")
-    publishers = Trust({PUBLISHER: Publisher(PUBLISHER, publisher, "listed", "2026-01-01T00:00:00.000Z")})
     asked = Asked(now or datetime.now(UTC), Config(), nonce=NONCE)
-    found = check_bundle(read_bundle(json.dumps(document)), Trusted({issuer}, publishers), asked)
+    found = check_bundle(read_bundle(json.dumps(document)), trusted_by(story), asked)
     return {link.name: link for link in found}
 
 
@@ -296,6 +334,7 @@ MALFORMED: dict[str, Callable[[Bundle], Any]] = {
     "another version": lambda document: document | {"version": 2},
     "a statement that is none": lambda document: document | {"statement": "alice is verified"},
     "a statement with a line feed": lambda document: document | {"statement": document["statement"] + "\n"},
+    "a statement about nothing that has a name": lambda document: document | {"statement": "_:a <a:b> <a:c> <a:g> ."},
     "a statement of no graph": lambda document: document | {"statement": "<a:a> <a:b> <a:c> ."},
     "a premise of another graph": lambda document: document | {"premises": ["<a:a> <a:b> <a:c> <a:g> ."]},
     "a file that is not in base64": lambda d: d | {"skill": d["skill"] | {"files": {"SKILL.md": "!"}}},

@@ -91,6 +91,7 @@ class _Chain:
 
     def links(self, requirements: Sequence[Requirement]) -> Iterator[Link]:
         graph, subject = self.graph, self.bundle.statement.subject
+        assert isinstance(subject, NamedNode)  # noqa: S101 - as it was read
         yield from self._issuers()
         held: list[Claim] = []
         for document in self.bundle.proofs:
@@ -100,9 +101,8 @@ class _Chain:
                 held.append(claim)
         if not self.bundle.proofs:
             yield Link("proof", "of nothing", (_missing("something is proved in zero knowledge", "no proof is there"),))
-        if isinstance(subject, NamedNode):
-            for wanted in requirements:
-                yield Link("requirement", wanted.text, (wanted.check(held, subject, graph.names),))
+        for wanted in requirements:
+            yield Link("requirement", wanted.text, (wanted.check(held, subject, graph.names),))
         yield check_skill(self.bundle, self.acting, self.trusted.publishers, self.asked.now)
         yield self._logic()
         yield self._assertion()
@@ -223,7 +223,7 @@ class _Chain:
 
     def _rules(self, own: str | None) -> Iterator[Check]:
         rules = self.bundle.logic.get("rules")
-        digests = {each.get("digest") for each in rules if isinstance(each, dict)} if isinstance(rules, list) else set()
+        digests = [each.get("digest") for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
         is_asked = own is None or own in digests
         yield Check(
             "rules",

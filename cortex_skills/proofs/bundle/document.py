@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
+from pyoxigraph import NamedNode
 
 from cortex_graph.proofs import MAX_PREMISES
 from cortex_skills.errors import CortexError
@@ -142,6 +143,8 @@ def read_bundle(content: str) -> Bundle:
         place = "/".join(map(str, problem.instance_path)) or "the document"
         raise _no_bundle(f"{place[:100]}: {problem.message[:200]}")
     statement, *premises = (_quad(line) for line in (document["statement"], *document["premises"]))
+    if not isinstance(statement.subject, NamedNode):
+        raise _no_bundle("the statement is about nothing that has a name")
     if any(premise.graph_name != statement.graph_name for premise in premises):
         raise _no_bundle("a premise is of another graph than the statement")
     return Bundle(
@@ -158,7 +161,7 @@ def read_bundle(content: str) -> Bundle:
 
 
 def _quad(line: str) -> Quad:
-    from pyoxigraph import NamedNode, RdfFormat, parse
+    from pyoxigraph import RdfFormat, parse
 
     try:
         quads: list[Quad] = list(parse(line, RdfFormat.N_QUADS))

@@ -41,27 +41,39 @@ class Requirement:
     bounds: tuple[int, int] | None = None
     members: frozenset[str | int] = frozenset()
 
-    def is_met(self, claim: Claim, subject: NamedNode, names: Names) -> bool:
-        """Whether a claim says what is wanted, of this subject."""
-        if not isinstance(claim, RangeClaim | MembershipClaim) or claim.commitment.subject != subject.value:
+    def is_met(self, claim: Claim, subject: NamedNode, predicate: NamedNode) -> bool:
+        """Whether a claim says what is wanted, of this property of this subject."""
+        if not isinstance(claim, RangeClaim | MembershipClaim):
             return False
-        try:
-            if claim.commitment.predicate != names.node(self.predicate, "predicate").value:
-                return False
-        except GraphError:
+        place = claim.commitment
+        if (place.subject, place.predicate) != (subject.value, predicate.value):
             return False
         if isinstance(claim, RangeClaim):
             return self.bounds is not None and self.bounds[0] <= claim.minimum and claim.maximum <= self.bounds[1]
         return self.bounds is None and set(claim.members) <= self.members
 
     def check(self, held: Iterable[Claim], subject: NamedNode, names: Names) -> Check:
-        """Whether one of the claims that hold is what is wanted."""
-        met = any(self.is_met(claim, subject, names) for claim in held)
+        """Whether one of the claims that hold is what is wanted.
+
+        Args:
+            held: the claims of the proofs that hold, anchors included.
+            subject: whom the assertion is about.
+            names: of the assertion's namespace, in which the property is named.
+
+        Raises:
+            CortexError: `invalid_arguments`: the property has no name that could be one.
+
+        """
+        try:
+            predicate = names.node(self.predicate, "predicate")
+        except GraphError as error:
+            raise CortexError("invalid_arguments", f"{self.text[:100]!r} is no requirement: {error}") from None
+        met = any(self.is_met(claim, subject, predicate) for claim in held)
         return Check(
             "requirement",
             Verdict.VERIFIED if met else Verdict.REFUTED,
-            f"what you require is proved of the subject, and no more is known: {self.text}",
-            "that nothing else should have been required",
+            f"what you require is proved of the subject: {self.text}, of {predicate}",
+            "that you require the right thing, or that the issuer means by that property what you do",
             () if met else (f"no proof that holds shows this of the subject: {self.text}",),
         )
 
