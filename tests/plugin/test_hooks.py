@@ -14,6 +14,15 @@ import pytest
 from cortex_skills import CortexError, Plugin
 from tests.plugin.skills import living_sandboxes
 
+UNSCANNED = {"autoScan": False}
+
+
+@pytest.fixture
+def plugin(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin without a scanner: it would refuse what is tried here, which has to fail all the same."""
+    return opened(verification=UNSCANNED)
+
+
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 
@@ -83,7 +92,7 @@ def enrichment(plugin: Plugin, **who: str) -> dict[str, Any]:
 
 @failing
 def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=limits_for(code))
+    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery=body)))
     plugin.load(skill("other", code_of("other", onQuery="return { additionalContext: { fine: true } }")))
@@ -129,7 +138,7 @@ def test_what_onquery_returns_becomes_an_enrichment_or_nothing(
 
 
 def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 60_000})
+    plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 60_000})
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);", onError="for (;;);")))
     started = time.monotonic()
@@ -138,7 +147,7 @@ def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Writte
 
 
 def test_a_shorter_limit_of_the_host_goes_before_the_two_seconds(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
     started = time.monotonic()
@@ -154,7 +163,7 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
         onActivate="activated++",
         onQuery="asked++; if (asked === 2) for (;;); return { additionalContext: { activated, asked } }",
     )
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code))
     said = []
@@ -171,7 +180,7 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
 def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answered(
     opened: Opened, skill: Written
 ) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
     reports = [enrichment(plugin) for _ in range(5)]
@@ -192,7 +201,7 @@ def test_a_skill_whose_memory_is_full_gets_a_fresh_one(opened: Opened, skill: Wr
         before="const kept = []; let asked = 0;",
         onQuery="if (++asked > 1) for (;;) kept.push(new Array(1000).fill(1)); return { additionalContext: { asked } }",
     )
-    plugin = opened()
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code))
     reports = [enrichment(plugin) for _ in range(8)]
@@ -201,7 +210,7 @@ def test_a_skill_whose_memory_is_full_gets_a_fresh_one(opened: Opened, skill: Wr
 
 
 def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"memoryLimitBytes": 1 << 20})
+    plugin = opened(verification=UNSCANNED, sandbox={"memoryLimitBytes": 1 << 20})
     fill(plugin)
     big = [{"subject": "big", "predicate": "q", "object": "x" * 10_000 + str(n)} for n in range(300)]
     plugin.graph.create_triples(big)
@@ -216,7 +225,7 @@ def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: 
 
 def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill: Written) -> None:
     code = code_of(onQuery="if (context.agentId !== 'kind') for (;;); return {}")
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code))
     agents = ["x", "x", "kind", "x", "x", "kind"]
@@ -232,7 +241,7 @@ def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: O
         onQuery="for (;;);",
         onError="for (;;);",
     )
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     plugin.load(skill("probe", code))
     codes = [plugin.call(*QUERY).details["enrichment"]["code"] for _ in range(4)]
     assert codes == ["skill_timeout", "skill_error", "skill_error", "skill_error"]
@@ -241,7 +250,7 @@ def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: O
 
 
 def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 100})
+    plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 100})
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
     for _ in range(30):
@@ -260,7 +269,7 @@ def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skil
 
 def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
     code = code_of(onQuery="throw new RangeError('far')", onError="logger.warn(JSON.stringify(context))")
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code))
     assert enrichment(plugin)["message"] == "onQuery of probe failed at skill.ts:3:62: RangeError: far"
@@ -279,7 +288,7 @@ def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog:
 
 @failing
 def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=limits_for(code))
+    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="throw new Error('first')", onError=body)))
     for _ in range(2):
@@ -294,7 +303,7 @@ def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Writte
 def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
     if "return {" in body or "return o" in body:
         body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
-    plugin = opened(sandbox=limits_for(code))
+    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
     folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))
     with pytest.raises(CortexError) as refused:
         plugin.load(folder)
@@ -310,7 +319,7 @@ def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Wri
     ids=[name for name, case in FAILING.items() if "return" not in case[0]],
 )
 def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     folder = skill("probe", code_of(before=body, onError="for (;;);"))
     with pytest.raises(CortexError) as refused:
         plugin.load(folder)
@@ -320,7 +329,7 @@ def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written
 
 
 def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="await new Promise(() => {});")))
     assert (refused.value.code, living_sandboxes()) == ("skill_error", 0)
@@ -331,7 +340,7 @@ def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Writt
 
 @failing
 def test_a_skill_is_unloaded_whatever_ondeactivate_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(sandbox=limits_for(code))
+    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
     plugin.load(skill("probe", code_of(onDeactivate=body)))
     plugin.unload("probe")
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
@@ -427,7 +436,7 @@ def test_a_skill_cannot_flood_the_log(
 
 
 def test_an_error_of_a_skill_cannot_draw_on_a_terminal(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="throw new Error('\\x1b[2J\\n\\u202eforged')")))
     assert refused.value.message.isprintable()

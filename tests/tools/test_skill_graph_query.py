@@ -16,6 +16,13 @@ from cortex_skills import Plugin
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
+
+@pytest.fixture
+def plugin(opened: Callable[..., Plugin]) -> Plugin:
+    """A plugin without a scanner: it would refuse what is tried here, which has to fail all the same."""
+    return opened(verification={"autoScan": False})
+
+
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 TOOL = "skill_graph_query"
@@ -81,12 +88,12 @@ def test_the_wider_scopes_end_at_the_own_namespace(people: Plugin, scope: str) -
 
 def test_two_namespaces_on_one_store_answer_each_their_own(people: Plugin, skill: Written) -> None:
     graph, mine = people.graph, found(people, scope="namespace")
-    people.graph = NamespacedGraph(graph.store, "other")
+    people._gate.graph = NamespacedGraph(graph.store, "other")
     assert found(people, scope="namespace") == [
         "other:agent:a1 other:age 1",
         "other:mayros:agent:a1 other:mayros:age 2",
     ]
-    people.graph = graph
+    people._gate.graph = graph
     assert found(people, scope="namespace") == mine
 
 
