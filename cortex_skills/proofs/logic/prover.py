@@ -6,8 +6,8 @@ Rules kept here:
 - a proof is made of a statement that the rules let pass, and of no other;
 - an assertion with a proof is written as a whole or not at all. Shapes look at the graph first; when somebody writes to
   it meanwhile, they look again, a few times (see `cortex_graph.proving` for what each store can promise);
-- a statement that is there already, with a proof of the same rules that still holds, keeps that one. A new proof takes
-  the place of those that the same key made for the same skill and that hold no longer.
+- a statement that is there already, with a proof of the same rules by the same key that still holds, keeps that one. A
+  new proof takes the place of those that the same key made for the same skill and that hold no longer.
 """
 
 from __future__ import annotations
@@ -189,17 +189,19 @@ class Prover:
     def _kept(self, quad: Quad, judgement: Judgement, provenance: Provenance) -> tuple[str | None, list[str]]:
         """The proof that a statement has already, which says the same of the same premises; else those to be replaced.
 
-        Replaced are those that this key made for this skill, and that say something else.
+        It counts when this key made it: others may have put theirs there before. Replaced are those that this key made
+        for this skill, and that say something else.
         """
         graph = self.graph
         if judgement.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
             return None, []
         outlived = []
         for proof in graph.proofs.of(graph.index.identify(quad), KIND):
-            if still_holds(proof, quad, judgement):
-                return proof.id, []
             document = as_document(proof)
-            if document is None or (document.signer, document.fields["skill"]) == (self.key.did, provenance.skill):
+            is_ours = document is not None and document.signer == self.key.did
+            if is_ours and still_holds(proof, quad, judgement):
+                return proof.id, []
+            if document is None or (is_ours and document.fields["skill"] == provenance.skill):
                 outlived.append(proof.id)
         return None, outlived
 

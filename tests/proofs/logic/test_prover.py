@@ -111,6 +111,15 @@ def test_asserting_again_keeps_the_proof(graph: NamespacedGraph, prover: Prover)
     assert everything(graph) == before
 
 
+def test_a_proof_that_another_key_put_there_before_is_not_taken_for_ours(prover: Prover, tmp_path: Path) -> None:
+    theirs = Prover(Config(proofs={"keys": str(tmp_path / "others")}), prover.graph).assert_proved(A1, ORIGIN, ONE)
+    ours = prover.assert_proved(A1, ORIGIN, ONE)
+    assert (ours.added, ours.triple["created"]) == (True, False)
+    found = prover.graph.proofs.of(ours.triple["id"])
+    assert {proof.id for proof in found} == {ours.proof, theirs.proof}
+    assert prover.assert_proved(A1, ORIGIN, ONE).proof == ours.proof
+
+
 def test_what_is_there_without_a_proof_gets_one_and_keeps_its_record(graph: NamespacedGraph, prover: Prover) -> None:
     triple_id = graph.create_triple(A1, ORIGIN)["id"]
     record = graph.provenance_of(triple_id)
