@@ -51,9 +51,9 @@ class Party:
         env = {name: str(path) for name, path in home.items()} | {"CORTEX_STORE": str(self.folder / "graph")} | settings
         return CliRunner(env=env).invoke(program, list(words), input=stdin)
 
-    def run(self, *words: str, stdin: str | None = None) -> str:
+    def run(self, *words: str, stdin: str | None = None, **settings: str) -> str:
         """The same, for what has to succeed; what it answers."""
-        done = self.try_to(*words, stdin=stdin)
+        done = self.try_to(*words, stdin=stdin, **settings)
         if done.exit_code:
             raise SystemExit(f"{self.folder.name}: cortex-skills {' '.join(words)}\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
@@ -119,20 +119,33 @@ def receive(world: World, signed: Path) -> None:
     holder.run("trust", "add", PUBLISHER, world.publisher.did("releases"))
 
 
-def prove(holder: Party, skill: Path, nonce: str = NONCE, minimum: str = "1900", *expires: str) -> None:
-    """The holder proves to the skill that she is of age, and lives in one of three countries."""
+def prove(holder: Party, skill: Path) -> list[str]:
+    """The holder proves to the skill that she is of age, and lives in one of three countries; the proofs."""
+    proofs = []
     for kind, predicate, wanted in (
-        ("range", "birthYear", ("--minimum", minimum, "--maximum", "2008")),
+        ("range", "birthYear", ("--minimum", "1900", "--maximum", "2008")),
         ("membership", "residence", ("--member", "BE", "--member", "DE", "--member", "NL")),
     ):
-        of = ("--object", "true", "--commitment", ALICE, predicate, "--nonce", nonce, *expires)
-        holder.run("proof", "request", kind, ALICE, "isVerified", *wanted, *of, "--skills", str(skill))
+        of = ("--object", "true", "--commitment", ALICE, predicate, "--nonce", NONCE)
+        proofs.append(holder.run("proof", "request", kind, ALICE, "isVerified", *wanted, *of, "--skills", str(skill)))
+    return proofs
+
+
+def approve(world: World, skill: Path, proofs: list[str]) -> None:
+    """The skill verifies the proofs, and Alice is approved if they hold, and the issuer is one who is trusted."""
+    trusted = world.issuer.did("office")
+    for proof in proofs:
+        asked = json.dumps({"proof": json.loads(proof), "nonce": NONCE})
+        words = ("call", "skill_verify_zk_proof", "-", "--skills", str(skill), "--json")
+        answer = world.holder.run(*words, stdin=asked, CORTEX_PROOFS__TRUSTED_ISSUERS=trusted)
+        if json.loads(answer)["details"]["verdict"] != "verified":
+            raise SystemExit(f"Alice is not approved: {answer}")
+    approved = '<urn:cortex:mayros:customer:alice> <urn:cortex:mayros:hasStatus> "approved" .'
+    world.holder.run("graph", "import", "-", "--format", "n-triples", stdin=approved)
 
 
 def assert_it(holder: Party, skill: Path) -> str:
-    """Alice is approved, the skill asserts that she is verified, and the holder's host signs that."""
-    approved = '<urn:cortex:mayros:customer:alice> <urn:cortex:mayros:hasStatus> "approved" .'
-    holder.run("graph", "import", "-", "--format", "n-triples", stdin=approved)
+    """The skill asserts that Alice is verified, if its rules let it, and the holder's host signs that."""
     what = (f"subject={ALICE}", "predicate=isVerified", "object=true")
     words = [word for each in what for word in ("--arg", each)]
     asserted = json.loads(holder.run("call", "skill_assert", *words, "--skills", str(skill), "--json"))
@@ -215,8 +228,9 @@ def run(folder: Path, say: Callable[[str], None] = print) -> None:
     skill = publish(world.publisher)
     say("3. Alice takes the openings in, and proves to the skill that she is of age and lives in BE, DE or NL.")
     receive(world, signed)
-    prove(world.holder, skill)
-    say("4. The skill asserts that she is verified, by its rules. All of it goes into one file.")
+    proofs = prove(world.holder, skill)
+    say("4. The skill verifies that, and asserts that she is verified, by its rules. All of it goes into one file.")
+    approve(world, skill, proofs)
     bundle = hand_on(world.holder, assert_it(world.holder, skill), skill)
     say(f"   {bundle} ({bundle.stat().st_size >> 10} KiB)")
     world.verifier.run("trust", "add", PUBLISHER, world.publisher.did("releases"))
