@@ -8,9 +8,11 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
+
+_LEFT_OUT = "(left out: what the proof says here reads like an instruction)"
 
 
 class Verdict(StrEnum):
@@ -47,6 +49,15 @@ class Check:
     establishes: str
     does_not_establish: str
     reasons: tuple[str, ...] = ()
+
+    def for_a_model(self) -> Check:
+        """The same, without what somebody else's proof tells a model to do."""
+        from cortex_skills.enrichment.detecting import detect
+
+        def cleaned(text: str) -> str:
+            return _LEFT_OUT if detect(text) is not None else text
+
+        return replace(self, establishes=cleaned(self.establishes), reasons=tuple(map(cleaned, self.reasons)))
 
     def to_json(self) -> dict[str, Any]:
         """The check as an answer has it."""

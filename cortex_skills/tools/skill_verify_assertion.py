@@ -3,11 +3,13 @@
 Rules kept here:
 - it is told of each part what came of it; the whole is VERIFIED only when there are proofs and all of them hold;
 - without an object, the statements of this subject and predicate are all looked at, up to a few;
-- a proof that is named has to be one of the statement's own.
+- a proof that is named has to be one of the statement's own;
+- what a proof says of itself tells a model nothing to do.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.escaping import json_text
@@ -64,7 +66,8 @@ def _run(call: Call) -> Outcome:
     asked = Asked(datetime.now(UTC), call.config, call.graph, stop=call.stop)
     statements = check_statements(call.graph, pattern, asked, call.arguments.get("proofId"))
     lines, checks = [], []
-    for triple, parts in statements.checked:
+    for triple, found_parts in statements.checked:
+        parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
         lines += [f"Found: {line_of(triple)}", _TOLD[verdict_of(parts)], *map(_line, parts)]
         checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
     if statements.unchecked:

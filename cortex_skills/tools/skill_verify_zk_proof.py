@@ -69,6 +69,7 @@ def _run(call: Call) -> Outcome:
     from cortex_skills.proofs.zk.service import verify
 
     checks, proof = verify(call.arguments, call.graph, call.config, now=utc_now(), stop=call.stop)
+    checks = [check.for_a_model() for check in checks]
     verdict = Verdict.of_all(check.verdict for check in checks)
     anchors = [check for check in checks if check.part == "anchor"]
     anchored = (

@@ -70,7 +70,7 @@ class Shower:
         timeout_s, ours = max(left, 0.001), self.prover.namespace_rules
         checks = verify(found[0], self.call.graph, replay=left > 0, timeout_s=timeout_s, stop=stop, ours=ours)
         entry["verdict"] = Verdict.of_all(check.verdict for check in checks).value
-        return entry | {"checks": [check.to_json() for check in checks]}
+        return entry | {"checks": [check.for_a_model().to_json() for check in checks]}
 
     def requests(self, asked: Sequence[Any]) -> list[dict[str, Any]]:
         """What there is of the statements that a skill asks proofs for."""
