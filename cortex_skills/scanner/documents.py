@@ -24,7 +24,6 @@ from cortex_skills.scanner.whole_files import FILE_TOO_LARGE, TOO_MANY_FINDINGS
 
 DOCUMENT_SUFFIXES = frozenset({".markdown", ".md", ".rst", ".txt", ".yaml", ".yml"})
 
-_PARAGRAPH = re.compile(r"(?:(?!\s*$).+(?:\r\n?|\n)?)+", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]+")
 _NO_PROOF = re.compile(r"[\"']?requireProof[\"']?[ \t]*:[ \t]*[\"']?(?:false|no|off)\b", re.IGNORECASE)
 _LONGEST_PARAGRAPH = 8_192
@@ -48,7 +47,8 @@ def scan_document(text: str, filename: str) -> list[Finding]:
     if len(text) > SOURCE_LIMIT:
         message = f"the document has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"
         return [about_file(FILE_TOO_LARGE, filename, message)]
-    places = sorted(set(_places(text, filename)), key=lambda place: (place[1], place[0].id))
+    found = {(start, rule.id): (rule, start, message) for rule, start, message in _places(text, filename)}
+    places = [found[place] for place in sorted(found)]
     starts = [0, *(match.end() for match in LINE_END.finditer(text) if text[match.start() : match.end() + 1] != "\r\n")]
     findings = [_finding(text, filename, starts, *place) for place in places[:FINDINGS_LIMIT]]
     if len(places) > FINDINGS_LIMIT:
@@ -70,13 +70,28 @@ def _finding(text: str, filename: str, starts: list[int], rule: Rule, start: int
 def _places(text: str, filename: str) -> Iterator[tuple[Rule, int, str]]:
     for start, _ in hidden_in(text):
         yield HIDDEN, start, "characters that a reader cannot see"
-    for paragraph in _PARAGRAPH.finditer(text):
-        for start in range(paragraph.start(), paragraph.end(), _LONGEST_PARAGRAPH):
-            piece = text[start : min(start + _LONGEST_PARAGRAPH, paragraph.end())]
+    for first, end in _paragraphs(text):
+        for start in range(first, end, _LONGEST_PARAGRAPH):
+            piece = text[start : min(start + _LONGEST_PARAGRAPH, end)]
             if judge_document(piece):
                 yield INSTRUCTION, start + _first_guilty(piece), "this text tells a model what no skill has to tell it"
     if PurePosixPath(filename).name == "SKILL.md" or filename.endswith((".yaml", ".yml")):
         yield from _of_manifest(text)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Where runs of lines that are not blank begin and end."""
+    begin, place = -1, 0
+    for line in text.splitlines(keepends=True):
+        if line.isspace():
+            if begin >= 0:
+                yield begin, place
+            begin = -1
+        elif begin < 0:
+            begin = place
+        place += len(line)
+    if begin >= 0:
+        yield begin, place
 
 
 def _first_guilty(paragraph: str) -> int:

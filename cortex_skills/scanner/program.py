@@ -70,6 +70,19 @@ class Program:
         arguments = call.child("arguments")
         return [] if arguments is None or arguments.kind == "template_string" else arguments.children
 
+    def text_of(self, literal: Node) -> str:
+        """What a string, a template or a piece of JSX says; of a template with unknown parts, its own words alone.
+
+        Linear over all literals of a file, however templates are nested.
+        """
+        value = self.facts.value(literal)
+        if isinstance(value, str):
+            return value
+        if literal.kind == "template_string":
+            return " ".join(self.tree.source(part) for part in literal.children if part.kind != "template_substitution")
+        source = self.tree.source(literal)
+        return source[1:-1] if literal.kind == "string" else source
+
     def role(self, node: Node) -> Role:
         """What becomes of the value of `node`.
 

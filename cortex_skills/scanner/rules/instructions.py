@@ -33,14 +33,11 @@ def find(program: Program) -> Iterator[Hit]:
     for first, text in _comments(tree):
         yield from _judged(first, text, is_comment=True)
     for node in tree.of_kind(*_TEXTS):
-        if node.end - node.start >= SHORTEST and not node.in_type:
-            value = program.facts.value(node)
-            text = value if isinstance(value, str) else tree.source(node)[1:-1]
-            yield from _judged(node, text, is_comment=False)
+        if node.end - node.start >= SHORTEST and not node.in_type and not _is_part(program, node):
+            yield from _judged(node, program.text_of(node), is_comment=False)
     for node in tree.of_kind(*_JOINED):
         value = program.facts.value(node)
-        whole = node.parent is None or not isinstance(program.facts.value(node.parent), str)
-        if whole and isinstance(value, str):
+        if isinstance(value, str) and not _is_part(program, node):
             yield from _judged(node, value, is_comment=False)
     yield from _hidden(tree)
 
@@ -50,6 +47,18 @@ def _judged(node: Node, text: str, *, is_comment: bool) -> Iterator[Hit]:
     if rule is not None:
         where = "comment" if is_comment else "text"
         yield Hit(rule, node, f"this {where} tells a model what to do")
+
+
+def _is_part(program: Program, node: Node) -> bool:
+    """Whether a text is a piece of a longer one that is known, and judged instead."""
+    outer = node.parent
+    for _ in range(2):  # a call of a method has its member between, a template its substitution
+        if outer is None:
+            return False
+        if isinstance(program.facts.value(outer), str):
+            return True
+        outer = outer.parent
+    return False
 
 
 def _comments(tree: Tree) -> Iterator[tuple[Node, str]]:

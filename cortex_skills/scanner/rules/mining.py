@@ -50,8 +50,7 @@ def find(program: Program) -> Iterator[Hit]:
     """Every identifier and text that names mining."""
     tree = program.tree
     for node in tree.of_kind(*_IDENTIFIERS, *_TEXTS):
-        text = program.facts.value(node) if node.kind in _TEXTS else None
-        if _MINERS.search(text if isinstance(text, str) else tree.source(node)):
+        if _MINERS.search(program.text_of(node) if node.kind in _TEXTS else tree.source(node)):
             yield _hit(node)
     for node in tree.of_kind(*_JOINED):
         text = program.facts.value(node)

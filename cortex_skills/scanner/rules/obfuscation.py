@@ -60,7 +60,7 @@ def find(program: Program) -> Iterator[Hit]:
     tree = program.tree
     yield from _escapes(tree)
     yield from _names(tree)
-    yield from _packed(tree)
+    yield from _packed(program)
     yield from _character_codes(program)
     yield from _brackets(tree)
     for loop in tree.of_kind(*_LOOPS):
@@ -91,31 +91,33 @@ def _names(tree: Tree) -> Iterator[Hit]:
                 return
 
 
-def _packed(tree: Tree) -> Iterator[Hit]:
+def _packed(program: Program) -> Iterator[Hit]:
+    tree = program.tree
     for node in tree.of_kind("string", "template_string"):
-        if node.end - node.start >= _PACKED_LENGTH and not node.in_type and _is_packed(tree.source(node)[1:-1]):
+        if node.end - node.start >= _PACKED_LENGTH and not node.in_type and _is_packed(program.text_of(node)):
             yield Hit(RULE, node, "a string holds packed data")
     for node in tree.of_kind("array", "binary_expression"):
         parent = node.parent
         if parent is not None and parent.kind == node.kind:
             continue
-        pieces = [tree.source(piece)[1:-1] for piece in _pieces(tree, node)]
+        pieces = [tree.source(piece)[1:-1] for piece in _pieces(node)]
         if len(pieces) > 1 and min(map(len, pieces[:-1])) >= _PIECE and _is_packed("".join(pieces)):
             yield Hit(RULE, node, "a row of strings holds packed data")
 
 
-def _pieces(tree: Tree, node: Node) -> Iterator[Node]:
-    """The strings of a list, or of a sum; none when there is anything else in it."""
+def _pieces(node: Node) -> Iterator[Node]:
+    """The strings of a list that holds nothing else, or those of a sum, in order."""
     if node.kind == "array":
         if all(part.kind == "string" for part in node.children):
             yield from node.children
         return
-    for index in range(node.index + 1, len(tree.nodes)):
-        part = tree.nodes[index]
-        if part.start >= node.end:
-            return
+    pending = [node]
+    while pending:
+        part = pending.pop()
         if part.kind == "string":
             yield part
+        elif part.kind == node.kind:
+            pending += reversed(part.children)
 
 
 def _is_packed(text: str) -> bool:
