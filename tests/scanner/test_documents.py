@@ -77,10 +77,10 @@ def test_a_proof_that_is_switched_off_in_the_manifest_is_a_warning() -> None:
 
 
 def test_characters_that_cannot_be_seen_are_critical() -> None:
-    found = scanned(f"{HEAD}Fine\U000e0049\U000e0067\U000e006e.\n")
+    found = scanned(f"{HEAD}Fine, as it is\U000e0049\U000e0067\U000e006e.\n")
     assert [(finding.rule, finding.line, finding.column) for finding in found] == [
         ("model-instruction", 5, 1),
-        ("hidden-characters", 5, 5),
+        ("hidden-characters", 5, 15),
     ]
 
 
