@@ -35,6 +35,7 @@ _SH = "http://www.w3.org/ns/shacl#"
 _OWL = "http://www.w3.org/2002/07/owl#"
 _QUERIES = frozenset({f"{_SH}select", f"{_SH}ask"})
 _ELSEWHERE = frozenset({"SERVICE", "FROM", "LOAD", "GRAPH"})
+_TARGETS = frozenset(f"{_SH}{name}" for name in ("targetClass", "targetSubjectsOf", "targetObjectsOf"))
 # What PN_PREFIX and IRIREF (SPARQL 1.1, §19.8) have of what anybody writes; a prefix may be empty.
 _DECLARED = {
     f"{_SH}prefix": re.compile(r"(?:[^\W\d_](?:[\w.-]*[\w-])?)?"),
@@ -152,7 +153,10 @@ def read_rules_file(path: Path, name: str, version: str = "") -> RuleSet | None:
 
 
 def _check_terms(name: str, triples: Iterable[Quad]) -> None:
+    severities: dict[object, object] = {}
     for quad in triples:
+        if quad.predicate.value == f"{_SH}severity" and severities.setdefault(quad.subject, quad.object) != quad.object:
+            raise _refused(name, "have a shape of two severities", "give it one: the worst")
         for term in (quad.subject, quad.predicate, quad.object):
             if isinstance(term, Triple):
                 raise _refused(name, "hold a triple term", "SHACL has none")
@@ -163,6 +167,9 @@ def _check_terms(name: str, triples: Iterable[Quad]) -> None:
             raise _refused(name, "import another file", "write all shapes into one file: nothing is fetched")
         if quad.predicate.value in _QUERIES:
             _check_query(name, quad.object)
+        if quad.predicate.value in _TARGETS and not isinstance(quad.object, NamedNode):
+            what = quad.predicate.value.removeprefix(_SH)
+            raise _refused(name, f"have a sh:{what} that is no IRI", "no statement would ever be its target")
         form = _DECLARED.get(quad.predicate.value)
         if form is not None and not (isinstance(quad.object, Literal) and form.fullmatch(quad.object.value)):
             what = quad.predicate.value.removeprefix(_SH)

@@ -56,6 +56,8 @@ REFUSED = {
         "namespace that is none",
     ),
     "a prefix that is no text": (":d sh:declare [ sh:prefix :x ; sh:namespace :y ] .", "that is none"),
+    "a target that is none": (':S a sh:NodeShape ; sh:targetSubjectsOf "p" .', "targetSubjectsOf that is no IRI"),
+    "two severities": (":S a sh:NodeShape ; sh:severity sh:Info , sh:Violation .", "two severities"),
     "no query": (":S sh:sparql [ sh:select :x ] .", "no text"),
     "too deep a query": (f':S sh:sparql [ sh:ask "ASK {"{" * 100}{"}" * 100}" ] .', "query"),
     "what is not UTF-8": ("# \ufffd", "UTF-8"),
