@@ -62,6 +62,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
     )
 
 
+@pytest.mark.timeout(300)  # some thirty processes, one after the other
 def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -69,7 +70,7 @@ def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {"PATH": path, "EXAMPLE": str(EXAMPLES / "verify-kyc")}
     command = ["bash", "-euo", "pipefail", "-c", block]
-    done = subprocess.run(command, cwd=tmp_path, env=kept | settings, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, cwd=tmp_path, env=kept | settings, capture_output=True, text=True, timeout=280)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\nVERIFIED (bundle)\n" in done.stdout
