@@ -115,7 +115,11 @@ def test_what_fails_is_shown_with_its_place(run, write_skill):
         ("test('x', async (t) => {\n  await t.load('SKILL.md');\n});", "skill_error", 2),
         ("for (;;);", "skill_timeout", None),
         ("test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => 5 as any;", "skill_error", None),
-        ("test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => [{ name: 5, mode: '' }] as any;", "skill_error", None),
+        (
+            "test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => [{ name: 5, mode: '' }] as any;",
+            "skill_error",
+            None,
+        ),
         ("for (let i = 0; i < 2000; i++) test(`t${i}`, () => {});", "skill_error", 1),
         ("test('x', async (t: any) => {\n  await t.load([]);\n});", "skill_error", 2),
     ],
