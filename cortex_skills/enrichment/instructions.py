@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, below
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 
 ROUNDS = 6
 _WORD = 24
@@ -34,9 +34,9 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
     from cortex_skills.enrichment.detecting import detect
 
     walk = _Walk(detect, frozenset(quotations))
-    kept = walk.keep(value, "")
+    kept = walk.keep(value, ())
     if kept is not NOTHING:
-        kept = walk.keep_together(kept, "", ROUNDS)
+        kept = walk.keep_together(kept, (), ROUNDS)
     return Cleaned(kept, tuple(walk.removals))
 
 
@@ -48,13 +48,13 @@ class _Walk:
         self._detect = detect
         self._quotations = quotations
 
-    def keep(self, value: Any, path: str) -> Any:
+    def keep(self, value: Any, path: Path) -> Any:
         """What stays of `value` when each string and key is judged by itself."""
         if type(value) is str:
             kind = None if value in self._quotations else self._detect(value)
             return value if kind is None else self._remove(kind, path)
         if type(value) is list:
-            kept = [self.keep(item, below(path, place)) for place, item in enumerate(value)]
+            kept = [self.keep(item, (*path, place)) for place, item in enumerate(value)]
             left = [item for item in kept if item is not NOTHING]
             return NOTHING if value and not left else left
         if type(value) is dict:
@@ -62,19 +62,19 @@ class _Walk:
             for place, (key, item) in enumerate(value.items()):
                 kind = self._detect(key)
                 if kind is not None:
-                    self._remove(kind, below(path, f"(key {place})"))
+                    self._remove(kind, (*path, f"(key {place})"))
                     continue
-                kept_item = self.keep(item, below(path, key))
+                kept_item = self.keep(item, (*path, key))
                 if kept_item is not NOTHING:
                     members[key] = kept_item
             return NOTHING if value and not members else members
         return value
 
-    def keep_together(self, value: Any, path: str, rounds: int) -> Any:
+    def keep_together(self, value: Any, path: Path, rounds: int) -> Any:
         """What stays of `value` when its strings and keys are judged together."""
         if type(value) not in (dict, list) or not value or self._together(_members(value)) is None:
             return value
-        inner = [(key, self.keep_together(item, below(path, key), rounds)) for key, item in _members(value)]
+        inner = [(key, self.keep_together(item, (*path, key), rounds)) for key, item in _members(value)]
         members = [member for member in inner if member[1] is not NOTHING]
         for _ in range(rounds):
             kind = self._together(members)
@@ -84,9 +84,8 @@ class _Walk:
                 return self._remove(f"split_{kind}", path, len(members))
             first, last = self._guilty(members)
             for key, _item in members[first:last]:
-                self._remove(
-                    f"split_{kind}", below(path, f"(key {self._place(value, key)})" if type(value) is dict else key)
-                )
+                shown = f"(key {self._place(value, key)})" if type(value) is dict else key
+                self._remove(f"split_{kind}", (*path, shown))
             members = members[:first] + members[last:]
         else:
             if self._together(members) is not None:
@@ -122,8 +121,8 @@ class _Walk:
     def _place(value: dict[str, Any], key: str | int) -> int:
         return next(place for place, name in enumerate(value) if name == key)
 
-    def _remove(self, reason: str, path: str, count: int = 1) -> Any:
-        self.removals.append(Removal(reason, path, count))
+    def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
+        self.removals.append(Removal(reason, pointer(path), count))
         return NOTHING
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 from cortex_skills.escaping import one_line
 
+# The keys and places that lead to a value; written as a pointer only when something was removed there.
+Path = tuple[str | int, ...]
+
 PATH_LIMIT = 200
 _KEY_SHOWN = 40
 
@@ -45,7 +48,9 @@ class Cleaned:
     removals: tuple[Removal, ...]
 
 
-def below(path: str, key: str | int) -> str:
-    """The path of the member `key` of what is at `path`."""
-    shown = str(key) if isinstance(key, int) else one_line(key[:_KEY_SHOWN]).replace("~", "~0").replace("/", "~1")
-    return f"{path}/{shown}"[:PATH_LIMIT]
+def pointer(path: Path) -> str:
+    """The JSON Pointer of a path."""
+    return "".join(
+        f"/{key if isinstance(key, int) else one_line(key[:_KEY_SHOWN]).replace('~', '~0').replace('/', '~1')}"
+        for key in path
+    )[:PATH_LIMIT]

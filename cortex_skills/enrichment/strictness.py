@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex_skills.enrichment.policy import Policy
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, below
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _BLANKS = re.compile(r"\s+")
@@ -25,14 +25,14 @@ def restrict(value: Any, policy: Policy) -> Cleaned:
         return Cleaned(value, ())
     keys = policy.allowed_keys
 
-    def keep(item: Any, path: str) -> Any:
+    def keep(item: Any, path: Path) -> Any:
         if type(item) is str:
             if not policy.drop_all_text:
                 return item
-            removals.append(Removal("text", path))
+            removals.append(Removal("text", pointer(path)))
             return NOTHING
         if type(item) is list:
-            kept = [keep(member, below(path, place)) for place, member in enumerate(item)]
+            kept = [keep(member, (*path, place)) for place, member in enumerate(item)]
             left = [member for member in kept if member is not NOTHING]
             return NOTHING if item and not left else left
         if type(item) is not dict:
@@ -40,14 +40,14 @@ def restrict(value: Any, policy: Policy) -> Cleaned:
         members = {}
         for place, (key, member) in enumerate(item.items()):
             if (keys is not None and key not in keys) or (policy.drop_all_text and not _NAME.fullmatch(key)):
-                removals.append(Removal("key_not_allowed", below(path, f"(key {place})")))
+                removals.append(Removal("key_not_allowed", pointer((*path, f"(key {place})"))))
                 continue
-            kept_member = keep(member, below(path, key))
+            kept_member = keep(member, (*path, key))
             if kept_member is not NOTHING:
                 members[key] = kept_member
         return NOTHING if item and not members else members
 
-    return Cleaned(keep(value, ""), tuple(removals))
+    return Cleaned(keep(value, ()), tuple(removals))
 
 
 def marker(policy: Policy) -> Callable[[str], str]:

@@ -18,7 +18,7 @@ import unicodedata
 from itertools import islice
 from typing import Any
 
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, below
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 from cortex_skills.escaping import whole_characters
 
 DEPTH_LIMIT = 4
@@ -43,7 +43,7 @@ _LONGEST_CLUSTER = 32
 def limit_structure(value: Any) -> Cleaned:
     """`value` within the limits of depth, lengths and types."""
     limiter = _Limiter()
-    kept = limiter.keep(value, 0, "")
+    kept = limiter.keep(value, ())
     unseen = [Removal(DID_NOT_FIT, "", limiter.unseen)] if limiter.unseen else []
     return Cleaned(kept, (*limiter.removals, *unseen))
 
@@ -67,7 +67,7 @@ class _Limiter:
         self._values = VALUES_LIMIT
         self._characters = CHARACTERS_LIMIT
 
-    def keep(self, value: Any, depth: int, path: str) -> Any:
+    def keep(self, value: Any, path: Path) -> Any:
         """What stays of `value`, or `NOTHING`."""
         self._values -= 1
         if self._values < 0 or self._characters < 0:
@@ -82,12 +82,12 @@ class _Limiter:
             return self._keep_string(value, path)
         if kind is not dict and kind is not list:
             return self._remove("not_json", path)
-        if depth >= DEPTH_LIMIT:
+        if len(path) >= DEPTH_LIMIT:
             return self._remove("too_deep", path)
-        kept = self._keep_members(value, depth, path) if kind is dict else self._keep_items(value, depth, path)
+        kept = self._keep_members(value, path) if kind is dict else self._keep_items(value, path)
         return NOTHING if value and not kept else kept
 
-    def _keep_number(self, value: float, path: str) -> Any:
+    def _keep_number(self, value: float, path: Path) -> Any:
         if isinstance(value, int):
             return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large", path)
         if not math.isfinite(value):
@@ -95,37 +95,37 @@ class _Limiter:
         # JavaScript has one kind of number: 1.0 is 1, and -0 is 0.
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
-    def _keep_string(self, value: str, path: str) -> str:
+    def _keep_string(self, value: str, path: Path) -> str:
         kept = cut(whole_characters(value[: STRING_LIMIT + 2]), STRING_LIMIT)
         if len(value) > STRING_LIMIT:
             self._remove("string_too_long", path)
         self._characters -= len(kept)
         return kept
 
-    def _keep_items(self, items: list[Any], depth: int, path: str) -> list[Any]:
+    def _keep_items(self, items: list[Any], path: Path) -> list[Any]:
         if len(items) > ARRAY_LIMIT:
             self._remove("array_too_long", path, len(items) - ARRAY_LIMIT)
-        kept = (self.keep(item, depth + 1, below(path, place)) for place, item in enumerate(items[:ARRAY_LIMIT]))
+        kept = (self.keep(item, (*path, place)) for place, item in enumerate(items[:ARRAY_LIMIT]))
         return [item for item in kept if item is not NOTHING]
 
-    def _keep_members(self, members: dict[Any, Any], depth: int, path: str) -> dict[str, Any]:
+    def _keep_members(self, members: dict[Any, Any], path: Path) -> dict[str, Any]:
         if len(members) > OBJECT_LIMIT:
             self._remove("object_too_large", path, len(members) - OBJECT_LIMIT)
         kept: dict[str, Any] = {}
         for key, value in islice(members.items(), OBJECT_LIMIT):
             reason = _why_not_a_key(key)
             if reason is not None:
-                self._remove(reason, below(path, key) if type(key) is str else path)
+                self._remove(reason, (*path, key) if type(key) is str else path)
                 continue
-            item = self.keep(value, depth + 1, below(path, key))
+            item = self.keep(value, (*path, key))
             if item is not NOTHING:
                 self._characters -= len(key)
                 kept[whole_characters(key)] = item
         return kept
 
-    def _remove(self, reason: str, path: str, count: int = 1) -> Any:
+    def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
         if len(self.removals) < REMOVALS_LIMIT:
-            self.removals.append(Removal(reason, path, count))
+            self.removals.append(Removal(reason, pointer(path), count))
         else:
             last = self.removals[-1]
             total = count + (last.count if last.reason == "more" else 0)

@@ -22,18 +22,13 @@ import re2
 _MOST_RUNS = 8
 _READABLE, _SHORTEST = 0.85, 4
 # Something that is no word of a language: digits or capitals within a long one, escapes, digits in even groups.
-_PERHAPS = (
+CODED = (
     r"\\[xu]|[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}"
     r"|[A-Z2-7]{16}|(?:[0-9a-fA-F]{2}[ :,-]){7}|[01]{8}[ ,]?[01]{8}|(?:[0-9]{2,3}[ ,;]{1,2}){6}"
     r"|[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}"
 )
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BLANKS = re.compile(r"[\s\"',]+")
-
-
-@cache
-def _perhaps() -> Any:
-    return re2.compile(_PERHAPS)
 
 
 @cache
@@ -48,16 +43,13 @@ def _patterns() -> tuple[tuple[Any, Callable[[str], str | None]], ...]:
             (r"(?:\b1?[0-9]{2}[ ,;]{1,2}){6,}1?[0-9]{2}\b", _decimal),
             (r"\b[A-Z2-7]{16,}={0,6}", _base32),
             (r"[A-Za-z0-9+/_-]{12,}={0,2}", _base64),
-            (
-                r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}",
-                _base64,
-            ),
+            (_BASE64_LINES, _base64),
         )
     )
 
 
-def decoded(text: str) -> Iterator[str]:
-    """Every text that is written in code within `text`."""
+def decoded(text: str, shows_code: bool) -> Iterator[str]:
+    """Every text that is written in code within `text`; `CODED` says whether it shows any."""
     if "%" in text:
         plain = unquote_to_bytes(text).decode("utf-8", "replace")
         if plain != text:
@@ -66,9 +58,9 @@ def decoded(text: str) -> Iterator[str]:
         plain = html.unescape(text)
         if plain != text:
             yield plain
-    encoded = text.encode("utf-8", "replace")
-    if not _perhaps().search(encoded):
+    if not shows_code:
         return
+    encoded = text.encode("utf-8", "replace")
     for pattern, decode in _patterns():
         for count, run in enumerate(pattern.finditer(encoded)):
             if count == _MOST_RUNS:

@@ -18,6 +18,18 @@ from cortex_skills.enrichment.detecting import reading, rules
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import lexicon
+from cortex_skills.enrichment.detecting.shapes import (
+    BROKEN,
+    CAMEL,
+    CODE,
+    DIGITS,
+    DOUBLED,
+    HYPHENS,
+    LETTERS,
+    LONG,
+    TURN,
+    shown,
+)
 from cortex_skills.enrichment.detecting.signs import seen_in
 
 DEPTH = 3
@@ -35,7 +47,6 @@ _BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
 _DOUBLED = re.compile(r"([a-z])\1+")
-_LAST_CAPITAL = re.compile(r"^[a-z][^A-Z]* [A-Z][a-z]*$")
 _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
@@ -50,6 +61,9 @@ _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
 _HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
+_SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
+# All of ASCII that is no letter, as a blank.
+_BLANKED = {code: " " for code in range(128) if not chr(code).isalpha()}
 
 
 @lru_cache(maxsize=4096)
@@ -67,18 +81,19 @@ def _detect(text: str, depth: int, left: list[int]) -> str | None:
         if _CONCEALED.search(text):
             return "hidden"
         text = _ANSI.sub("", text)
-    if _SHOUTED_TURN.search(text):
+    shapes = shown(text)
+    if shapes & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
     plain = look_alike(fold(text))
     is_title = partial(_is_title, text)
-    for view in _views(text, plain):
+    for view in _views(text, plain, shapes):
         kind = _judge(view, is_title)
         if kind is not None:
             return kind
-    kind = _squeezed(text, plain)
+    kind = _squeezed(text, plain, shapes)
     if kind is not None or depth == 0:
         return kind
-    for plain in decoded(text):
+    for plain in decoded(text, bool(shapes & CODE)):
         left[0] -= 1
         if left[0] < 0:
             return None
@@ -101,54 +116,58 @@ def _is_hidden(text: str) -> bool:
 
 def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
     kind, signs = seen_in(view)
-    return kind if kind is not None else rules.judge(reading.read(view), signs, is_title)
+    return kind if kind is not None else rules.judge(reading.sentences(view), signs, is_title)
 
 
-def _views(text: str, plain: str) -> Iterator[str]:
+def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
     """The text as it may be meant to be read; as it is written first, then as it looks."""
     if not plain.isascii() or not text.isascii():
         folded = fold(text)
         if folded != plain:
             yield folded
     yield plain
-    if len(_DIGIT_IN_WORD.findall(plain)) >= 2:
+    if shapes & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
         yield from (plain.translate(table) for table in _LEET)
-    words = set(_NOT_LETTERS.split(plain))
-    if len(words & _rotated()) >= _PAIR:
+    turned = not (plain.isascii() and _turned().isdisjoint(plain.translate(_BLANKED).split()))
+    words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
+    if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
-    if len(words & _reversed()) >= _PAIR or "\u202e" in text:
+    if (turned and len(words & _reversed()) >= _PAIR) or "\u202e" in text:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
-    if text[:1].islower() or _LAST_CAPITAL.search(text) or _FIRST_ENDS.match(text):
+    if text[:1].islower() or _FIRST_ENDS.match(text):
         yield " ".join(reversed(plain.split()))
     if plain.count("\n") * _WORD > len(plain):
         yield plain.replace("\n", " ")
     if _TURNED.search(text):
         yield fold(_TURNED.sub("\n", text))
-    if len(_HYPHENS.findall(plain)) >= _HUMPS:
+    if shapes & HYPHENS and len(_HYPHENS.findall(plain)) >= _HUMPS:
         yield _HYPHENS.sub("", plain)
-    if _LETTER_BY_LETTER.search(plain):
+    if shapes & LETTERS and _LETTER_BY_LETTER.search(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain)
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
-    doubled = len(_DOUBLED.findall(plain))
+    doubled = len(_DOUBLED.findall(plain)) if shapes & DOUBLED else 0
     if doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain)):
         single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
         yield single
         yield " ".join(known.get(word, word) for word in single.split())
 
 
-def _squeezed(text: str, plain: str) -> str | None:
+def _squeezed(text: str, plain: str, shapes: int) -> str | None:
     """The kind of a text whose words were broken up, or run together."""
-    if len(_CAMEL.findall(text)) >= _HUMPS:
-        kind = rules.judge(reading.read(fold(_CAMEL.sub(" ", text))))
+    if shapes & CAMEL and len(_CAMEL.findall(text)) >= _HUMPS:
+        kind = rules.judge(reading.sentences(fold(_CAMEL.sub(" ", text))))
         if kind is not None:
             return kind
-    spans = [match.group() for pattern in (_LETTER_BY_LETTER, _LONG_WORD) for match in pattern.finditer(plain)]
-    if len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
+    if not shapes & (LETTERS | LONG | BROKEN):
+        return None
+    patterns = [pattern for shape, pattern in _SPANS if shapes & shape]
+    spans = [match.group() for pattern in patterns for match in pattern.finditer(plain)]
+    if shapes & BROKEN and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
         spans.append(plain)
     for span in spans:
-        kind = rules.judge(reading.read_squeezed(_NOT_LETTERS.sub("", span)))
+        kind = rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))
         if kind is not None:
             return kind
     return None
@@ -171,6 +190,12 @@ def _rotated() -> frozenset[str]:
 def _reversed() -> frozenset[str]:
     words = _english()
     return frozenset(word[::-1] for word in words) - words
+
+
+@cache
+def _turned() -> frozenset[str]:
+    """The words by which a text is seen to be turned, either way."""
+    return _rotated() | _reversed()
 
 
 def _english() -> frozenset[str]:

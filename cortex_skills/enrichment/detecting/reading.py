@@ -10,6 +10,8 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,6 +23,7 @@ _TOKEN = re.compile(r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|[\n;,:()\[\]\"{}|>*
 _ENDS = frozenset(".!?;…。！？；؟।|")
 _CLAUSES = frozenset("\n,:()[]'{}>*#–—、，：」』،-")
 _QUOTES = frozenset('"「『')
+_SCRIPT_RUNS = re.compile("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)")
 _SCRIPT = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -55,51 +58,79 @@ _NOT = BITS["not"]
 _ENGLISH = 0.55  # of the letters of a text that was squeezed belong to words that are known
 
 
-def read(text: str) -> list[int]:
-    """The categories of a folded text, word by word; `END` and `CLAUSE` where sentences and clauses end."""
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of a sentence, and the categories that each may have, wherever it stood."""
+
+    tokens: list[str]
+    row: list[int]
+
+    def placed(self) -> list[int]:
+        """The categories of the words in their places; verbs that only name something are none."""
+        tokens, row = self.tokens, self.row[:]
+        order_seen = False
+        for place, mask in enumerate(row):
+            if mask & PLAIN and mask & VERBS:
+                mask = _placed(mask, tokens, row, place, order_seen)
+                order_seen = order_seen or bool(mask & ORDER)
+                row[place] = mask & ~PLAIN
+        return row
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a folded text that hold a word with a category."""
     known = _lexicon()
     if not text.isascii() and _SCRIPT.search(text):
-        return _unspaced(text, known)
+        yield from _unspaced(text, known)
+        return
     tokens = _TOKEN.findall(text.replace("n't", " not") if "n't" in text else text)
     row = known.row(tokens)
-    order_seen, begins = False, 0
+    start, length = 0, len(row)
+    while start < length:
+        try:
+            end = row.index(END, start)
+        except ValueError:
+            end = length
+        if end > start:
+            words, part = tokens[start:end], row[start:end]
+            _add_phrases(words, part, known)
+            yield Sentence(words, part)
+        start = end + 1
+
+
+def _add_phrases(tokens: list[str], row: list[int], known: Lexicon) -> None:
+    """Give the first word of each phrase the phrase's categories."""
+    phrases, last = known.phrases, len(row) - 1
     for place, mask in enumerate(row):
-        if not mask:
-            continue
-        if mask == END:
-            order_seen, begins = False, place + 1
-            continue
         if mask & FIRST:
-            second = tokens[place + 1] if place + 1 < len(tokens) else ""
-            for words, length, phrase in known.phrases[tokens[place]].get(second, ()):
-                if not length or tokens[place + 2 : place + 2 + length] == words:
-                    mask |= phrase
-            mask &= ~FIRST
-        if mask & PLAIN and mask & VERBS:
-            mask = _placed(mask, tokens, row, place, begins, order_seen)
-            order_seen = order_seen or bool(mask & ORDER)
-        row[place] = mask & ~PLAIN
-    return row
+            if place < last:
+                token = tokens[place + 1]
+                following = phrases[tokens[place]]
+                if token in following:
+                    for words, length, phrase in following[token]:
+                        if not length or tokens[place + 2 : place + 2 + length] == words:
+                            mask |= phrase
+            row[place] = mask & ~FIRST
 
 
-def _placed(mask: int, tokens: list[str], row: list[int], place: int, begins: int, order_seen: bool) -> int:
+def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen: bool) -> int:
     """The categories of an English verb, by what stands before it."""
     following = tokens[place + 1] if place + 1 < len(tokens) else ""
     if following in _AFTER_NOUN:
         return mask if mask & ORDER else mask & ~VERBS
-    if place == begins:
+    if place == 0:
         return mask | ORDER
     before, kind = tokens[place - 1], row[place - 1]
-    if kind & (CLAUSE | QUOTED | END):
+    if kind & (CLAUSE | QUOTED):
         if before in _CLOSING:
             return mask if mask & ORDER else mask & ~VERBS
-        return mask | (ORDER if before != "," or order_seen or tokens[begins] in _LEADING else MAYBE)
+        return mask | (ORDER if before != "," or order_seen or tokens[0] in _LEADING else MAYBE)
     earlier = tokens[place - 2] if place > 1 else ""
     if before in _JOINING:
         return mask | (ORDER if order_seen else MAYBE)
     if before in _BEFORE_ORDER:
         return mask | ORDER
-    if kind & _NOT and (place - 1 == begins or earlier in _BEFORE_NOT):
+    if kind & _NOT and (place == 1 or earlier in _BEFORE_NOT):
         return mask | ORDER
     if before == "you":
         return mask | ORDER if earlier in _ASKING else mask & ~VERBS
@@ -116,22 +147,39 @@ def _lexicon() -> Lexicon:
     return known
 
 
-def read_squeezed(letters: str) -> list[int]:
-    """The categories of a text of which only the letters are left; none when they are no English."""
+def squeezed(letters: str) -> Iterator[Sentence]:
+    """The sentences of a text of which only the letters are left; none when they are no English."""
     row, covered = _walk(letters, _lexicon().squeezed)
-    return row if covered >= _ENGLISH * len(letters) else []
+    return split(row if covered >= _ENGLISH * len(letters) else [])
 
 
-def _unspaced(text: str, known: Lexicon) -> list[int]:
+def _unspaced(text: str, known: Lexicon) -> Iterator[Sentence]:
+    """The sentences of a text with words of languages without blanks; a sentence may hold both kinds of words."""
     row: list[int] = []
-    spaced: list[str] = []
-    for part in re.split("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)", text):
+    for part in _SCRIPT_RUNS.split(text):
         if _SCRIPT.search(part):
             row += _walk(part, known.unspaced)[0]
         elif part:
-            spaced.append(part)
-            row += read(part)
-    return row
+            if part.lstrip()[:1] in _ENDS:
+                row.append(END)
+            for place, sentence in enumerate(sentences(part)):
+                row += [END, *sentence.placed()] if place else sentence.placed()
+            if part.rstrip()[-1:] in _ENDS:
+                row.append(END)
+    yield from split(row)
+
+
+def split(row: list[int]) -> Iterator[Sentence]:
+    """The sentences of a row whose words have their places already."""
+    start = 0
+    while start < len(row):
+        try:
+            end = row.index(END, start)
+        except ValueError:
+            end = len(row)
+        if end > start:
+            yield Sentence([], row[start:end])
+        start = end + 1
 
 
 def _walk(text: str, tree: dict[str, Any]) -> tuple[list[int], int]:

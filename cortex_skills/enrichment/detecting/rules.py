@@ -9,13 +9,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
 from cortex_skills.enrichment.detecting.lexicon import BITS, LATE, ORDER
-from cortex_skills.enrichment.detecting.reading import CLAUSE, END, MAYBE, QUOTED
+from cortex_skills.enrichment.detecting.reading import CLAUSE, MAYBE, QUOTED, Sentence
 
 # What the text as a whole holds; found by `signs`.
 SIGNS = {name: 1 << place for place, name in enumerate(("URL", "MAIL", "MONEY", "IDENTIFIER", "RISKY", "PLACEHOLDER"))}
@@ -200,25 +200,24 @@ _BY_HEAD: dict[int, tuple[tuple[int, int, int, int, Rule], ...]] = {
 }
 
 
-def judge(row: list[int], signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
-    """The kind of instruction that a row of categories gives; None when it gives none."""
-    # Commas and the like are no words: they take no room in a window.
-    words = [mask for mask in row if mask != CLAUSE]
-    start = 0
-    while start < len(words):
-        try:
-            end = words.index(END, start)
-        except ValueError:
-            end = len(words)
-        kind = _judge_sentence(words[start:end], signs, is_title)
-        if kind is not None:
-            return kind
-        start = end + 1
+def judge(sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
+    """The kind of instruction that one of the sentences gives; None when none does."""
+    for sentence in sentences:
+        # Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
+        rules = _possible(reduce(or_, sentence.row), signs)
+        if rules:
+            row = sentence.placed()
+            # Commas and the like are no words: they take no room in a window.
+            words = [mask for mask in row if mask != CLAUSE]
+            for bit, rule in rules:
+                if _holds(rule, bit, words) and not (rule.soft and is_title()):
+                    return rule.kind
     return None
 
 
-def _judge_sentence(words: list[int], signs: int, is_title: Callable[[], bool]) -> str | None:
-    whole = reduce(or_, words, 0)
+def _possible(whole: int, signs: int) -> list[tuple[int, Rule]]:
+    """The rules of whose groups a sentence holds one category each, with the category of the head."""
+    found = []
     heads = whole & _HEADS
     while heads:
         bit = heads & -heads
@@ -227,9 +226,8 @@ def _judge_sentence(words: list[int], signs: int, is_title: Callable[[], bool]) 
             if whole & first and whole & second and whole & third and whole & fourth:
                 if rule.signs and not rule.signs & signs:
                     continue
-                if _holds(rule, bit, words) and not (rule.soft and is_title()):
-                    return rule.kind
-    return None
+                found.append((bit, rule))
+    return found
 
 
 def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
