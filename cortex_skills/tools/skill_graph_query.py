@@ -52,6 +52,11 @@ _ANSWER: dict[str, Any] = {
         "total": {"type": "integer", "minimum": 0},
         "totalIsExact": {"type": "boolean"},
         "matches": {"type": "array", "items": MATCH},
+        "withheld": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "The places in `matches` that a model is not shown whole.",
+        },
         "enrichment": {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]},
         "proofs": {"type": "array"},
         "proofRequests": {"type": "array"},
@@ -85,12 +90,14 @@ def _run(call: Call) -> Outcome:
     said = _ask(call, scope, page["matches"]) if call.enrich else _Said(page["matches"])
     narrowed = len(said.matches) != len(page["matches"])
     found = len(said.matches) if narrowed else page["total"]
-    lines = [_line(triple, call.cleaning) for triple in said.matches]
+    reasons = [why_withheld(triple, call.cleaning) for triple in said.matches]
+    lines = [_line(triple, why, call.cleaning) for triple, why in zip(said.matches, reasons, strict=True)]
     text = "\n".join([f"{found} triples found:", *lines]) if lines else "No matching triples."
     details = {
         "total": page["total"],
         "totalIsExact": page["totalIsExact"],
         "matches": said.matches,
+        "withheld": [place for place, why in enumerate(reasons) if why is not None],
         "enrichment": said.report,
         "proofs": [],
         "proofRequests": [],
@@ -120,9 +127,8 @@ def _add_proofs(call: Call, said: _Said, details: dict[str, Any]) -> str:
     return f"\nproofs: {', '.join(f'{count} {verdict}' for verdict, count in sorted(verdicts.items())) or 'none'}"
 
 
-def _line(triple: dict[str, Any], policy: Policy) -> str:
+def _line(triple: dict[str, Any], withheld: tuple[str, str] | None, policy: Policy) -> str:
     """A triple as a model reads it."""
-    withheld = why_withheld(triple, policy)
     if withheld is None:
         return line_of({**triple, "object": marked(triple["object"], policy)} if policy.mark else triple)
     part, reason = withheld

@@ -175,6 +175,7 @@ def test_the_answer_is_told_exactly(people: Plugin) -> None:
             "total": 1,
             "totalIsExact": True,
             "enrichment": {"status": "none"},
+            "withheld": [],
             "proofs": [],
             "proofRequests": [],
             "nextCursor": None,
@@ -226,6 +227,8 @@ def test_an_instruction_in_a_triple_is_withheld_from_a_model_and_kept_for_a_prog
     assert [line for line in lines if line.startswith("mayros:s mayros:note (withheld: ")]
     assert [line for line in lines if line.startswith('mayros:s mayros:quotation "')]
     assert [match["object"] for match in result.details["matches"]] == [text, text]
+    (withheld,) = result.details["withheld"]
+    assert result.details["matches"][withheld]["predicate"] == "mayros:note"
 
 
 def test_a_quotation_that_the_graph_holds_stays_in_what_a_skill_says_and_no_other(asked: Asked) -> None:

@@ -5,7 +5,8 @@ Rules kept here:
   and the caller's token lets it;
 - its input schema is the plugin's, and `skill` and `agent` beside it: the skills that may act, to be named when several
   are active;
-- a failure is a result with `isError`, its code first in the text and in the structured content.
+- a failure is a result with `isError`, its code first in the text and in the structured content;
+- a host may hand the structured content to a model: what is withheld from the text is not in it either.
 """
 
 from __future__ import annotations
@@ -54,8 +55,19 @@ def answer(result: Result) -> types.CallToolResult:
     """The result of a call."""
     text = f"{result.code}: {result.text}" if result.is_error else result.text
     return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=result.details, is_error=result.is_error
+        content=[types.TextContent(text=text)],
+        structured_content=_for_a_model(result.details),
+        is_error=result.is_error,
     )
+
+
+def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
+    """What a host may hand to a model: the details without the triples that are withheld from the text."""
+    withheld = details.get("withheld")
+    if not withheld:
+        return details
+    shown = [triple for place, triple in enumerate(details["matches"]) if place not in withheld]
+    return {**details, "matches": shown}
 
 
 def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:
