@@ -19,6 +19,9 @@ from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, poin
 
 ROUNDS = 6
 _WORD = 24
+_REACH = 24  # words, a little more than the widest rule
+_TURN, _COLONS = 24, frozenset(":：")  # where who speaks is named
+_ENDS = frozenset(".!?;…。！？；؟।")
 
 _Member = tuple[str | int, Any]
 
@@ -131,13 +134,39 @@ def _joined(pieces: list[tuple[bool, str]]) -> Iterator[str]:
     values = [piece for is_key, piece in pieces if not is_key]
     sentences = [piece for is_key, piece in pieces if not is_key or not _is_word(piece)]
     if len(values) > 1:
-        yield "\n".join(values)
+        yield from _windows(values)
     if len(sentences) > max(len(values), 1):
-        yield "\n".join(sentences)
+        yield from _windows(sentences)
     for words in ([piece for piece in values if _is_word(piece)], [piece for is_key, piece in pieces if is_key]):
         if len(words) > 1 and all(map(_is_word, words)):
             yield " ".join(words)
             yield "".join(words)
+
+
+def _windows(pieces: list[str]) -> Iterator[str]:
+    """Neighbours that one sentence may run through, a line each, and those that may be turns of a chat.
+
+    A window holds the words that a rule looks at, and the next one begins within it.
+    """
+    start, size = 0, 0
+    sizes = [len(piece.split()) for piece in pieces]
+    for end, piece in enumerate(pieces, 1):
+        size += sizes[end - 1]
+        whole = end == len(pieces) or piece.rstrip()[-1:] in _ENDS
+        count = end - start
+        if count > 1 and (whole or size >= 2 * _REACH):
+            yield "\n".join(pieces[start:end])
+            # The next window begins so far back that what runs through both is whole in one of them.
+            place, size = end, 0
+            while place > start + 1 and size < _REACH:
+                place -= 1
+                size += sizes[place]
+            start = place
+        if whole:
+            start, size = end, 0
+    turns = [piece for piece in pieces if not _COLONS.isdisjoint(piece[:_TURN])]
+    if len(turns) > 1:
+        yield "\n".join(turns)
 
 
 def _is_word(piece: str) -> bool:

@@ -39,16 +39,18 @@ class _Classes(dict[int, Any]):
 
 
 _CLASSES = _Classes()
-_TYPOGRAPHIC = str.maketrans("’‘“”„«»ıłø", "''" + '"' * 5 + "ilo")
+_DECOMPOSED = _Classes(str.maketrans("’‘“”„«»ıłø", "''" + '"' * 5 + "ilo"))
 
 
 def fold(text: str) -> str:
     """`text` in plain lower-case letters."""
     if text.isascii():
         return text.lower() if text.isprintable() else text.lower().translate(_CLASSES)
-    # Fillers decompose into letters of their own, so they go first.
-    bare = unicodedata.normalize("NFKD", text.translate(_CLASSES)).casefold().translate(_CLASSES)
-    return unicodedata.normalize("NFC", bare).translate(_TYPOGRAPHIC)
+    if not text.isprintable() or not _FILLERS.isdisjoint(text):
+        # Fillers decompose into letters of their own, so they go first.
+        text = text.translate(_CLASSES)
+    bare = unicodedata.normalize("NFKD", text).casefold().translate(_DECOMPOSED)
+    return bare if bare.isascii() else unicodedata.normalize("NFC", bare)
 
 
 class _LookAlikes(dict[int, str]):
