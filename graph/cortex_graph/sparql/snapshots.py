@@ -94,6 +94,7 @@ class Snapshots:
         self._take = take
         self._per_graphs = per_graphs
         self._folder: Path | None = None
+        self._forgotten: weakref.finalize[..., Snapshots] | None = None
         self._owner = os.getpid()
         self._making = threading.Lock()
         self._lock = threading.Lock()
@@ -137,6 +138,8 @@ class Snapshots:
         with self._lock:
             self._current.clear()
             folder, self._folder = self._folder, None
+        if self._forgotten is not None:  # the next store in this place has its copies in a folder of the same name
+            self._forgotten.detach()
         if folder is not None and self._owner == os.getpid():
             _remove(folder)
 
@@ -151,7 +154,7 @@ class Snapshots:
     def _made(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
         if self._folder is None:
             self._folder = self._make_folder()
-            weakref.finalize(self, _remove_own, self._folder, os.getpid())
+            self._forgotten = weakref.finalize(self, _remove_own, self._folder, os.getpid())
         name = f"{os.getpid()}-{next(self._numbers)}"
         snapshot = Snapshot(self._folder / name, self._revisions.now, users=1)
         try:
