@@ -18,18 +18,7 @@ from cortex_skills.enrichment.detecting import reading, rules
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import lexicon
-from cortex_skills.enrichment.detecting.shapes import (
-    BROKEN,
-    CAMEL,
-    CODE,
-    DIGITS,
-    DOUBLED,
-    HYPHENS,
-    LETTERS,
-    LONG,
-    TURN,
-    shown,
-)
+from cortex_skills.enrichment.detecting.shapes import CAMEL, CODE, DIGITS, LETTERS, LONG, TURN, shown
 from cortex_skills.enrichment.detecting.signs import seen_in
 
 DEPTH = 3
@@ -43,6 +32,7 @@ _CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
 _DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
 _LEET = (str.maketrans("013457@$!|89", "oieastasilbg"), str.maketrans("013457@$!|89", "oleastaslibg"))
 _LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,6}){5,}\w\b")
+_BREAKS = "-.*_/|·"
 _BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
@@ -142,12 +132,12 @@ def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
         yield plain.replace("\n", " ")
     if _TURNED.search(text):
         yield fold(_TURNED.sub("\n", text))
-    if shapes & HYPHENS and len(_HYPHENS.findall(plain)) >= _HUMPS:
+    if plain.count("-") >= _HUMPS and len(_HYPHENS.findall(plain)) >= _HUMPS:
         yield _HYPHENS.sub("", plain)
     if shapes & LETTERS and _LETTER_BY_LETTER.search(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain)
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
-    doubled = len(_DOUBLED.findall(plain)) if shapes & DOUBLED else 0
+    doubled = len(_DOUBLED.findall(plain))
     if doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain)):
         single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
         yield single
@@ -160,11 +150,9 @@ def _squeezed(text: str, plain: str, shapes: int) -> str | None:
         kind = rules.judge(reading.sentences(fold(_CAMEL.sub(" ", text))))
         if kind is not None:
             return kind
-    if not shapes & (LETTERS | LONG | BROKEN):
-        return None
     patterns = [pattern for shape, pattern in _SPANS if shapes & shape]
     spans = [match.group() for pattern in patterns for match in pattern.finditer(plain)]
-    if shapes & BROKEN and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
+    if sum(map(plain.count, _BREAKS)) * _WORD > len(plain) and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
         spans.append(plain)
     for span in spans:
         kind = rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))

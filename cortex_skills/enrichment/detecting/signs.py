@@ -1,7 +1,8 @@
 r"""What needs no words to be an instruction: turns and tags of chats, calls of tools, commands, links that carry data.
 
 Rules kept here:
-- the patterns are lines of `patterns.txt`; all run at once on RE2, in time linear in the text whatever it is;
+- the patterns are lines of `patterns.txt`; RE2 looks for what any of them needs at once, and runs those alone
+  that may be there, in time linear in the text whatever it is;
 - each stands for something that has no place in a fact: `<b>`, `rm(1)`, a badge with its link, `x.role === "system"`
   pass;
 - the lesser signs (`URL`, `MONEY`, …) are no instruction: a rule asks for them beside words.
@@ -42,11 +43,11 @@ def seen_in(text: str) -> tuple[str | None, int]:
 
 @cache
 def _patterns() -> tuple[Any, list[str]]:
-    """The set of all patterns, and the kind or sign that each stands for."""
+    """All patterns, and the kind or sign that each stands for."""
     options = re2.Options()
     options.max_mem = _MEMORY
     options.log_errors = False
-    patterns = re2.Set.SearchSet(options)
+    patterns = re2.Filter()
     names: list[str] = []
     parts: dict[str, str] = {}
     for line in files(__package__).joinpath("patterns.txt").read_text(encoding="utf-8").splitlines():
@@ -58,7 +59,7 @@ def _patterns() -> tuple[Any, list[str]]:
         elif not name.startswith(_NOTES):
             for part, meaning in parts.items():
                 pattern = pattern.replace(part, meaning)
-            patterns.Add(pattern)
+            patterns.Add(pattern, options)
             names.append(name)
     patterns.Compile()
     return patterns, names
