@@ -126,7 +126,7 @@ def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
-    if text[:1].islower() or _FIRST_ENDS.match(text):
+    if plain.count(" ") >= _PAIR and (text[:1].islower() or _FIRST_ENDS.match(text)):
         yield " ".join(reversed(plain.split()))
     if plain.count("\n") * _WORD > len(plain):
         yield plain.replace("\n", " ")
@@ -150,8 +150,7 @@ def _squeezed(text: str, plain: str, shapes: int) -> str | None:
         kind = rules.judge(reading.sentences(fold(_CAMEL.sub(" ", text))))
         if kind is not None:
             return kind
-    patterns = [pattern for shape, pattern in _SPANS if shapes & shape]
-    spans = [match.group() for pattern in patterns for match in pattern.finditer(plain)]
+    spans = [match.group() for shape, pattern in _SPANS if shapes & shape for match in pattern.finditer(plain)]
     if sum(map(plain.count, _BREAKS)) * _WORD > len(plain) and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
         spans.append(plain)
     for span in spans:
