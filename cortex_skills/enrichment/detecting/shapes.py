@@ -24,10 +24,12 @@ from cortex_skills.enrichment.detecting.decoding import CODED
 DIGITS, LETTERS, CAMEL, LONG, TURN, CODE = (1 << place for place in range(6))
 ALL = (1 << 6) - 1
 
+_DIGIT = r"(?:[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2})"
+_HUMP = "(?:[a-z][A-Z]|[A-Z][A-Z][a-z])"
 _PATTERNS = (
-    (DIGITS, r"[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2}"),
+    (DIGITS, f"(?s:{_DIGIT}.*{_DIGIT})"),
     (LETTERS, r"(?:\b\w[\s.\-_*/|,'\"]{1,6}){5}\w\b"),
-    (CAMEL, "[a-z][A-Z]|[A-Z][A-Z][a-z]"),
+    (CAMEL, f"(?s:{_HUMP}.*{_HUMP})"),
     (LONG, "[a-zA-Z]{16}"),
     (TURN, "(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"),
     (CODE, CODED),
