@@ -103,6 +103,9 @@ class Workers:
         with self._changed:
             self._state.closed = True
             self._changed.notify_all()
+        watch = self._idle_watch
+        if watch is not None:
+            watch.cancel()
         _end(self._state)
 
     def pids(self) -> list[int]:
