@@ -88,10 +88,10 @@ class Verifier:
             check_own(reading.folder)
             key = self.keys.open_or_create(DEVELOPER)
             signature = sign_files(manifest, there, key, DEVELOPER, datetime.now(UTC))
-            self._check_holds(signature, reading, manifest, there)
+            check_holds(signature, manifest.name, version_of(manifest), there, reading)
             return signature
         signature = self.signature_of(reading, there)
-        self._check_holds(signature, reading, manifest, there)
+        check_holds(signature, manifest.name, version_of(manifest), there, reading)
         self._check_trusted(signature, reading.folder)
         return signature
 
@@ -137,9 +137,6 @@ class Verifier:
             raise CortexError("signature_invalid", f"your signature {error.problem}", hint=error.hint) from None
         except OSError as error:
             raise CortexError("signature_invalid", f"your signature cannot be read: {error.strerror}") from None
-
-    def _check_holds(self, signature: Signature, reading: Reading, manifest: Manifest, there: list[SkillFile]) -> None:
-        check_holds(signature, manifest.name, version_of(manifest), there, reading)
 
     def _check_trusted(self, signature: Signature, folder: Path) -> None:
         said = signature.statement
