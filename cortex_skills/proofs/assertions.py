@@ -4,6 +4,8 @@ Rules kept here:
 - each part is told with its verdict; nothing is left out, and what was not checked is `not_evaluated`;
 - an assertion is verified when it is there, its record does not contradict it, and it has proofs that all hold: one
   that is refuted makes it refuted, and an assertion without any proof is not verified;
+- a proof that somebody signed whom nobody here trusts is told and counts for nothing, neither for nor against: anybody
+  who may write could have made it (`signers`);
 - a proof counts only if it is about this very triple.
 """
 
@@ -22,6 +24,7 @@ from cortex_graph.provenance import recorded_triple
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.kinds import Asked, check_proof
+from cortex_skills.proofs.signers import SIGNER, check_signer, signers_of
 from cortex_skills.proofs.verdict import Check, Verdict
 
 MAX_PROOFS = 16
@@ -133,11 +136,16 @@ def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: 
 
 def verdict_of(parts: list[Part]) -> Verdict:
     """The verdict of the whole. A record that is missing takes nothing away; one that contradicts does."""
+    unknown = [part for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED]
+    strangers = {part.proof for part in unknown}
+    counted = [part for part in parts if part.proof is None or part.proof not in strangers]
     verdicts = [
         part.check.verdict
-        for part in parts
+        for part in counted
         if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
     ]
+    if strangers and not any(part.proof for part in counted):
+        verdicts.append(Verdict.NOT_EVALUATED)
     return Verdict.of_all(verdicts)
 
 
@@ -173,10 +181,12 @@ def _proofs(proofs: list[StoredProof], asked: Asked) -> Iterator[Part]:
         yield Part(
             Check("proof", Verdict.NOT_EVALUATED, "what a proof of its kind establishes", "anything else", (why,))
         )
+    known = signers_of(asked.config) if proofs else frozenset()
     for proof in proofs[:MAX_PROOFS]:
         if asked.stop is not None:
             asked.stop.check()
-        yield from (Part(check, proof.id, proof.kind) for check in check_proof(proof.kind, proof.content, asked))
+        checks = [*check_proof(proof.kind, proof.content, asked), *check_signer(proof.kind, proof.content, known)]
+        yield from (Part(check, proof.id, proof.kind) for check in checks)
     if len(proofs) > MAX_PROOFS:
         why = f"of more than {MAX_PROOFS} proofs, the newest were looked at: name another"
         yield Part(Check("proof", Verdict.NOT_EVALUATED, "what these proofs establish", "anything else", (why,)))

@@ -268,11 +268,15 @@ def test_what_are_no_statements_is_refused(client, body):
     assert problem(client.post("/api/v1/validate", json=body)) == (400, "invalid_arguments")
 
 
-def test_assertions_are_verified_by_all_that_they_carry(client, elsewhere):
+def test_assertions_are_verified_by_all_that_they_carry(serve, elsewhere, namespace):
+    pol = elsewhere.pol()
+    signer = pol["proof"]["verificationMethod"].partition("#")[0]
+    server = serve(proofs={"trustedIssuers": [signer]})
+    client = server.client(server.token("all", (namespace,), ("read", "write", "provenance")))
     write(client)
     write(client, subject="bob")
     asked = [ALICE, {**ALICE, "subject": "bob"}, {**ALICE, "subject": "nobody"}, {**ALICE, "object": False}]
-    kept(client, "pol", elsewhere.pol())
+    kept(client, "pol", pol)
     rows = client.post(ASSERTIONS, json={"assertions": asked}).json()["results"]
     assert [(row["subject"], row["predicate"]) for row in rows] == [(a["subject"], a["predicate"]) for a in asked]
     assert [row["verified"] for row in rows] == [True, False, False, False]
@@ -280,6 +284,15 @@ def test_assertions_are_verified_by_all_that_they_carry(client, elsewhere):
     assert [row["found"] for row in rows] == [True, True, False, False]
     assert {check.get("kind") for check in rows[0]["checks"]} == {None, "pol"}
     assert len(client.get("/api/v1/triples").json()["triples"]) == 2
+
+
+def test_a_proof_that_somebody_handed_in_verifies_nothing_unless_its_signer_is_trusted(client, elsewhere):
+    write(client)
+    kept(client, "pol", elsewhere.pol())
+    (row,) = client.post(ASSERTIONS, json={"assertions": [ALICE]}).json()["results"]
+    assert (row["verified"], row["verdict"]) == (False, "not_evaluated")
+    told = {check["part"]: check["verdict"] for check in row["checks"]}
+    assert (told["signature"], told["logic"], told["signer"]) == ("verified", "verified", "not_evaluated")
 
 
 def test_one_unchecked_proof_keeps_an_assertion_from_being_verified(client, elsewhere):

@@ -28,7 +28,7 @@ PERMISSIONS = {"graph": ["read", "write"], "proofs": ["request", "verify"]}
 
 @pytest.fixture
 def verifying(opened: Opened, skill: Written, tmp_path: Path) -> Plugin:
-    plugin = opened(proofs={"keys": str(tmp_path / "keys")})
+    plugin = opened(proofs={"keys": str(tmp_path / "keys"), "trustedIssuers": [KEY.did]})
     plugin.load(skill("probe", permissions=PERMISSIONS))
     return plugin
 
@@ -84,6 +84,7 @@ def test_a_signed_statement_is_verified(verifying: Plugin) -> None:
         "credential signature": "verified",
         "credential validity": "verified",
         "credential statement": "verified",
+        "credential signer": "verified",
         "all": "verified",
     }
     result = verifying.call(TOOL, NOTE)
@@ -91,6 +92,26 @@ def test_a_signed_statement_is_verified(verifying: Plugin) -> None:
     assert KEY.did in result.text
     assert {check["proofId"] for check in result.details["checks"] if "kind" in check} == {proof.id}
     assert verifying.graph.proofs_of(triple_hash) == [verifying.graph.proofs.iri(proof.id).value]
+
+
+def test_whom_nobody_trusts_makes_no_statement_verified(verifying: Plugin) -> None:
+    triple_hash = asserted(verifying)
+    stranger = Key("stranger", bytes(range(2, 34)))
+    sign_assertion(verifying.graph, triple_hash, stranger, datetime.now(UTC))
+    told = parts(verifying)
+    assert (told["credential signature"], told["credential signer"]) == ("verified", "not_evaluated")
+    assert told["all"] == "not_evaluated"
+    assert f"{stranger.did}: nobody here has said to trust them" in verifying.call(TOOL, NOTE).text
+
+
+def test_what_strangers_put_beside_a_statement_takes_nothing_from_its_own_proof(verifying: Plugin) -> None:
+    triple_hash = asserted(verifying, requireProof=True)
+    stranger = Key("stranger", bytes(range(2, 34)))
+    sign_assertion(verifying.graph, triple_hash, stranger, datetime.now(UTC))
+    attach(verifying, "no credential at all", triple_hash)
+    attach(verifying, "{}", triple_hash, "pol")
+    told = verifying.call(TOOL, NOTE).details
+    assert told["verdict"] == "verified"
 
 
 def test_a_statement_that_was_asserted_with_a_proof_of_logic_is_verified(verifying: Plugin) -> None:
@@ -157,7 +178,7 @@ def test_a_credential_shown_as_another_kind_is_not_verified(verifying: Plugin) -
     content = sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC)).content
     for kind in ("pol", "zk"):
         moved = attach(verifying, content + "\n", triple_hash, kind)
-        assert parts(verifying, proofId=moved)["all"] == "refuted"
+        assert parts(verifying, proofId=moved)["all"] != "verified"
         verifying.graph.proofs.remove(moved)
 
 
@@ -176,10 +197,10 @@ def test_one_proof_can_be_asked_about(verifying: Plugin) -> None:
     triple_hash = asserted(verifying)
     good = sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC)).id
     bad = attach(verifying, "{}", triple_hash)
-    assert parts(verifying)["all"] == "refuted"
     assert parts(verifying, proofId=good)["all"] == "verified"
     assert parts(verifying, proofId=verifying.graph.proofs.iri(good).value)["all"] == "verified"
-    assert parts(verifying, proofId=bad)["all"] == "refuted"
+    told = parts(verifying, proofId=bad)
+    assert (told["credential signature"], told["all"]) == ("refuted", "not_evaluated")
 
 
 @pytest.mark.parametrize("proof_id", ["x", "0" * 64, "../" + "0" * 64])
