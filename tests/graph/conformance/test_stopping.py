@@ -15,6 +15,11 @@ from cortex_skills.stopping import Stop
 LONG_S = 120.0  # far beyond what ending takes, on whatever machine
 SAID = "SELECT ?s {{ ?s <{0}p> ?o }} LIMIT 1"
 LONG = "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . FILTER(?x + ?y + ?z = -1) }}"
+# Virtuoso is soon done with that. It ends what nobody waits for; others go on, and are given nothing endless.
+ENDLESS = (
+    "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . ?d <{0}p> ?w . "
+    "FILTER(?x + ?y + ?z + ?w = -1) }}"
+)
 
 
 @pytest.fixture
@@ -29,14 +34,17 @@ def ask(store: GraphStore, name: NamedNode, text: str, stop: Stop | None = None)
     return b"".join(store.query(text.format(f"{name.value}:"), Dataset((name,)), timeout_s=LONG_S, stop=stop).chunks)
 
 
-def test_a_query_that_is_stopped_ends_at_once(store: GraphStore, filled: NamedNode) -> None:
+def test_a_query_that_is_stopped_ends_at_once(
+    store: GraphStore, filled: NamedNode, request: pytest.FixtureRequest
+) -> None:
+    text = ENDLESS if "virtuoso" in request.node.name else LONG
     for after_s in (0.0, 0.05, 0.5):
         stop = Stop()
         timer = threading.Timer(after_s, stop.set)
         begun = time.monotonic()
         timer.start()
         with pytest.raises(CortexError) as caught:
-            ask(store, filled, LONG, stop)
+            ask(store, filled, text, stop)
         timer.join()
         assert caught.value.code == "cancelled"
         assert time.monotonic() - begun < LONG_S / 2
