@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from cortex_skills import Plugin
 from tests.configs import config
 from tests.logs import told  # noqa: F401 - a fixture of every test here
 from tests.plugin.skills import write_skill
-
-settings.register_profile("no-deadline", deadline=None)  # nothing here asserts a time
-settings.load_profile("no-deadline")
 
 
 @pytest.fixture
