@@ -6,12 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from cortex_graph import GraphStore, NamespacedGraph, open_store
-
-settings.register_profile("no-deadline", deadline=None)  # nothing here asserts a time
-settings.load_profile("no-deadline")
 
 
 @pytest.fixture(params=["memory", "disk"])
