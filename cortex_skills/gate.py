@@ -140,9 +140,13 @@ class Gate:
         with self._slot(tool, skill, skills) as slot:
             if stop is not None:
                 stop.check()
-            strict, graph = self.config.strict_declarations, self.graph
             call = Call(
-                *(skill, arguments, agent, graph, self.memories, strict, self.config),
+                skill,
+                arguments,
+                agent,
+                self.graph,
+                self.memories,
+                self.config,
                 prover=self.prover,
                 enrich=enrich,
                 stop=stop,

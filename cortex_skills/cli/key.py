@@ -14,7 +14,7 @@ from collections.abc import Callable
 import click
 
 from cortex_skills.cli.commands import Command, Group
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 
 # RFC 8410, §4: SubjectPublicKeyInfo of an Ed25519 key, less the key.
 _SPKI = bytes.fromhex("302a300506032b6570032100")
@@ -52,7 +52,7 @@ def list_(common: Common) -> None:
 @click.command(cls=Command)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--as", "form", type=click.Choice(["did", "multikey", "jwk", "pem"]), default="did", show_default=True, help="How."
+    "--as", "form", type=Choice(["did", "multikey", "jwk", "pem"]), default="did", show_default=True, help="How."
 )
 @click.pass_obj
 def export(common: Common, name: str, form: str) -> None:

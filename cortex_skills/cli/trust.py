@@ -8,7 +8,6 @@ Rules kept here:
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -23,11 +22,9 @@ if TYPE_CHECKING:
 
 
 def _file(common: Common) -> TrustFile:
-    from cortex_skills.signatures import TrustFile
-    from cortex_skills.signatures.trust_file import default_file, default_key_file
+    from cortex_skills.signatures.trust_file import trust_of
 
-    given = common.settings().verification.trust_store
-    return TrustFile(Path(given).expanduser() if given else default_file(), default_key_file())
+    return trust_of(common.settings())
 
 
 @click.command("list", cls=Command)

@@ -18,7 +18,7 @@ import click
 
 from cortex_skills.cli.call import read_value
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import SKILL, Common
+from cortex_skills.cli.options import SKILL, Choice, Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def forget(common: Common, commitment: str) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("proof_type", metavar="TYPE", type=click.Choice(["schnorr", "equality", "membership", "range"]))
+@click.argument("proof_type", metavar="TYPE", type=Choice(["schnorr", "equality", "membership", "range"]))
 @click.argument("subject")
 @click.argument("predicate")
 @click.option("--object", "object_", metavar="VALUE", help="Of the statement that the proof is for.")

@@ -19,11 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.private_files import NotPrivateError, locked, read_private, write_private
 from cortex_skills.signatures.trust import Publisher, Seen, Trust
+
+if TYPE_CHECKING:
+    from cortex_skills.config import Config
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
@@ -44,6 +47,12 @@ def default_key_file() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("cortex-skills", appauthor=False) / "trust.key"
+
+
+def trust_of(config: Config) -> TrustFile:
+    """The trust store that the settings name."""
+    given = config.verification.trust_store
+    return TrustFile(Path(given).expanduser() if given else default_file(), default_key_file())
 
 
 class TrustFile:

@@ -40,7 +40,7 @@ from cortex_skills.signatures.signing import (
 )
 from cortex_skills.signatures.statement import Signature, read_signature
 from cortex_skills.signatures.trust import Trust, accepted, check_is_about
-from cortex_skills.signatures.trust_file import TrustFile, default_file, default_key_file
+from cortex_skills.signatures.trust_file import TrustFile, trust_of
 
 _MAX_SHOWN = 20
 _BOM = b"\xef\xbb\xbf"
@@ -68,10 +68,8 @@ class Verifier:
     @classmethod
     def of(cls, config: Config, developing: Collection[Path] = ()) -> Verifier:
         """The verifier of a host with this configuration."""
-        settings = config.verification
-        store = Path(settings.trust_store).expanduser() if settings.trust_store else default_file()
-        trust = TrustFile(store, default_key_file())
-        return cls(trust, key_folder(config), own_folder(), settings.trust_on_first_use, developing)
+        first_use = config.verification.trust_on_first_use
+        return cls(trust_of(config), key_folder(config), own_folder(), first_use, developing)
 
     def check(self, reading: Reading, manifest: Manifest) -> Signature:
         """Check a skill as it was read.

@@ -32,12 +32,6 @@ ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
 
 
-def _defaults() -> Config:
-    from cortex_skills.config import Config
-
-    return Config()
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call that the gate has let through.
@@ -48,7 +42,6 @@ class Call:
         agent: on whose behalf.
         graph: the namespace's graph.
         memories: what agents remember in it.
-        strict_declarations: whether only declared predicates may be asserted.
         config: the host's settings.
         prover: answers what makes proofs of logic in this namespace; None where nothing is proved.
         enrich: whether the skill is asked what it has to say.
@@ -62,8 +55,7 @@ class Call:
     agent: str
     graph: NamespacedGraph
     memories: Memories
-    strict_declarations: bool = True
-    config: Config = field(default_factory=_defaults)
+    config: Config
     prover: Callable[[], Prover] | None = None
     enrich: bool = True
     stop: Stop | None = None

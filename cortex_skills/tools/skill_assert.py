@@ -48,7 +48,7 @@ def _run(call: Call) -> Outcome:
     arguments = call.arguments
     predicate = arguments["predicate"]
     semantic = call.skill.semantic
-    strict = call.strict_declarations
+    strict = call.config.strict_declarations
     required = check_may_assert(predicate, call.skill.name, semantic, call.graph.names, strict=strict)
     provenance = Provenance(skill=call.skill.name, skill_version=semantic.skill_version, agent=call.agent)
     triple = {key: arguments[key] for key in ("subject", "predicate", "object")}
