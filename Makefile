@@ -32,7 +32,7 @@ test: setup lint
 	npm ci --prefix tests/mcp/inspector --silent
 	npm ci --prefix tests/server/sparql/comunica --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
 
 ## make lint    ruff, mypy and the one-way imports
 lint: setup
