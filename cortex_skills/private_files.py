@@ -117,6 +117,21 @@ def make_private_folder(path: Path) -> None:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
+def check_private_folder(path: Path) -> None:
+    """Refuse a folder that is not this user's alone; a symbolic link in its place is refused too.
+
+    Raises:
+        NotPrivateError: it is not what it has to be.
+        OSError: it cannot be looked at; FileNotFoundError when it is not there.
+
+    """
+    state = path.lstat()
+    if not stat.S_ISDIR(state.st_mode):
+        raise NotPrivateError("is no folder", "a symbolic link is none either")
+    if _POSIX and (state.st_mode & 0o077 or state.st_uid != os.geteuid()):
+        raise NotPrivateError("can be opened by others", "make it your own, with mode 700")
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep other processes and threads away from a file until the end of the block.

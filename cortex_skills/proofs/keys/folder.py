@@ -12,18 +12,22 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, make_private_folder, read_private, sync_folder
+from cortex_skills.private_files import (
+    NotPrivateError,
+    check_private_folder,
+    make_private_folder,
+    read_private,
+    sync_folder,
+)
 from cortex_skills.proofs.keys.ed25519 import SEED_BYTES, Key
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SUFFIX = ".seed"
-_POSIX = os.name == "posix"
 
 
 def default_folder() -> Path:
@@ -148,11 +152,10 @@ class KeyFolder:
         return self.path / f"{name}{_SUFFIX}"
 
     def _check_folder(self) -> None:
-        state = self.path.lstat()
-        if not stat.S_ISDIR(state.st_mode):
-            raise _refused(self.path, "is no folder", "a symbolic link is none either")
-        if _POSIX and (state.st_mode & 0o077 or state.st_uid != os.geteuid()):
-            raise _refused(self.path, "can be opened by others", "make it your own, with mode 700")
+        try:
+            check_private_folder(self.path)
+        except NotPrivateError as error:
+            raise _refused(self.path, error.problem, error.hint) from None
 
     def _write(self, path: Path, seed: bytes) -> None:
         handle, name = tempfile.mkstemp(prefix=".new-", dir=self.path)  # 0600 from the start

@@ -17,8 +17,6 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ from nacl.secret import SecretBox
 from nacl.utils import random as random_bytes
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, locked, read_private, write_private
+from cortex_skills.private_files import NotPrivateError, check_private_folder, locked, read_private, write_private
 from cortex_skills.proofs.zk.group import BYTES, NotCanonicalError, from_text, read_scalar, scalar_bytes, to_text
 from cortex_skills.proofs.zk.pedersen import Opening, commitment_text
 from cortex_skills.proofs.zk.statement import moment_text
@@ -41,7 +39,6 @@ MAX_LABEL = 200
 _MAGIC = b"cortex-skills openings 1\n"
 _MAX_BYTES = 64 << 20
 _KEYS = {"commitment", "value", "blinding", "added", "label", "skills"}
-_POSIX = os.name == "posix"
 
 Records = list[dict[str, Any]]
 
@@ -242,9 +239,10 @@ class OpeningStore:
             raise self._refused(f"cannot be used: {error.strerror}", "see who owns it") from error
 
     def _check_folder(self, folder: Path) -> None:
-        state = folder.stat()
-        if _POSIX and (stat.S_IMODE(state.st_mode) & 0o077 or state.st_uid != os.geteuid()):
-            raise _unusable(folder, "can be opened by others", "make it your own, with mode 700")
+        try:
+            check_private_folder(folder)
+        except NotPrivateError as error:
+            raise _unusable(folder, error.problem, error.hint) from None
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return _unusable(self.path, problem, hint)
