@@ -172,6 +172,11 @@ def change_credential(bundle: Bundle) -> None:
     bundle["credentials"][0]["validFrom"] = "2020-01-01T00:00:00.000Z"
 
 
+def leave_out_credential(bundle: Bundle) -> None:
+    """Let nobody have signed the commitment to the birth year."""
+    del bundle["credentials"][0]
+
+
 def change_commitment(bundle: Bundle) -> None:
     """Let a proof be about the other commitment."""
     first, second = (proof["claim"]["commitment"] for proof in bundle["proofs"])
@@ -201,6 +206,7 @@ def change_assertion(bundle: Bundle) -> None:
 
 BREAKS: dict[str, Break] = {
     "the issuer's credential is changed": change_credential,
+    "the credential of a commitment is left out": leave_out_credential,
     "the commitment of a proof is swapped": change_commitment,
     "a letter of a proof is changed": change_proof,
     "a file of the skill is changed": change_file,

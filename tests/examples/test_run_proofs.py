@@ -123,6 +123,7 @@ def test_the_verifier_has_no_graph_and_the_bundle_has_no_secret(story):
 
 EXPECTED = {
     "the issuer's credential is changed": "breaks at issuer (birthYear): signature: the signature does not hold",
+    "the credential of a commitment is left out": "breaks at anchor (birthYear): anchor: unanchored: ",
     "the commitment of a proof is swapped": "breaks at proof (range of birthYear): proof: the proof does not hold",
     "a letter of a proof is changed": "breaks at proof (range of birthYear): proof: the proof does not hold",
     "a file of the skill is changed": "breaks at skill (verify-kyc 1.0.0): signature: verify-kyc is not as it was",

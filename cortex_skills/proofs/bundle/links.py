@@ -43,6 +43,10 @@ class Link:
 
 
 def broken(links: Iterable[Link]) -> Link | None:
-    """The link to name when the chain does not hold: the first that is refuted, else the first that was not checked."""
+    """The link to name when the chain does not hold: the first that is refuted, else the first that was not checked.
+
+    A requirement that is not met for want of a link before it is not what is broken: that link is.
+    """
     bad = [link for link in links if link.verdict is not Verdict.VERIFIED]
-    return next((link for link in bad if link.verdict is Verdict.REFUTED), bad[0] if bad else None)
+    first = next((link for link in bad if link.verdict is Verdict.REFUTED), None)
+    return first if first is not None and first.name != "requirement" else next(iter(bad), None)
