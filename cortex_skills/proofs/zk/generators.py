@@ -12,9 +12,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from hashlib import sha512
 
-from nacl.exceptions import RuntimeError as SodiumError
-
-from cortex_skills.proofs.zk.group import BASE, BYTES, add, read_point, times
+from cortex_skills.proofs.zk.group import BASE, BYTES, NotCanonicalError, add, read_point, times
 
 SUITE = "edwards25519-sha512"
 DERIVATION = b"cortex-skills/zk/edwards25519-sha512/generator/H"
@@ -28,7 +26,7 @@ def value_generator() -> bytes:
         candidate = sha512(DERIVATION + bytes([counter])).digest()[:BYTES]
         try:
             point = add(candidate, candidate)  # on the curve, or refused
-        except SodiumError:
+        except NotCanonicalError:
             continue
         for _ in range(2):
             point = add(point, point)

@@ -4,29 +4,27 @@ Rules kept here:
 - a scalar is 32 bytes, little-endian, less than the order `L`: `s + L` is refused, though it means the same;
 - a point that is received is 32 bytes, canonically encoded, in the prime-order group, and not the identity;
 - a point is kept as its 32 bytes, a scalar as an integer from 0 to `L - 1`. Scalars are calculated with as integers:
-  that is faster than libsodium's calls, and Python promises constant time for neither.
+  that is faster than libsodium's calls, and Python promises constant time for neither;
+- libsodium is called as it is: through PyNaCl's functions an addition takes a tenth longer. So it is here that lengths
+  are checked, before libsodium reads that many bytes, and that what it refuses is refused.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from nacl.bindings import (
-    crypto_core_ed25519_add,
-    crypto_core_ed25519_is_valid_point,
-    crypto_core_ed25519_sub,
-    crypto_scalarmult_ed25519_base_noclamp,
-    crypto_scalarmult_ed25519_noclamp,
-)
-from nacl.exceptions import RuntimeError as SodiumError
+import nacl.bindings  # noqa: F401 - it makes libsodium ready
+from nacl._sodium import ffi, lib
 
 L = 2**252 + 27742317777372353535851937790883648493
 BYTES = 32
 IDENTITY = (1).to_bytes(BYTES, "little")
 BASE = bytes([0x58]) + bytes([0x66]) * 31
 
-add = crypto_core_ed25519_add
-subtract = crypto_core_ed25519_sub
+_POINT = ffi.typeof(f"unsigned char[{BYTES}]")
+_new = ffi.new
+_read = ffi.buffer
+_NOT_ON_THE_CURVE = "a point is not 32 bytes that encode one of the curve"
 
 
 class NotCanonicalError(ValueError):
@@ -58,16 +56,45 @@ def read_point(data: bytes) -> bytes:
         NotCanonicalError: another length, not canonical, not on the curve, not in the group, or the identity.
 
     """
-    if len(data) != BYTES or not crypto_core_ed25519_is_valid_point(data):
+    if len(data) != BYTES or lib.crypto_core_ed25519_is_valid_point(data) != 1:
         raise NotCanonicalError("a point is not the canonical encoding of an element of the group beside the identity")
     return data
+
+
+def add(one: bytes, other: bytes) -> bytes:
+    """`one + other`.
+
+    Raises:
+        NotCanonicalError: one of them is not on the curve. That it is in the group is for `read_point` and `times`.
+
+    """
+    result = _new(_POINT)
+    if len(one) != BYTES or len(other) != BYTES or lib.crypto_core_ed25519_add(result, one, other):
+        raise NotCanonicalError(_NOT_ON_THE_CURVE)
+    return bytes(_read(result))
+
+
+def subtract(one: bytes, other: bytes) -> bytes:
+    """`one − other`.
+
+    Raises:
+        NotCanonicalError: as for `add`.
+
+    """
+    result = _new(_POINT)
+    if len(one) != BYTES or len(other) != BYTES or lib.crypto_core_ed25519_sub(result, one, other):
+        raise NotCanonicalError(_NOT_ON_THE_CURVE)
+    return bytes(_read(result))
 
 
 def times_base(scalar: int) -> bytes:
     """`scalar · B`."""
     if not scalar:
         return IDENTITY
-    return crypto_scalarmult_ed25519_base_noclamp(scalar.to_bytes(BYTES, "little"))
+    result = _new(_POINT)
+    if lib.crypto_scalarmult_ed25519_base_noclamp(result, scalar.to_bytes(BYTES, "little")):
+        raise NotCanonicalError("a scalar is a multiple of the order of the group")
+    return bytes(_read(result))
 
 
 def times(scalar: int, point: bytes) -> bytes:
@@ -80,10 +107,10 @@ def times(scalar: int, point: bytes) -> bytes:
     if not scalar:
         read_point(point)
         return IDENTITY
-    try:
-        return crypto_scalarmult_ed25519_noclamp(scalar.to_bytes(BYTES, "little"), point)
-    except SodiumError:
-        raise NotCanonicalError("a point is not an element of the group beside the identity") from None
+    result, data = _new(_POINT), scalar.to_bytes(BYTES, "little")
+    if len(point) != BYTES or lib.crypto_scalarmult_ed25519_noclamp(result, data, point):
+        raise NotCanonicalError("a point is not an element of the group beside the identity")
+    return bytes(_read(result))
 
 
 def to_text(data: bytes) -> str:

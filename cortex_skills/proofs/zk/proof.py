@@ -19,8 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nacl.exceptions import RuntimeError as SodiumError
-
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.zk.claims import (
     Claim,
@@ -92,7 +90,7 @@ class ZkProof:
             if isinstance(claim, MembershipClaim):
                 return verify_membership(claim, value, transcript, check)
             return verify_range(claim, value, transcript, check)
-        except (NotCanonicalError, SodiumError):
+        except NotCanonicalError:
             return False
 
     def to_json(self) -> dict[str, Any]:

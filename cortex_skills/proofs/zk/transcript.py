@@ -51,9 +51,9 @@ class Transcript:
         self.context = prefix() + statement + frames(claim)
 
     def challenge(self, messages: Iterable[bytes]) -> int:
-        """The challenge that answers the first messages of a proof, which are points."""
-        framed = [_POINT + message for message in messages]
-        return int.from_bytes(sha512(self.context + b"".join(framed)).digest(), "little") % L
+        """The challenge that answers the first messages of a proof, which are points; there is at least one."""
+        framed = self.context + _POINT + _POINT.join(messages)
+        return int.from_bytes(sha512(framed).digest(), "little") % L
 
 
 @cache

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nacl._sodium import lib
 from nacl.bindings import crypto_core_ed25519_scalar_reduce, crypto_sign_seed_keypair
 
 from cortex_skills.proofs.keys import Key
@@ -16,11 +17,14 @@ from cortex_skills.proofs.zk import KeySecret, NotCanonicalError, Opening, State
 from cortex_skills.proofs.zk.claims import weights_of
 from cortex_skills.proofs.zk.generators import B, multiple_of_h, value_generator
 from cortex_skills.proofs.zk.group import (
+    BYTES,
     L,
+    add,
     from_text,
     read_point,
     read_scalar,
     scalar_bytes,
+    subtract,
     times,
     times_base,
     to_text,
@@ -100,6 +104,31 @@ def test_the_group_is_the_slow_curve(one: int, two: int) -> None:
     assert times_base(one) == curve.encode(curve.times(one, curve.BASE))
     point = times_base(7)
     assert times(two, point) == curve.encode(curve.times(two * 7, curve.BASE))
+    sums = add(times_base(one), times_base(two)), subtract(times_base(one), times_base(two))
+    assert sums == (times_base((one + two) % L), times_base((one - two) % L))
+
+
+@pytest.mark.parametrize("other", [b"", bytes(31), B + b"\0", (2).to_bytes(32, "little")], ids=bytes.hex)
+def test_nothing_is_calculated_with_what_is_no_point(other: bytes) -> None:
+    for work in (add, subtract):
+        for pair in ((B, other), (other, B)):
+            with pytest.raises(NotCanonicalError):
+                work(*pair)
+    for scalar in (0, 1, L - 1):
+        with pytest.raises(NotCanonicalError):
+            times(scalar, other)
+
+
+@pytest.mark.parametrize("scalar", [-1, 2**256])
+def test_nothing_is_calculated_with_what_is_no_scalar(scalar: int) -> None:
+    for work in (times_base, lambda given: times(given, B)):
+        with pytest.raises(OverflowError):
+            work(scalar)
+
+
+def test_libsodium_reads_and_writes_as_many_bytes_as_are_there() -> None:
+    assert lib.crypto_core_ed25519_bytes() == lib.crypto_scalarmult_ed25519_bytes() == BYTES
+    assert lib.crypto_core_ed25519_scalarbytes() == lib.crypto_scalarmult_ed25519_scalarbytes() == BYTES
 
 
 def test_the_generators_are_what_is_published() -> None:

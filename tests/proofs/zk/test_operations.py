@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from nacl._sodium import lib
 
 from cortex_skills.proofs.zk import (
     Claim,
@@ -33,29 +32,25 @@ CASES: list[tuple[Claim, Any, tuple[Operations, Operations]]] = [
 ]
 
 
+NAMES = {
+    "crypto_scalarmult_ed25519_base_noclamp": "base",
+    "crypto_scalarmult_ed25519_noclamp": "times",
+    "crypto_core_ed25519_add": "add",
+    "crypto_core_ed25519_sub": "add",
+}
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each operation of the group was called."""
+    """How often libsodium was asked for what."""
     calls: Counter[str] = Counter()
 
-    def counting(name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any) -> Any:
-            calls[name] += 1
-            return operation(*given)
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            calls[NAMES.get(name, name)] += 1
+            return getattr(lib, name)
 
-        return call
-
-    names = {
-        "base": ("crypto_scalarmult_ed25519_base_noclamp", group.crypto_scalarmult_ed25519_base_noclamp),
-        "times": ("crypto_scalarmult_ed25519_noclamp", group.crypto_scalarmult_ed25519_noclamp),
-        "valid": ("crypto_core_ed25519_is_valid_point", group.crypto_core_ed25519_is_valid_point),
-    }
-    for what, (name, operation) in names.items():
-        monkeypatch.setattr(group, name, counting(what, operation))
-    for module in ("schnorr", "membership", "interval"):
-        for name in ("add", "subtract"):
-            where = sys.modules[f"cortex_skills.proofs.zk.{module}"]
-            monkeypatch.setattr(where, name, counting("add", getattr(group, name)))
+    monkeypatch.setattr(group, "lib", Counting())
     return calls
 
 
