@@ -89,17 +89,17 @@ def read_skill(folder: Path) -> Reading:
     tests = {name: text for name, text in every.items() if is_test_file(name)}
     digests = {finding.file: finding.rule for finding in findings}
     digests |= {name: digest_of(text) for name, text in sources.items()}
-    signature = _read_beside(folder / SIGNATURE, MAX_SIGNATURE)
+    signature = read_beside(folder / SIGNATURE, MAX_SIGNATURE)
     if signature is not None:
         digests[SIGNATURE] = digest_of(signature.decode("latin-1"))
-    data = _read_beside(folder / SHAPES, MAX_SHAPES)
+    data = read_beside(folder / SHAPES, MAX_SHAPES)
     shapes = None if data is None else data.decode("utf-8", "replace")
     if shapes is not None:
         digests[SHAPES] = digest_of(shapes)
     return Reading(folder, manifest, error, sources, findings, digests, tests, manifest_texts, signature, shapes)
 
 
-def _read_beside(path: Path, most: int) -> bytes | None:
+def read_beside(path: Path, most: int) -> bytes | None:
     """A file of a skill; None when there is none, and empty when what is there cannot be read as one."""
     try:
         descriptor = os.open(path, _FLAGS)

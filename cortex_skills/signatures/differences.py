@@ -2,8 +2,8 @@
 
 Rules kept here:
 - pure: the files that were signed on one side, those that are there on the other;
-- each kind of difference has its own words: changed, swapped, added, missing, renamed, renamed only in its case or in
-  the spelling of its letters;
+- each kind of difference has its own words: changed, encoded anew, swapped, added, missing, renamed, renamed only in
+  its case or in the spelling of its letters;
 - any difference at all is one: what is said of it decides nothing.
 """
 
@@ -16,10 +16,11 @@ from typing import Literal
 from cortex_skills.schemas import shown
 from cortex_skills.signatures.files import SkillFile, one_name
 
-Kind = Literal["changed", "swapped", "added", "missing", "renamed", "respelt"]
+Kind = Literal["changed", "recoded", "swapped", "added", "missing", "renamed", "respelt"]
 
 _WORDS: dict[Kind, str] = {
     "changed": "{path} is not the file that was signed",
+    "recoded": "{path} holds the text that was signed, in another encoding or with other line ends",
     "swapped": "{path} holds what {other} held when it was signed",
     "added": "{path} was not there when it was signed",
     "missing": "{path} was signed and is not there",

@@ -15,7 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +29,7 @@ from cortex_skills.proofs.keys.local import key_folder
 from cortex_skills.reading import MAX_SIGNATURE, SHAPES, Reading
 from cortex_skills.scanner import is_source
 from cortex_skills.signatures.differences import Difference, differences
+from cortex_skills.signatures.encodings import is_recoded
 from cortex_skills.signatures.files import SkillFile, files_of
 from cortex_skills.signatures.signing import (
     DEVELOPER,
@@ -181,7 +182,10 @@ def check_holds(
             f"the signature of {skill} was not made with the key that it names",
             hint="the file was changed, or made up: get the skill from its publisher again",
         )
-    found = differences(signature.files, there) or _unlike(signature, reading)
+    found = differences(signature.files, there)
+    if found and reading is not None:
+        found[:_MAX_SHOWN] = [_in_detail(each, signature, reading.folder) for each in found[:_MAX_SHOWN]]
+    found = found or _unlike(signature, reading)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise CortexError(
@@ -190,6 +194,13 @@ def check_holds(
             hint="get the skill from its publisher again; if the change is yours, sign it again",
             details={"differences": [difference.to_json() for difference in found[:_MAX_SHOWN]]},
         )
+
+
+def _in_detail(found: Difference, signature: Signature, folder: Path) -> Difference:
+    """The same, told from a text that was only written in another way."""
+    if found.kind != "changed" or not is_recoded(folder, found.path, signature.hashes()[found.path]):
+        return found
+    return replace(found, kind="recoded")
 
 
 def _unlike(signature: Signature, reading: Reading | None) -> list[Difference]:

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from cortex_skills import CortexError, Plugin
 from cortex_skills.manifest import load_manifest
 from cortex_skills.reading import Reading, read_skill
 from cortex_skills.signatures import TrustFile, sign_for_others
+from cortex_skills.signatures.encodings import is_recoded
 from cortex_skills.signatures.signing import check_own
 from tests.plugin.skills import manifest_text
 from tests.signatures.conftest import ACME, CODE, NOW, OTHER
@@ -89,10 +91,13 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "byte order mark": (
         lambda f: (f / "skill.ts").write_text(CODE, encoding="utf-8-sig"),
-        "'skill.ts' is not the file that was signed",
+        "'skill.ts' holds the text that was signed, in another encoding or with other line ends",
     ),
-    "utf-16": (lambda f: (f / "a.md").write_text("a", encoding="utf-16"), "'a.md' is not the file that was signed"),
-    "line ends": (lambda f: (f / "b.md").write_bytes(b"b\r\n"), "'b.md' is not the file that was signed"),
+    "utf-16": (lambda f: (f / "a.md").write_text("a", encoding="utf-16"), "'a.md' holds the text that was signed, in"),
+    "line ends": (lambda f: (f / "d.md").write_bytes(b"d\r\ne\r\n"), "'d.md' holds the text that was signed, in"),
+    "latin-1": (lambda f: (f / "e.md").write_bytes(b"\xe9"), "'e.md' holds the text that was signed, in another"),
+    "a line end more": (lambda f: (f / "d.md").write_bytes(b"d\ne\n\n"), "'d.md' is not the file that was signed"),
+    "nothing left": (lambda f: (f / "d.md").write_bytes(b""), "'d.md' is not the file that was signed"),
     "symlink": (lambda f: ((f / "a.md").unlink(), (f / "a.md").symlink_to(f / "b.md")), "'a.md' is a symbolic link"),
     "symlinked folder": (lambda f: (f / "more").symlink_to("/tmp"), "'more' is a symbolic link"),
     "pipe": (lambda f: os.mkfifo(f / "pipe"), "'pipe' is no regular file"),
@@ -105,7 +110,7 @@ def test_a_folder_that_is_not_as_it_was_signed_is_refused(
     opened: Opened, signed: Written, trusted: TrustFile, name: str
 ) -> None:
     change, message = CHANGES[name]
-    folder = signed(files={"a.md": "a", "b.md": "b", "caf\u00e9.md": "c"})
+    folder = signed(files={"a.md": "a", "b.md": "b", "caf\u00e9.md": "c", "d.md": "d\ne\n", "e.md": "\u00e9"})
     change(folder)
     assert message in refused(opened(), folder).message
 
@@ -356,3 +361,33 @@ def test_a_file_that_anybody_can_change_is_not_vouched_for(opened: Opened, skill
     folder = skill()
     (folder / "skill.ts").chmod(0o666)
     assert "can be changed by anybody" in refused(opened(developing=[folder]), folder).message
+
+
+def test_what_a_file_that_was_encoded_anew_is_said_to_be_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x\r\n")
+    assert is_recoded(tmp_path, "a", sha256(b"x\n").hexdigest())
+    assert is_recoded(tmp_path, "a", sha256("x\n".encode("utf-16-le")).hexdigest())
+    assert not is_recoded(tmp_path, "a", sha256(b"y\n").hexdigest())
+    (tmp_path / "large").write_bytes(b"x\r\n" * 100_000)
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    for name, text in (("large", b"x\n" * 100_000), ("link", b"x\n"), ("nowhere", b"x\n"), (".", b"x\n")):
+        assert not is_recoded(tmp_path, name, sha256(text).hexdigest())
+
+
+def test_a_file_that_changed_while_it_was_read_is_not_called_encoded_anew(
+    opened: Opened, signed: Written, trusted: TrustFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = signed(files={"lib.ts": "export const a = 1;"})
+
+    def read_meanwhile(path: Path) -> Reading:
+        (path / "lib.ts").write_text("export const a = 2;")
+        (path / "new.ts").write_text("export const b = 2;")
+        try:
+            return read_skill(path)
+        finally:
+            (path / "lib.ts").write_text("export const a = 1;")
+            (path / "new.ts").unlink()
+
+    monkeypatch.setattr("cortex_skills.loader.read_skill", read_meanwhile)
+    error = refused(opened(), folder)
+    assert error.details["differences"] == [{"kind": "changed", "path": path} for path in ("lib.ts", "new.ts")]
