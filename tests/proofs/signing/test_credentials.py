@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -143,6 +144,18 @@ def test_no_part_can_be_changed_or_removed(credential: Document) -> None:
             else:
                 holder[path[-1]] = holder[path[-1]][:-1] + ("2" if holder[path[-1]][-1] != "2" else "3")
             assert verdicts(document)["signature"] != "verified", (path, change)
+
+
+def test_no_byte_of_a_credential_can_be_flipped(credential: Document) -> None:
+    text = json.dumps(credential, separators=(",", ":")).encode()
+    read = 0
+    for place in range(len(text)):
+        changed = bytearray(text)
+        changed[place] ^= 1 << place % 7
+        with suppress(MalformedError):
+            assert verdicts(read_document(bytes(changed)))["signature"] != "verified", place
+            read += 1
+    assert read > len(text) // 2
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,11 @@ EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 def accepts(claim: Claim, value: bytes, challenge: int) -> bool:
     """Whether a verifier whose challenge is this one accepts."""
-    oracle = Oracle(challenge)
+    return verified(claim, value, Oracle(challenge))
+
+
+def verified(claim: Claim, value: bytes, oracle: Oracle) -> bool:
+    """Whether a verifier who asks this oracle accepts."""
     if isinstance(claim, KeyClaim):
         return verify_key(claim, value, oracle)
     if isinstance(claim, OpeningClaim):
@@ -115,6 +119,18 @@ def test_a_simulator_answers_a_challenge_that_it_knows_without_the_witness(case:
         value = simulated(case.claim, challenge)
         assert len(value) == case.claim.size
         assert accepts(case.claim, value, challenge)
+
+
+@EVERY
+def test_what_a_prover_says_first_follows_from_the_challenge_and_its_answer_alone(case: Case) -> None:
+    """So a simulator that draws the answers, uniform as the nonces are, says nothing that a prover would not say."""
+    challenge = random_scalar()
+    value, asked = answered(case, challenge)
+    checking = Oracle(challenge)
+    assert verified(case.claim, value, checking)
+    assert checking.asked == asked
+    other, told = answered(case, random_scalar())
+    assert (told, other == value) == (asked, False)
 
 
 @EVERY
