@@ -1,0 +1,2 @@
+// expect: timeout
+for (const _ of Array.prototype.entries.call({ length: 2 ** 32 - 1 })) ;

@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.findLastIndex.call({ length: 2 ** 50 }, () => false);

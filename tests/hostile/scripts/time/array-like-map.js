@@ -1,0 +1,2 @@
+// expect: timeout | error RangeError
+Array.prototype.map.call({ length: 2 ** 50 }, () => 1);

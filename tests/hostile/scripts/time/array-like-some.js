@@ -1,0 +1,2 @@
+// expect: timeout
+Array.prototype.some.call({ length: 2 ** 50 }, () => false);

@@ -1,0 +1,2 @@
+// expect: timeout | memory | error RangeError
+Array.prototype.toLocaleString.call({ length: 2 ** 50 });
