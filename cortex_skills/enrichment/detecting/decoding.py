@@ -1,126 +1,137 @@
-"""What is written in code within a text: base64, hexadecimal, percent, entities, escapes, numbers.
+"""What is written in code within a text: escapes, numbers, base 16, 32, 58, 64 and 85, Morse code, rot47.
 
 Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
-- each kind of code is looked for once, with patterns that cannot backtrack into each other (RE2);
+- a code is looked for where the text shows it (`CODED`), with patterns that cannot backtrack into each other (RE2), at
+  most `_MOST_RUNS` times each; a run that was broken into groups of one length is put together first;
+- a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
+  so, and what was cut from its end cannot be judged;
 - what is decoded is shorter than what it came from, so decoding again and again ends.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import html
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
-from urllib.parse import unquote_to_bytes
+from typing import Any, NamedTuple
 
 import re2
 
+from cortex_skills.enrichment.detecting import bases, numerals
+from cortex_skills.enrichment.detecting.escapes import unescaped
+
 _MOST_RUNS = 8
-_READABLE, _SHORTEST = 0.85, 4
-# Something that is no word of a language: digits or capitals within a long one, escapes, digits in even groups.
-CODED = (
-    r"\\[xu]|[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}"
-    r"|[A-Z2-7]{16}|(?:[0-9a-fA-F]{2}[ :,-]){7}|[01]{8}[ ,]?[01]{8}|(?:[0-9]{2,3}[ ,;]{1,2}){6}"
-    r"|[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}"
+_WORDS, _LETTERS = 6, 20
+_GROUPS, _LONGEST_GROUP = 3, 80
+# Something that is no word of a language: escapes, digits or capitals within a long one, numbers in even groups, dots
+# and strokes, groups of one length, words of rot47, many signs without a blank.
+CODED = "|".join(
+    (
+        r"\\[xuU0-7]|=[0-9A-F]{2}|%u[0-9A-Fa-f]{4}|\bU\+[0-9A-Fa-f]{4}|\b[cC]hr[bw]?\([0-9]|\+[A-Z][A-Za-z0-9+/]{2,}-",
+        "[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}",
+        "[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}|[A-Z2-7]{16}",
+        r"[01]{7,8}[\W_]{0,2}[01]{7,8}|(?:[0-9a-fA-F]{2}[hH]?[ :,.|_/\r\n-]){7}|(?:[0-9]{1,2}[ -]){8}",
+        r"(?:[0-9]{2,3}[ ,;.:/\r\n-]{1,2}){6}|(?:0[xXoObB][0-9a-fA-F]{2,8}[\s,;]{1,3}){5}",
+        r"(?:[.\-·•–—−]{1,6}[ /|]{1,3}){8}",
+        r"(?:\b[A-Za-z0-9+/]{4}[\s.,|:]{1,2}){5}|(?:\b[A-Za-z0-9+/]{5,6}[\s.,|:]{1,2}){6}",
+        r"(?:\b[A-Za-z0-9+/]{8}[\s.,|:]{1,2}){3}|(?:\b[A-Za-z0-9+/]{10}[\s.,|:]){3}",
+        r"[\s'\",](?:E96|J@F|J@FC|2==|:8\?@C6|7@C|E9:D|H:E9) ",
+        "<~[!-u]{20}|[!-~]{20}[&*$@#^<>{}~][!-~]{10}",
+    )
 )
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
-_BLANKS = re.compile(r"[\s\"',]+")
+_BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
+_NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
+_GROUP_ENDS = re.compile(r"[\s\"',.;:|]+")
+_ALPHABET = re.compile("[A-Za-z0-9+/=_-]+")
+_ROT47 = {code: 33 + (code + 14) % 94 for code in range(33, 127)}
+_ROT47_WORDS = re.compile(
+    r"(?<![^\s'\",])(?:E96|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E|2\?DH6C|7C@>)(?!\S)"
+)
+_PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
+_HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
+_FIELD = re.compile(r"[?&;]\w{1,40}=")
+
+
+class Decoded(NamedTuple):
+    """A text that was written in code; whether that alone is a disguise."""
+
+    text: str
+    is_disguise: bool
+
+
+def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
+    """Every text that is written in code within `text`; `CODED` says whether it shows any."""
+    if shows_code or "%" in text or "&" in text:
+        plain, letters = unescaped(text)
+        if plain != text:
+            yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
+            if "=?" in text:
+                yield Decoded(_HEADER_WORD.sub("\n", plain).replace("_", " "), False)
+    if ("%20" in text and "=" in text) or (text.count("+") > _GROUPS and len(_PLUS.findall(text)) > _GROUPS):
+        yield Decoded(unescaped(_FIELD.sub("\n", text.replace("+", " "))).text, False)
+    if not shows_code:
+        return
+    encoded = text.encode("utf-8", "replace")
+    for pattern, decode, spells in _patterns():
+        for count, run in enumerate(pattern.finditer(encoded)):
+            if count == _MOST_RUNS:
+                break
+            for plain in decode(run.group().decode("utf-8", "replace")):
+                yield Decoded(plain, spells and _is_sentence(plain))
+    for run in _put_together(text):
+        for plain in _based(run):
+            yield Decoded(plain, False)
+    if len(_ROT47_WORDS.findall(text)) > 1:
+        yield Decoded(text.translate(_ROT47), False)
 
 
 @cache
-def _patterns() -> tuple[tuple[Any, Callable[[str], str | None]], ...]:
+def _patterns() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
+    """Where a code may stand, how it is read, and whether it spells a text letter by letter."""
     return tuple(
-        (re2.compile(pattern), decode)
-        for pattern, decode in (
-            (r"(?:\\x[0-9a-fA-F]{2}){4,}", _hexadecimal),
-            (r"(?:\\u\{?[0-9a-fA-F]{4,6}\}?){3,}", _escapes),
-            (r"(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?){8,}", _hexadecimal),
-            (r"(?:[01]{8}[ ,]?){5,}", _binary),
-            (r"(?:\b1?[0-9]{2}[ ,;]{1,2}){6,}1?[0-9]{2}\b", _decimal),
-            (r"\b[A-Z2-7]{16,}={0,6}", _base32),
-            (r"[A-Za-z0-9+/_-]{12,}={0,2}", _base64),
-            (_BASE64_LINES, _base64),
+        (re2.compile(pattern), decode, spells)
+        for pattern, decode, spells in (
+            (_NUMBERS, numerals.numbers, True),
+            (r"(?:[0-9]{1,2}[ ,;|/\n-]{1,3}){7,}[0-9]{1,2}", numerals.places, False),
+            (r"[01]{40,}", numerals.binary, True),
+            (r"(?:0[3-9][0-9]|1[0-2][0-9]){8,}", numerals.decimals, True),
+            (r"[0-9a-fA-F]{16,}(?:[\r\n ]{1,2}[0-9a-fA-F]{8,})*", bases.hexadecimal, False),
+            (r"[A-Z2-7]{16,}|[a-z2-7]{16,}|[0-9A-V]{16,}", bases.base32, False),
+            (r"[A-Za-z0-9+/_-]{12,}", bases.base64, False),
+            (_BASE64_LINES, bases.base64, False),
+            (r"[1-9A-HJ-NP-Za-km-z]{20,}", bases.base58, False),
+            (r"[!-~]{20,}", bases.base85, False),
+            (r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}", numerals.morse, False),
         )
     )
 
 
-def decoded(text: str, shows_code: bool) -> Iterator[str]:
-    """Every text that is written in code within `text`; `CODED` says whether it shows any."""
-    if "%" in text:
-        plain = unquote_to_bytes(text).decode("utf-8", "replace")
-        if plain != text:
-            yield plain
-    if "&" in text:
-        plain = html.unescape(text)
-        if plain != text:
-            yield plain
-    if not shows_code:
-        return
-    encoded = text.encode("utf-8", "replace")
-    for pattern, decode in _patterns():
-        for count, run in enumerate(pattern.finditer(encoded)):
-            if count == _MOST_RUNS:
-                break
-            plain_run = decode(run.group().decode())
-            if plain_run is not None:
-                yield plain_run
+def _is_sentence(text: str) -> bool:
+    """Whether a text is a sentence, by its words in Latin letters."""
+    words = [word for word in text.split() if word.isascii() and word.strip(".,:;!?'\"").isalpha()]
+    return len(words) >= _WORDS and sum(map(len, words)) >= _LETTERS
 
 
-def _text_of(data: bytes) -> str | None:
-    """`data` as text, when it is one."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    letters = sum(char.isalnum() or char in " \n.,:;'\"!?-" for char in text)
-    return (
-        text if len(text) >= 4 and text.replace("\n", "").isprintable() and letters >= _READABLE * len(text) else None
-    )
-
-
-def _hexadecimal(run: str) -> str | None:
-    digits = re.sub(r"\\x|0x|[ :,-]", "", run)
-    return _text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
-
-
-def _escapes(run: str) -> str | None:
-    codes = [int(code, 16) for code in re.findall("[0-9a-fA-F]{4,6}", run)]
-    text = "".join(map(chr, (code for code in codes if code < 0x110000)))
-    return _text_of(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode())
-
-
-def _binary(run: str) -> str | None:
-    digits = re.sub("[ ,]", "", run)
-    return _text_of(bytes(int(digits[at : at + 8], 2) for at in range(0, len(digits) - 7, 8)))
-
-
-def _decimal(run: str) -> str | None:
-    return _text_of(bytes(int(number) for number in re.findall("[0-9]+", run)))
-
-
-def _base32(run: str) -> str | None:
+def _based(run: str) -> Iterator[str]:
+    """A run that was put together, in whatever base it may be."""
     bare = run.rstrip("=")
-    try:
-        return _text_of(base64.b32decode(bare + "=" * (-len(bare) % 8)))
-    except binascii.Error:
-        return None
+    if not set(bare) - set("0123456789abcdefABCDEF"):
+        yield from bases.hexadecimal(bare)
+    elif bare.isupper() or bare.islower():
+        yield from bases.base32(bare)
+    yield from bases.base64(run)
 
 
-def _base64(run: str) -> str | None:
-    bare = _BLANKS.sub("", run).rstrip("=").replace("-", "+").replace("_", "/")
-    if len(bare) % 4 == 1:
-        bare = bare[:-1]
-    try:
-        data = base64.b64decode(bare + "=" * (-len(bare) % 4))
-    except binascii.Error:
-        return None
-    # A run may begin or end within a character, or have been cut.
-    for end in range(len(data), max(len(data) - 4, 0), -1):
-        text = _text_of(data[:end])
-        if text is not None:
-            return text
-    return None
+def _put_together(text: str) -> Iterator[str]:
+    """Runs that were broken into groups of one length, of which only the last may be shorter."""
+    group: list[str] = []
+    for piece in (*_GROUP_ENDS.split(text), ""):
+        fits = _ALPHABET.fullmatch(piece) is not None and len(piece) <= _LONGEST_GROUP
+        if group and fits and len(piece) == len(group[0]):
+            group.append(piece)
+            continue
+        if len(group) >= _GROUPS and len(group[0]) > 1:
+            yield "".join(group) + (piece if fits and len(piece) < len(group[0]) else "")
+        group = [piece] if fits else []

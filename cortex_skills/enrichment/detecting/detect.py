@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import reading, rules
+from cortex_skills.enrichment.detecting.ciphers import ciphered, ciphers_of
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import lexicon
@@ -83,11 +84,11 @@ def _detect(text: str, depth: int, left: list[int]) -> str | None:
     kind = _squeezed(text, plain, shapes)
     if kind is not None or depth == 0:
         return kind
-    for plain in decoded(text, bool(shapes & CODE)):
+    for plain, is_disguise in decoded(text, bool(shapes & CODE)):
         left[0] -= 1
         if left[0] < 0:
             return None
-        if _detect(plain, depth - 1, left) is not None:
+        if is_disguise or _detect(plain, depth - 1, left) is not None:
             return "encoded"
     return None
 
@@ -122,6 +123,8 @@ def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
     if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
+    if turned:
+        yield from (turn(plain) for turn in ciphers_of(words))
     if (turned and len(words & _reversed()) >= _PAIR) or "\u202e" in text:
         backwards = plain[::-1]
         yield backwards
@@ -182,7 +185,7 @@ def _reversed() -> frozenset[str]:
 @cache
 def _turned() -> frozenset[str]:
     """The words by which a text is seen to be turned, either way."""
-    return _rotated() | _reversed()
+    return _rotated() | _reversed() | ciphered().keys()
 
 
 def _english() -> frozenset[str]:

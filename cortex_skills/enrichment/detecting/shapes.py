@@ -1,10 +1,10 @@
 r"""Which disguises a text may wear, seen in one pass.
 
 Rules kept here:
-- pure and linear, on RE2: one search for the sign of any of them, which most texts have none of, and a search for each
-  when there is one;
+- pure and linear, on RE2: a search for code, and one for the sign of any other, which most texts have none of; a search
+  for each when there is one;
 - a shape that is not shown is not there: whoever looks for a disguise asks here first, and then exactly;
-- of a text that is not ASCII, every shape is taken to be shown.
+- of a text that is not ASCII, every shape but that of code is taken to be shown.
 
     >>> shown("The bridge is 12 m long.") == 0
     True
@@ -32,22 +32,23 @@ _PATTERNS = (
     (CAMEL, f"(?s:{_HUMP}.*{_HUMP})"),
     (LONG, "[a-zA-Z]{16}"),
     (TURN, "(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"),
-    (CODE, CODED),
 )
 
 
 def shown(text: str) -> int:
     """The shapes that `text` shows, a bit each."""
+    whole, each, code = _patterns()
+    encoded = text.encode("utf-8", "replace")
+    found = CODE if code.search(encoded) else 0
     if not text.isascii():
-        return ALL
-    whole, each = _patterns()
-    encoded = text.encode()
-    if not whole.search(encoded):
-        return 0
-    return sum(shape for shape, pattern in each if pattern.search(encoded))
+        return found | (ALL & ~CODE)
+    if whole.search(encoded):
+        found |= sum(shape for shape, pattern in each if pattern.search(encoded))
+    return found
 
 
 @cache
-def _patterns() -> tuple[Any, tuple[tuple[int, Any], ...]]:
+def _patterns() -> tuple[Any, tuple[tuple[int, Any], ...], Any]:
+    # The signs of code count much, and those of words look far: one automaton for both would have too many states.
     whole = re2.compile("|".join(f"(?:{pattern})" for _, pattern in _PATTERNS))
-    return whole, tuple((shape, re2.compile(pattern)) for shape, pattern in _PATTERNS)
+    return whole, tuple((shape, re2.compile(pattern)) for shape, pattern in _PATTERNS), re2.compile(CODED)

@@ -1,0 +1,101 @@
+r"""Letters written as escapes: `\x49`, `%49`, `&#73;`, `=49`, `\49 `, `\111`, `\u0049`, `U+0049`, `chr(73)`, `+AEk-`.
+
+Rules kept here:
+- escapes become what they stand for where they stand, so that a text with some letters escaped is read, too;
+- bytes are UTF-8, and what is none becomes U+FFFD; numbers beyond Unicode stand for nothing;
+- RE2 finds them: linear, whatever the text is.
+
+    >>> unescaped(r"\x49gnor\u0065 &#97;%6Cl").text
+    'Ignore all'
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import re2
+
+_HEX = "[0-9A-Fa-f]"
+# Each is a run of one way to write a letter. The first five write bytes.
+_WAYS = (
+    rf"(?:\\{{1,2}}x{_HEX}{{2}})+",
+    rf"(?:%{_HEX}{{2}})+",
+    r"(?:=[0-9A-F]{2}|=\r?\n)+",
+    rf"(?:\\{_HEX}{{2}} ){{2,}}",
+    r"(?:\\{1,2}[0-3][0-7]{2})+",
+    rf"(?:\\{{1,2}}(?:U{_HEX}{{8}}|u\{{{_HEX}{{1,6}}\}}|u{_HEX}{{4}})|%u{_HEX}{{4}})+",
+    rf"(?:\bU\+{_HEX}{{4,6}}[ ,;]{{0,2}}){{2,}}",
+    r"(?i:(?:\bchr[bw]?\([0-9]{1,5}\)[ +.&]{0,3})+)",
+    r"\+[A-Za-z0-9+/]{3,}-",
+)
+_BYTES, _OCTAL, _NUMBERS, _UTF7 = 4, 4, 7, 8
+_DIGITS = re.compile(f"{_HEX}+")
+_DECIMALS = re.compile("[0-9]+")
+_BREAK = re.compile("=\r?\n")
+
+
+class Unescaped(NamedTuple):
+    """A text without its escapes, and how many plain Latin letters of it were written as one."""
+
+    text: str
+    letters: int
+
+
+def unescaped(text: str) -> Unescaped:
+    """`text` with every escape as what it stands for."""
+    letters = 0
+    if "&" in text:
+        plain = html.unescape(text)
+        letters = len(_latin_entities().findall(text)) if plain != text else 0
+        text = plain
+
+    def meaning(match: Any) -> str:
+        nonlocal letters
+        way = match.lastindex - 1
+        run = match.group()
+        meant = _meaning(way, run)
+        letters += sum(char.isascii() and char.isalpha() for char in meant)
+        return meant
+
+    return Unescaped(_pattern().sub(meaning, text), letters)
+
+
+def _meaning(way: int, run: str) -> str:
+    if way == _UTF7:
+        return _utf7(run)
+    if way < _BYTES:
+        return bytes.fromhex("".join(_DIGITS.findall(_BREAK.sub("", run).replace("x", " ")))).decode("utf-8", "replace")
+    base = 8 if way == _OCTAL else 10 if way == _NUMBERS else 16
+    codes = [int(digits, base) for digits in (_DECIMALS if way == _NUMBERS else _DIGITS).findall(run)]
+    if way == _OCTAL:
+        return bytes(codes).decode("utf-8", "replace")
+    chars = "".join(chr(code) for code in codes if code < 0x110000)
+    return chars.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _utf7(run: str) -> str:
+    bare = run[1:-1]
+    try:
+        data = base64.b64decode(bare + "=" * (-len(bare) % 4))
+    except binascii.Error:
+        return run
+    text = data[: len(data) // 2 * 2].decode("utf-16-be", "replace")
+    return text if text.isprintable() else run
+
+
+@cache
+def _pattern() -> Any:
+    return re2.compile("|".join(f"({way})" for way in _WAYS))
+
+
+@cache
+def _latin_entities() -> Any:
+    """Numeric entities of plain Latin letters, in decimal and in hexadecimal digits."""
+    return re2.compile(
+        "&#(?:0{0,6}(?:6[5-9]|[78][0-9]|9[0789]|1[01][0-9]|12[0-2])|[xX]0{0,6}(?:[46][1-9a-fA-F]|[57][0-9aA]))"
+    )
