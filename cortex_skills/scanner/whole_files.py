@@ -22,9 +22,9 @@ FILE_TOO_LARGE = _rule(
 FILE_TOO_COMPLEX = _rule(
     "file-too-complex",
     "A source that is too costly to parse",
-    "Text on which a parser would need more than time linear in its length: broken, or nested beyond reason.",
+    "Text on which a parser would need more than time linear in its length: broken beyond reason, or with 2,001 `<`.",
     "Correct its syntax, or split the file.",
-    "30,000 unclosed brackets",
+    "a source with `&!` 6,000 times",
     "a table of 20,000 rows",
 )
 FOLDER_TOO_LARGE = _rule(
