@@ -12,18 +12,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Collection
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+from cortex_skills.enrichment.pieces import Member, Piece, joined, members_of, runs, said
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 
-ROUNDS = 6
-_WORD = 24
-_REACH = 24  # words, a little more than the widest rule
-_TURN, _COLONS = 24, frozenset(":：")  # where who speaks is named
-_ENDS = frozenset(".!?;…。！？；؟।")
+if TYPE_CHECKING:
+    from cortex_skills.enrichment.detecting import Screen
 
-_Member = tuple[str | int, Any]
+ROUNDS = 6
 
 
 def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
@@ -34,40 +33,57 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
         quotations: strings that stay as they are.
 
     """
-    from cortex_skills.enrichment.detecting import detect
+    quotations = frozenset(quotations)
+    pieces = tuple(said(value, quotations))
+    if _say_nothing(pieces):
+        return Cleaned(value, ())
+    from cortex_skills.enrichment.detecting import Screen
 
-    walk = _Walk(detect, frozenset(quotations))
-    kept = walk.keep(value, ())
-    if kept is not NOTHING:
+    walk = _Walk(quotations)
+    kept = walk.keep(value, (), Screen(runs(pieces)))
+    if not walk.removals or not _say_nothing(tuple(said(kept, quotations))):
         kept = walk.keep_together(kept, (), ROUNDS)
     return Cleaned(kept, tuple(walk.removals))
+
+
+@lru_cache(maxsize=256)
+def _say_nothing(pieces: tuple[Piece, ...]) -> bool:
+    """Whether no piece is an instruction, and none are together: so of most values."""
+    from cortex_skills.enrichment.detecting import Screen
+
+    screen = Screen(runs(pieces))
+    if screen.clears_all:
+        return True
+    texts = {piece for _, piece in pieces}
+    return all(screen.kind(text) is None for text in texts) and all(
+        screen.kind(text) is None for text in joined(pieces)
+    )
 
 
 class _Walk:
     """One walk over a value, and what was removed on it."""
 
-    def __init__(self, detect: Callable[[str], str | None], quotations: Collection[str]) -> None:
+    def __init__(self, quotations: Collection[str]) -> None:
         self.removals: list[Removal] = []
-        self._detect = detect
         self._quotations = quotations
 
-    def keep(self, value: Any, path: Path) -> Any:
+    def keep(self, value: Any, path: Path, screen: Screen) -> Any:
         """What stays of `value` when each string and key is judged by itself."""
         if type(value) is str:
-            kind = None if value in self._quotations else self._detect(value)
+            kind = None if value in self._quotations else screen.kind(value)
             return value if kind is None else self._remove(kind, path)
         if type(value) is list:
-            kept = [self.keep(item, (*path, place)) for place, item in enumerate(value)]
+            kept = [self.keep(item, (*path, place), screen) for place, item in enumerate(value)]
             left = [item for item in kept if item is not NOTHING]
             return NOTHING if value and not left else left
         if type(value) is dict:
             members = {}
             for place, (key, item) in enumerate(value.items()):
-                kind = self._detect(key)
+                kind = screen.kind(key)
                 if kind is not None:
                     self._remove(kind, (*path, f"(key {place})"))
                     continue
-                kept_item = self.keep(item, (*path, key))
+                kept_item = self.keep(item, (*path, key), screen)
                 if kept_item is not NOTHING:
                     members[key] = kept_item
             return NOTHING if value and not members else members
@@ -75,9 +91,9 @@ class _Walk:
 
     def keep_together(self, value: Any, path: Path, rounds: int) -> Any:
         """What stays of `value` when its strings and keys are judged together."""
-        if type(value) not in (dict, list) or not value or self._together(_members(value)) is None:
+        if type(value) not in (dict, list) or not value or self._together(members_of(value)) is None:
             return value
-        inner = [(key, self.keep_together(item, (*path, key), rounds)) for key, item in _members(value)]
+        inner = [(key, self.keep_together(item, (*path, key), rounds)) for key, item in members_of(value)]
         members = [member for member in inner if member[1] is not NOTHING]
         for _ in range(rounds):
             kind = self._together(members)
@@ -97,7 +113,7 @@ class _Walk:
             return NOTHING
         return dict(members) if type(value) is dict else [item for _, item in members]
 
-    def _guilty(self, members: list[_Member]) -> tuple[int, int]:
+    def _guilty(self, members: list[Member]) -> tuple[int, int]:
         """The range of the fewest neighbours that together say an instruction, found by halving."""
         low, high = 1, len(members)
         while low < high:
@@ -110,15 +126,17 @@ class _Walk:
             low, high = (middle, high) if self._together(members[middle:last]) is not None else (low, middle - 1)
         return low, last
 
-    def _together(self, members: list[_Member]) -> str | None:
+    def _together(self, members: list[Member]) -> str | None:
         """The kind of instruction that members say when they are read one after the other."""
-        pieces = [(is_key, piece) for is_key, piece in _said(members) if piece not in self._quotations]
-        if len(pieces) > 1:
-            for text in _joined(pieces):
-                kind = self._detect(text)
-                if kind is not None:
-                    return kind
-        return None
+        from cortex_skills.enrichment.detecting import detect
+
+        pieces: list[Piece] = []
+        for key, item in members:
+            if type(key) is str and key not in self._quotations:
+                pieces.append((True, key))
+            pieces += said(item, self._quotations)
+        kinds = map(detect, joined(pieces))
+        return next((kind for kind in kinds if kind is not None), None)
 
     @staticmethod
     def _place(value: dict[str, Any], key: str | int) -> int:
@@ -127,62 +145,3 @@ class _Walk:
     def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
         self.removals.append(Removal(reason, pointer(path), count))
         return NOTHING
-
-
-def _joined(pieces: list[tuple[bool, str]]) -> Iterator[str]:
-    """The ways in which pieces are read as one text; a key of one word names a value, and is no part of it."""
-    values = [piece for is_key, piece in pieces if not is_key]
-    sentences = [piece for is_key, piece in pieces if not is_key or not _is_word(piece)]
-    if len(values) > 1:
-        yield from _windows(values)
-    if len(sentences) > max(len(values), 1):
-        yield from _windows(sentences)
-    for words in ([piece for piece in values if _is_word(piece)], [piece for is_key, piece in pieces if is_key]):
-        if len(words) > 1 and all(map(_is_word, words)):
-            yield " ".join(words)
-            yield "".join(words)
-
-
-def _windows(pieces: list[str]) -> Iterator[str]:
-    """Neighbours that one sentence may run through, a line each, and those that may be turns of a chat.
-
-    A window holds the words that a rule looks at, and the next one begins within it.
-    """
-    start, size = 0, 0
-    sizes = [len(piece.split()) for piece in pieces]
-    for end, piece in enumerate(pieces, 1):
-        size += sizes[end - 1]
-        whole = end == len(pieces) or piece.rstrip()[-1:] in _ENDS
-        count = end - start
-        if count > 1 and (whole or size >= 2 * _REACH):
-            yield "\n".join(pieces[start:end])
-            # The next window begins so far back that what runs through both is whole in one of them.
-            place, size = end, 0
-            while place > start + 1 and size < _REACH:
-                place -= 1
-                size += sizes[place]
-            start = place
-        if whole:
-            start, size = end, 0
-    turns = [piece for piece in pieces if not _COLONS.isdisjoint(piece[:_TURN])]
-    if len(turns) > 1:
-        yield "\n".join(turns)
-
-
-def _is_word(piece: str) -> bool:
-    return len(piece) <= _WORD and " " not in piece
-
-
-def _members(value: dict[str, Any] | list[Any]) -> list[_Member]:
-    return list(value.items()) if isinstance(value, dict) else list(enumerate(value))
-
-
-def _said(members: list[_Member]) -> Iterator[tuple[bool, str]]:
-    """Every key and string of members in order; True with a key."""
-    for key, item in members:
-        if type(key) is str:
-            yield True, key
-        if type(item) is str:
-            yield False, item
-        elif type(item) in (dict, list):
-            yield from _said(_members(item))

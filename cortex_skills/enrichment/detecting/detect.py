@@ -42,7 +42,6 @@ _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
 _LONGEST_TITLE, _CAPITALS = 80, 0.5
-# What is no more than a name cannot say anything.
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -60,9 +59,12 @@ _BLANKED = {code: " " for code in range(128) if not chr(code).isalpha()}
 @lru_cache(maxsize=4096)
 def detect(text: str) -> str | None:
     """The kind of instruction that `text` holds; None when it holds none."""
-    if text.isascii() and (len(text) < _SHORTEST or _NAME.fullmatch(text)):
-        return None
-    return _detect(text, DEPTH, [_MOST_DECODED])
+    return None if is_name(text) else _detect(text, DEPTH, [_MOST_DECODED])
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` is no more than a name, which cannot say anything."""
+    return text.isascii() and (len(text) < _SHORTEST or _NAME.fullmatch(text) is not None)
 
 
 def _detect(text: str, depth: int, left: list[int]) -> str | None:
@@ -119,7 +121,7 @@ def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
     yield plain
     if shapes & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
         yield from (plain.translate(table) for table in _LEET)
-    turned = not (plain.isascii() and _turned().isdisjoint(plain.translate(_BLANKED).split()))
+    turned = not (plain.isascii() and turned_words().isdisjoint(plain.translate(_BLANKED).split()))
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
     if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
@@ -183,7 +185,7 @@ def _reversed() -> frozenset[str]:
 
 
 @cache
-def _turned() -> frozenset[str]:
+def turned_words() -> frozenset[str]:
     """The words by which a text is seen to be turned, either way."""
     return _rotated() | _reversed() | ciphered().keys()
 

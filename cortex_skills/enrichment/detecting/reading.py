@@ -79,7 +79,7 @@ class Sentence:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a folded text that hold a word with a category."""
-    known = _lexicon()
+    known = known_words()
     if not text.isascii() and _SCRIPT.search(text):
         yield from _unspaced(text, known)
         return
@@ -140,7 +140,7 @@ def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen
 
 
 @cache
-def _lexicon() -> Lexicon:
+def known_words() -> Lexicon:
     """The lexicon, with what ends sentences and clauses among its words."""
     known = lexicon()
     known.words |= dict.fromkeys(_ENDS, END) | dict.fromkeys(_CLAUSES, CLAUSE) | dict.fromkeys(_QUOTES, QUOTED)
@@ -149,7 +149,7 @@ def _lexicon() -> Lexicon:
 
 def squeezed(letters: str) -> Iterator[Sentence]:
     """The sentences of a text of which only the letters are left; none when they are no English."""
-    row, covered = _walk(letters, _lexicon().squeezed)
+    row, covered = _walk(letters, known_words().squeezed)
     return split(row if covered >= _ENGLISH * len(letters) else [])
 
 

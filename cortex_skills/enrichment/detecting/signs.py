@@ -10,6 +10,8 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -21,6 +23,9 @@ from cortex_skills.enrichment.detecting.rules import SIGNS
 
 _MEMORY = 64 << 20
 _NOTES = "#"
+# The anchors of a pattern, and what holds their letters without being one.
+_ANCHORS = ("^", "$", r"\A", r"\z")
+_ANCHOR = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[\^$]")
 
 
 def seen_in(text: str) -> tuple[str | None, int]:
@@ -41,14 +46,50 @@ def seen_in(text: str) -> tuple[str | None, int]:
     return kind, signs
 
 
+def anywhere(texts: Iterable[str]) -> tuple[bool, int]:
+    """What a line, or some lines or words that follow each other, may be by its form in one of some folded texts.
+
+    Returns:
+        Whether it may be an instruction; and all lesser signs that it may hold, a bit each.
+
+    """
+    patterns, names = _patterns_anywhere()
+    found = {names[place] for text in texts for place in patterns.Match(text) or ()}
+    return not found <= SIGNS.keys(), sum(SIGNS[name] for name in found & SIGNS.keys())
+
+
 @cache
 def _patterns() -> tuple[Any, list[str]]:
     """All patterns, and the kind or sign that each stands for."""
+    lines = _lines()
+    return _filter(pattern for _, pattern in lines), [name for name, _ in lines]
+
+
+@cache
+def _patterns_anywhere() -> tuple[Any, list[str]]:
+    """The same, where the beginning and the end of a text may be anywhere in it."""
+    lines = _lines()
+    return _filter(_ANCHOR.sub(_without_anchor, pattern) for _, pattern in lines), [name for name, _ in lines]
+
+
+def _without_anchor(match: re.Match[str]) -> str:
+    return "" if match[0] in _ANCHORS else match[0]
+
+
+def _filter(lines: Iterable[str]) -> Any:
     options = re2.Options()
     options.max_mem = _MEMORY
     options.log_errors = False
     patterns = re2.Filter()
-    names: list[str] = []
+    for pattern in lines:
+        patterns.Add(pattern, options)
+    patterns.Compile()
+    return patterns
+
+
+def _lines() -> list[tuple[str, str]]:
+    """The names and patterns of `patterns.txt`."""
+    lines: list[tuple[str, str]] = []
     parts: dict[str, str] = {}
     for line in files(__package__).joinpath("patterns.txt").read_text(encoding="utf-8").splitlines():
         name, _, pattern = line.partition("\t")
@@ -59,7 +100,5 @@ def _patterns() -> tuple[Any, list[str]]:
         elif not name.startswith(_NOTES):
             for part, meaning in parts.items():
                 pattern = pattern.replace(part, meaning)
-            patterns.Add(pattern, options)
-            names.append(name)
-    patterns.Compile()
-    return patterns, names
+            lines.append((name, pattern))
+    return lines

@@ -1,0 +1,58 @@
+"""What a text must hold before any rule can hold in it, asked of all rules at once.
+
+Rules kept here:
+- a rule needs its head, a category of each of its groups, and one of its signs, wherever they stand in the text;
+- which rules have a group filled is a row of bits, one row after the other in one number: what a word fills is such a
+  number, what a text fills is the sum (by bits) of its words', and a few shifts tell whether a rule has all its groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial, reduce
+from operator import or_
+
+from cortex_skills.enrichment.detecting.rules import RULES, Rule
+
+_SIGNS = 5  # the row behind the head and four needs
+_ALL = (1 << len(RULES)) - 1
+_ONE, _TWO, _THREE = (rows * len(RULES) for rows in (1, 2, 3))
+
+
+def may_hold(filled: int) -> bool:
+    """Whether a rule has all its groups in what the words and the signs of a text fill together."""
+    halves = filled & filled >> _THREE
+    return bool(halves & halves >> _ONE & halves >> _TWO & _ALL)
+
+
+@cache
+def filled_by(categories: int) -> int:
+    """What a word with these categories fills."""
+    bits = (1 << place for place in range(categories.bit_length()))
+    return reduce(or_, (_filled_by_one(bit) for bit in bits if categories & bit), 0)
+
+
+@cache
+def _filled_by_one(category: int) -> int:
+    heads = _row(0, lambda rule: rule.head & category)
+    needs = (_row(group, partial(_need, group, category)) for group in range(1, _SIGNS))
+    return reduce(or_, needs, heads)
+
+
+@cache
+def filled_from_the_start(signs: int) -> int:
+    """What is filled without a word in a text with these signs: the groups that a rule has not, and the signs."""
+    needs = (_row(group, partial(_has_not, group)) for group in range(1, _SIGNS))
+    return reduce(or_, needs, _row(_SIGNS, lambda rule: not rule.signs or rule.signs & signs))
+
+
+def _need(group: int, category: int, rule: Rule) -> int:
+    return rule.need[group - 1] & category if group <= len(rule.need) else 0
+
+
+def _has_not(group: int, rule: Rule) -> bool:
+    return group > len(rule.need)
+
+
+def _row(group: int, fills: Callable[[Rule], int | bool]) -> int:
+    return sum(1 << (group * len(RULES) + place) for place, rule in enumerate(RULES) if fills(rule))
