@@ -69,7 +69,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
             yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
             if "=?" in text:
                 yield Decoded(_HEADER_WORD.sub("\n", plain).replace("_", " "), False)
-    if ("%20" in text and "=" in text) or (text.count("+") > _GROUPS and len(_PLUS.findall(text)) > _GROUPS):
+    if ("%20" in text and "=" in text) or (text.count("+") >= _GROUPS and len(_PLUS.findall(text)) >= _GROUPS):
         yield Decoded(unescaped(_FIELD.sub("\n", text.replace("+", " "))).text, False)
     if not shows_code:
         return

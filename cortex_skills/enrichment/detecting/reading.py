@@ -54,7 +54,11 @@ _CLOSING = frozenset(")]}'")
 _AFTER_NOUN = frozenset({"of", ":", "is", "was", "are", "were"})
 _JOINING = frozenset({"and", "or", "but"})
 _BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please"})
-_NOT = BITS["not"]
+_NOT, _IGNORE = BITS["not"], BITS["ignore"]
+# What may be ignored is an order in other words; what is forbidden is none, unless it is what protects.
+_PERMITTING = _words("can may could might safely freely")
+_DEEDS = sum(BITS[name] for name in ("act", "send", "execute", "wipe", "launch"))
+_PROTECTIVE = _words("block reject stop disable revoke lock refuse cancel")
 _ENGLISH = 0.55  # of the letters of a text that was squeezed belong to words that are known
 
 
@@ -126,6 +130,10 @@ def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen
             return mask if mask & ORDER else mask & ~VERBS
         return mask | (ORDER if before != "," or order_seen or tokens[0] in _LEADING else MAYBE)
     earlier = tokens[place - 2] if place > 1 else ""
+    if kind & _NOT and mask & _DEEDS and tokens[place] not in _PROTECTIVE:
+        mask &= ~_DEEDS
+    if mask & _IGNORE and before in _PERMITTING:
+        return mask | MAYBE
     if before in _JOINING:
         return mask | (ORDER if order_seen else MAYBE)
     if before in _BEFORE_ORDER:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from cortex_skills.enrichment.detecting.lexicon import BITS, LATE, ORDER
+from cortex_skills.enrichment.detecting.lexicon import BITS, LATE, ORDER, VERBS
 from cortex_skills.enrichment.detecting.reading import CLAUSE, MAYBE, QUOTED, Sentence
 
 # What the text as a whole holds; found by `signs`.
@@ -68,16 +68,19 @@ def _rule(
     return Rule(kind, mask, tuple(map(_any, need)), signs, back, ahead, ordering, soft, _any(unless))
 
 
-_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter")
+_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule")
 
 RULES: tuple[Rule, ...] = (
     # Overriding what a model was told.
     _rule("override", "strong_override"),
+    _rule("override", "overrule"),
+    _rule("override", "outrank", "instructions prompt", "you prompt", back=6, ahead=8),
+    _rule("override", "told", "you prior", "only", "here", back=6, ahead=14),
     _rule("override", "ignore", "instructions prompt", "prior you model from_now new only here me", unless="not"),
     _rule("override", "ignore", "told", "you prior many model", unless="not", soft=True),
     _rule("override", "ignore", "told instructions prompt", "strong_override from_now say only here"),
-    _rule("override", "not", "follow ignore", "instructions prompt told", ahead=8),
-    _rule("override", "void", "instructions prompt", "you here model follow only say act", back=12),
+    _rule("override", "not", "follow ignore", "instructions prompt told rulebook", ahead=8),
+    _rule("override", "void", "instructions prompt", "you model helper follow only say", back=12),
     _rule("override", "void", "prompt", back=10),
     _rule("override", "follow", "here me", "only from_now", back=8),
     _rule("override", "follow", "new here", "instructions", "only from_now void"),
@@ -86,7 +89,7 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "from_now", "instructions", "void not", "you", back=8),
     _rule("override", "ignore", "rulebook prompt", ahead=5, back=3, unless="not"),
     _rule("override", "follow", "me", "not user", ahead=6, back=2),
-    _rule("override", "not", "use execute say chat", "here", "prior reply data", ahead=6, back=1),
+    _rule("override", "not", "use execute say chat", "here", "prior data", ahead=6, back=1),
     _rule("override", "ignore", "prior here", "say reveal chat write only"),
     # Another role.
     _rule("role", "strong_role", soft=True),
@@ -97,10 +100,10 @@ RULES: tuple[Rule, ...] = (
     _rule("role", "pretend", "free_of rulebook", ahead=6),
     _rule("role", "free_of", "model"),
     _rule("role", "free_of", "say pretend", "you me", back=8),
-    _rule("role", "mode", "pretend use", back=6),
+    _rule("role", "mode", "pretend use execute", back=6),
     _rule("role", "mode", "model you free_of check instructions", "void free_of instructions pretend check", back=6),
     _rule("role", "henceforth", "you say chat reveal pretend send", ahead=8, back=12),
-    _rule("role", "claim", "act say reveal send judge leak you", ahead=14),
+    _rule("role", "claim", "act say reveal send judge leak you", ahead=14, unless="want"),
     # Words said by others than the skill.
     _rule("fake_turn", "note", "model", "say act use urgent only modal user check here", ahead=20, back=2),
     _rule("fake_turn", "note", "helper model", "modal act say hide", ahead=14, back=1, unless="part"),
@@ -132,24 +135,28 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
     _rule("urgency", "when_asked", "modal", ahead=6),
     _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
-    _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4),
+    _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4, soft=True),
     _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
     _rule("urgency", "not", "say reveal", "target", ahead=4, back=1),
     _rule("action", "act", "goods", "part", ahead=6),
     _rule("urgency", "urgent", "you", "when_asked", ahead=16),
     _rule("urgency", "judge", "target", ahead=7, back=3),
+    _rule("urgency", "reveal", "target", "praise", ahead=6, back=0),
     _rule("urgency", "judge", "here", "only", ahead=6, back=1),
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     # What is to be done in the user's name.
-    _rule("action", "chat", "manner only quoted reply free_of", soft=True, ahead=4, back=1, unless="not"),
-    _rule("action", "wipe", "data goods", "many me", ahead=6),
+    _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=4, back=1, unless="not either"),
+    _rule("action", "wipe", "data goods", "many me", ahead=6, unless="spare"),
     _rule("action", "write say", "from_now", "genre only say not", ahead=8),
-    _rule("action", "utter", "quoted", back=3, ahead=4),
-    _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8),
-    _rule("action", "act", "goods", "user you me", ahead=12),
-    _rule("action", "act", "goods", "check hide many", ahead=10),
-    _rule("action", "act", "prize", back=2, ahead=6),
+    _rule("action", "utter", "quoted", back=3, ahead=4, unless="either"),
+    _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8, soft=True),
+    _rule("action", "act", "goods", "user me", ahead=12),
+    _rule("action", "act", "goods", "you", "modal model", ahead=12, unless="not"),
+    _rule("action", "act", "goods", "check hide many", ahead=10, unless="spare"),
+    _rule("action", "act judge", "blind", ahead=5),
+    _rule("action", "act", "secret", "quoted", ahead=8),
+    _rule("action", "act", "prize", back=2, ahead=6, unless="you"),
     _rule("action", "act", "goods", signs=MAIL | URL, ahead=8),
     _rule("action", "act", "secret", "part", ahead=6),
     _rule("action", "act send", signs=MONEY, ahead=10),
@@ -158,8 +165,7 @@ RULES: tuple[Rule, ...] = (
     # Commands and programs.
     _rule("command", "execute use act send write", signs=RISKY, ahead=10),
     _rule("command", "launch", signs=URL, ahead=10),
-    _rule("command", "use", "terminal", ahead=3, back=3),
-    _rule("command", "wipe", "sysobj", ahead=4, back=2),
+    _rule("command", "wipe", "sysobj", ahead=7, back=2),
     _rule("command", "execute", "command", "user model when_asked me", ahead=10, back=8),
     _rule("command", "execute", "command", "reply", ahead=14),
     _rule("command", "act", "data", "hide user", ahead=12),
@@ -178,7 +184,7 @@ RULES: tuple[Rule, ...] = (
     _rule("exfiltration", "send", "data reply secret", "user you", signs=URL | MAIL | PLACEHOLDER, ahead=14),
     _rule("exfiltration", "send", "data reply secret", "user many", ahead=10),
     _rule("exfiltration", "send", "data reply", "secret", ahead=8),
-    _rule("exfiltration", "send", "user", signs=URL, ahead=8),
+    _rule("exfiltration", "send", "user", signs=URL | MAIL, ahead=8),
     _rule("exfiltration", "use execute", "secret reply", signs=URL, ahead=14),
 )
 
@@ -186,6 +192,7 @@ _HEADS = 0
 for _each in RULES:
     _HEADS |= _each.head
 _TO_READER = BITS["you"] | BITS["model"]
+_SPOKEN_TO = _TO_READER | BITS["helper"]
 _ANY = -1
 _BEFORE_VERB = 3
 # What is asked of a sentence before its words are looked at one by one: the rules by their head, at most four groups.
@@ -204,11 +211,15 @@ def judge(sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], 
     """The kind of instruction that one of the sentences gives; None when none does."""
     for sentence in sentences:
         # Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
-        rules = _possible(reduce(or_, sentence.row), signs)
+        whole = reduce(or_, sentence.row)
+        rules = _possible(whole, signs)
         if rules:
             row = sentence.placed()
             # Commas and the like are no words: they take no room in a window.
             words = [mask for mask in row if mask != CLAUSE]
+            if not whole & _SPOKEN_TO:
+                # What somebody else must do, or is told to do, is told.
+                words = [mask & ~VERBS if mask & MAYBE and not mask & ORDER else mask for mask in words]
             for bit, rule in rules:
                 if _holds(rule, bit, words) and not (rule.soft and is_title()):
                     return rule.kind
