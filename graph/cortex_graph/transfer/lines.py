@@ -4,7 +4,8 @@ Rules kept here:
 - in these formats a statement has a line to itself, and no line tells anything about another (RDF 1.1 N-Triples §2,
   N-Quads §2). So a block of whole lines is read as a file is, and a line that breaks is found in its block alone;
 - a block that holds nothing but triples of one graph, one in each line, is plain: less the name of that graph it is
-  N-Triples as it stands. Nothing goes on that was not parsed as what it goes on as;
+  N-Triples as it stands. Nothing goes on that was not seen to be what it goes on as: by one expression, which most
+  lines fit (`grammar.py`), else by the parser;
 - whatever is otherwise is not plain, and is taken statement by statement: blank nodes, triple terms, comments, blank
   lines, several graphs, other spacing than that of the first line, a line that breaks.
 """
@@ -20,11 +21,13 @@ from typing import IO
 from pyoxigraph import DefaultGraph, NamedNode, RdfFormat, parse
 
 from cortex_graph.errors import invalid
+from cortex_graph.transfer.grammar import are_triples
 
 FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 BLOCK = 1 << 20
 LONGEST = 64 << 20  # of a line; the engine takes no term beyond a quarter of it
 _NOT_PLAIN = (b"_:", b"<<")
+_END = b".\n"
 _LINE = re.compile(r"\bline (\d+)")
 
 
@@ -55,16 +58,22 @@ def plain(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -
         is_data: whether the triples of a graph are wanted.
 
     """
-    if not block.endswith(b"\n") or any(sign in block for sign in _NOT_PLAIN):
+    if not block.endswith(b"\n"):
         return None
     lines = block.count(b"\n")
     try:
-        triples = _without_graph(block, lines, form, is_data)
-        if triples is None or _length(parse(triples, RdfFormat.N_TRIPLES)) != lines:
+        end = _end(block, form, is_data)
+        if end is None:
             return None
+        triples = block if end == _END else block.replace(end, _END)
+        if are_triples(block, end):
+            return triples, lines
+        is_of_all = len(block) - len(triples) == lines * (len(end) - len(_END))
+        if not is_of_all or any(sign in block for sign in _NOT_PLAIN):
+            return None
+        return (triples, lines) if _length(parse(triples, RdfFormat.N_TRIPLES)) == lines else None
     except SyntaxError:
         return None
-    return triples, lines
 
 
 def breaks(block: bytes) -> int:
@@ -81,25 +90,24 @@ def moved(error: SyntaxError, lines: int) -> SyntaxError:
     return SyntaxError(f"{place}{colon}{problem}", at)
 
 
-def _without_graph(block: bytes, lines: int, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -> bytes | None:
-    """The block, when all its lines end as the first does, with the name of a graph, less that; it may not be valid.
+def _end(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -> bytes | None:
+    """How the first line of a block ends, from the name of its graph on; None when it is not plain.
 
     The first line is valid with that end. Another that has it, and is a triple without it, is a triple of that graph.
     """
     line = block[: block.index(b"\n") + 1]
+    if any(sign in line for sign in _NOT_PLAIN):
+        return None
     statements = list(parse(line, form))
     if len(statements) != 1:
         return None
     graph = statements[0].graph_name
     if isinstance(graph, DefaultGraph):
-        return block
+        return _END
     if not isinstance(graph, NamedNode) or not is_data(graph):
         return None
     before, name, after = line.rpartition(str(graph).encode())
-    end = name + after
-    triples = block.replace(end, b".\n")
-    is_of_all = len(block) - len(triples) == lines * (len(end) - len(b".\n"))
-    return triples if before and is_of_all else None
+    return name + after if before else None
 
 
 def _length(quads: Iterable[object]) -> int:

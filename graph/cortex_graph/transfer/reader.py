@@ -12,7 +12,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -150,6 +149,8 @@ class Reading:
             return term
         number = self._nodes.setdefault(term.value, len(self._nodes) + 1)
         if not self._digest:
+            import hashlib
+
             with self._file.open("rb") as file:
                 self._digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
         return self._names.node(f"{self._names.prefix}genid:{self._digest}-{number}")
@@ -204,6 +205,7 @@ def _bound_memory() -> None:
         import resource
     except ImportError:  # Windows
         return
+    os.environ["RUST_BACKTRACE"] = "0"  # where no memory is left, writing one may never end
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     with suppress(OSError, ValueError):
