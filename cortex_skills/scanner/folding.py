@@ -101,9 +101,16 @@ def _unary(known: Gathering, node: Node) -> Value:
 
 
 def _array(known: Gathering, node: Node) -> Value:
-    if len(node.children) > LIST_LIMIT or any(part.kind == "spread_element" for part in node.children):
-        return None
-    return tuple(known.value(part) for part in node.children)
+    items: tuple[Value, ...] = ()
+    for part in node.children[: LIST_LIMIT + 1]:
+        is_spread = part.kind == "spread_element" and bool(part.children)
+        given = known.value(part.children[0] if is_spread else part)
+        if is_spread and not isinstance(given, str | tuple):
+            return None
+        items += tuple(given) if is_spread and isinstance(given, str | tuple) else (given,)
+        if len(items) > LIST_LIMIT:
+            return None
+    return items
 
 
 def _transparent(known: Gathering, node: Node) -> Value:

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - only functions without side effects, and only what hides a name in practice: joining, splitting, reversing, character
-  codes, base64, percent encoding;
+  codes, base64, percent encoding, JSON;
 - a result that JavaScript might compute differently is unknown (None), never a guess;
 - no result is larger than the limits of `values`.
 """
@@ -11,11 +11,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
+from typing import Literal, cast
 from urllib.parse import unquote
 
 from cortex_skills.scanner.text_literals import number_value
 from cortex_skills.scanner.values import LIST_LIMIT, TEXT_LIMIT, Value
+
+# ECMA-262, WhiteSpace and LineTerminator: what `trim` takes away.
+_WHITE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+_UNICODE_ESCAPE = re.compile("%u([0-9a-fA-F]{4})")
 
 
 def concat(left: Value, right: Value) -> Value:
@@ -97,6 +105,22 @@ def _from_percent(arguments: Sequence[Value]) -> Value:
     return unquote(arguments[0]) if arguments and isinstance(arguments[0], str) else None
 
 
+def _unescaped(arguments: Sequence[Value]) -> Value:
+    if not arguments or not isinstance(arguments[0], str):
+        return None
+    return unquote(_UNICODE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), arguments[0]))
+
+
+def _from_json(arguments: Sequence[Value]) -> Value:
+    if not arguments or not isinstance(arguments[0], str):
+        return None
+    try:
+        value = json.loads(arguments[0])
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
 def _text(arguments: Sequence[Value]) -> Value:
     return as_text(arguments[0]) if arguments else None
 
@@ -174,6 +198,18 @@ def _replace(count: int) -> Callable[[str, Sequence[Value]], Value]:
     return replace
 
 
+def _normalized(text: str, arguments: Sequence[Value]) -> Value:
+    form = arguments[0] if arguments else "NFC"
+    if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        return None
+    return bounded(unicodedata.normalize(cast(Literal["NFC", "NFD", "NFKC", "NFKD"], form), text))
+
+
+def _item(items: tuple[Value, ...], arguments: Sequence[Value]) -> Value:
+    place = arguments[0] if arguments else 0
+    return items[place] if isinstance(place, int) and -len(items) <= place < len(items) else None
+
+
 def _repeat(text: str, arguments: Sequence[Value]) -> Value:
     times = arguments[0] if len(arguments) == 1 else None
     return text * times if isinstance(times, int) and 0 <= times * len(text) <= TEXT_LIMIT and times >= 0 else None
@@ -195,19 +231,21 @@ def _tail(text: str, arguments: Sequence[Value]) -> Value:
 
 
 _GLOBALS: dict[tuple[str | None, ...], Callable[[Sequence[Value]], Value]] = {
+    ("JSON", "parse"): _from_json,
     ("String",): _text,
     ("String", "fromCharCode"): _from_char_codes,
     ("String", "fromCodePoint"): _from_char_codes,
     ("atob",): _from_base64,
     ("decodeURI",): _from_percent,
     ("decodeURIComponent",): _from_percent,
-    ("unescape",): _from_percent,
+    ("unescape",): _unescaped,
 }
 _TEXT_METHODS: dict[str, Callable[[str, Sequence[Value]], Value]] = {
     "at": _character,
     "charAt": _character,
     "charCodeAt": _character_code,
     "codePointAt": _character_code,
+    "normalize": _normalized,
     "repeat": _repeat,
     "replace": _replace(1),
     "replaceAll": _replace(-1),
@@ -218,12 +256,18 @@ _TEXT_METHODS: dict[str, Callable[[str, Sequence[Value]], Value]] = {
     "slice": _slice,
     "split": _split,
     "toString": lambda text, _arguments: text,
+    "toLocaleLowerCase": lambda text, _arguments: bounded(text.lower()),
+    "toLocaleUpperCase": lambda text, _arguments: bounded(text.upper()),
     "toLowerCase": lambda text, _arguments: bounded(text.lower()),
-    "trim": lambda text, _arguments: text.strip(),
+    "trim": lambda text, _arguments: text.strip(_WHITE),
+    "trimEnd": lambda text, _arguments: text.rstrip(_WHITE),
+    "trimStart": lambda text, _arguments: text.lstrip(_WHITE),
     "valueOf": lambda text, _arguments: text,
 }
 _LIST_METHODS: dict[str, Callable[[tuple[Value, ...], Sequence[Value]], Value]] = {
+    "at": _item,
     "concat": _append_items,
     "join": _join,
     "reverse": lambda items, _arguments: items[::-1],
+    "toReversed": lambda items, _arguments: items[::-1],
 }

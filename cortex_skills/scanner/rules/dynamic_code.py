@@ -4,7 +4,7 @@ Rules kept here:
 - `eval`, `Function` and its relatives are reported where they are reached, under any name and by any route, even if
   they are not called there; comparing with them or asking for their type is no finding;
 - the constructor of anything, called like a function or given arguments by `new`, is a way to `Function`; `new` of
-  `this.constructor` is how a class copies itself;
+  `this.constructor` is how a class copies itself. Taken by its descriptor, it is meant to be called;
 - a timer given text instead of a function is `eval`;
 - the global object may be read by known names only: handed on or indexed by what is not known, it leads anywhere.
 """
@@ -42,6 +42,8 @@ _CALLING = frozenset({"apply", "bind", "call", None})
 _TIMERS = frozenset({("setImmediate",), ("setInterval",), ("setTimeout",)})
 _TEXT_KINDS = frozenset({"string", "template_string"})
 _MODULES = frozenset({"vm", "v8", "repl"})
+_DESCRIPTOR = frozenset({("Object", "getOwnPropertyDescriptor"), ("Reflect", "getOwnPropertyDescriptor")})
+_DESCRIPTORS = ("Object", "getOwnPropertyDescriptors")
 _CONSTRUCTORS = frozenset({Kind.CONSTRUCTOR, Kind.OWN_CONSTRUCTOR})
 
 _HINT_GLOBAL = "Name the global that you need, directly and in full."
@@ -85,6 +87,8 @@ def _of_call(program: Program, call: Node) -> Iterator[Hit]:
         yield Hit(
             RULE, call, "the constructor of an object is called; for a function that is `Function`", _HINT_CONSTRUCTOR
         )
+    elif isinstance(value, Global) and _is_descriptor_of_constructor(program, call, value.path):
+        yield Hit(RULE, call, "the constructor of an object is taken by its descriptor", _HINT_CONSTRUCTOR)
     elif isinstance(value, Global) and value.path in _TIMERS:
         arguments = program.arguments(call)
         if arguments and _is_text(program, arguments[0]):
@@ -97,6 +101,13 @@ def _is_constructor_call(program: Program, call: Node, callee: Node, value: Valu
     target, name = callee.child("object"), callee.child("property")
     calling = name is not None and program.tree.source(name) in ("apply", "bind", "call")
     return calling and program.facts.value(target) in _CONSTRUCTORS
+
+
+def _is_descriptor_of_constructor(program: Program, call: Node, path: tuple[str | None, ...]) -> bool:
+    given = [program.facts.value(argument) for argument in program.arguments(call)]
+    if path in _DESCRIPTOR:
+        return given[1:2] == ["constructor"]
+    return path == _DESCRIPTORS and bool(given) and isinstance(given[0], Global) and given[0].path[:1] == _FUNCTION
 
 
 def _is_text(program: Program, argument: Node) -> bool:
