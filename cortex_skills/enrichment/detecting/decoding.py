@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import re2
@@ -78,7 +78,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
         for count, run in enumerate(pattern.finditer(encoded)):
             if count == _MOST_RUNS:
                 break
-            for plain in decode(run.group().decode("utf-8", "replace")):
+            for plain in _read(decode, run.group()):
                 yield Decoded(plain, spells and _is_sentence(plain))
     for run in _put_together(text):
         for plain in _based(run):
@@ -108,6 +108,12 @@ def _patterns() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
     )
 
 
+@lru_cache(maxsize=1024)
+def _read(decode: Callable[[str], Iterator[str]], run: bytes) -> tuple[str, ...]:
+    """What a run says; it stands in a text, and in what that text is read together with."""
+    return tuple(decode(run.decode("utf-8", "replace")))
+
+
 def _is_sentence(text: str) -> bool:
     """Whether a text is a sentence, by its words in Latin letters."""
     words = [word for word in text.split() if word.isascii() and word.strip(".,:;!?'\"").isalpha()]
@@ -126,8 +132,13 @@ def _based(run: str) -> Iterator[str]:
 
 def _put_together(text: str) -> Iterator[str]:
     """Runs that were broken into groups of one length, of which only the last may be shorter."""
+    pieces = _GROUP_ENDS.split(text)
+    sizes = list(map(len, pieces))
+    triples = zip(sizes, sizes[1:], sizes[2:], strict=False)
+    if not any(first == second == third > 1 for first, second, third in triples):
+        return
     group: list[str] = []
-    for piece in (*_GROUP_ENDS.split(text), ""):
+    for piece in (*pieces, ""):
         fits = _ALPHABET.fullmatch(piece) is not None and len(piece) <= _LONGEST_GROUP
         if group and fits and len(piece) == len(group[0]):
             group.append(piece)

@@ -14,12 +14,27 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
 
-from cortex_skills.enrichment.detecting import reading, rules
+from cortex_skills.enrichment.detecting import necessary, reading, rules
 from cortex_skills.enrichment.detecting.ciphers import ciphered, ciphers_of
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import lexicon
-from cortex_skills.enrichment.detecting.shapes import CAMEL, CODE, DIGITS, LETTERS, LONG, TURN, shown
+from cortex_skills.enrichment.detecting.shapes import (
+    ALL,
+    BREAKS,
+    CAMEL,
+    CODE,
+    DIGITS,
+    DOUBLES,
+    EVERYTHING,
+    LETTERS,
+    LONG,
+    TURN,
+    TURNED,
+    WORDS,
+    doubled_letters,
+    shown,
+)
 from cortex_skills.enrichment.detecting.signs import seen_in
 
 DEPTH = 3
@@ -57,9 +72,15 @@ _BLANKED = {code: " " for code in range(128) if not chr(code).isalpha()}
 
 
 @lru_cache(maxsize=4096)
-def detect(text: str) -> str | None:
-    """The kind of instruction that `text` holds; None when it holds none."""
-    return None if is_name(text) else _detect(text, DEPTH, [_MOST_DECODED])
+def detect(text: str, doubts: int = EVERYTHING) -> str | None:
+    """The kind of instruction that `text` holds; None when it holds none.
+
+    Args:
+        text: any text.
+        doubts: what may be in it, as bits of `shapes`, when that is known already.
+
+    """
+    return None if is_name(text) else _detect(text, DEPTH, [_MOST_DECODED], doubts)
 
 
 def is_name(text: str) -> bool:
@@ -67,26 +88,27 @@ def is_name(text: str) -> bool:
     return text.isascii() and (len(text) < _SHORTEST or _NAME.fullmatch(text) is not None)
 
 
-def _detect(text: str, depth: int, left: list[int]) -> str | None:
+def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) -> str | None:
     if not text.isascii() and _is_hidden(text):
         return "hidden"
     if "\x1b" in text:
         if _CONCEALED.search(text):
             return "hidden"
         text = _ANSI.sub("", text)
-    shapes = shown(text)
-    if shapes & TURN and _SHOUTED_TURN.search(text):
+    if doubts == EVERYTHING:
+        doubts ^= ALL ^ shown(text)
+    if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
     plain = look_alike(fold(text))
     is_title = partial(_is_title, text)
-    for view in _views(text, plain, shapes):
+    for view in _views(text, plain, doubts):
         kind = _judge(view, is_title)
         if kind is not None:
             return kind
-    kind = _squeezed(text, plain, shapes)
+    kind = _squeezed(text, plain, doubts)
     if kind is not None or depth == 0:
         return kind
-    for plain, is_disguise in decoded(text, bool(shapes & CODE)):
+    for plain, is_disguise in decoded(text, bool(doubts & CODE)):
         left[0] -= 1
         if left[0] < 0:
             return None
@@ -109,18 +131,43 @@ def _is_hidden(text: str) -> bool:
 
 def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
     kind, signs = seen_in(view)
-    return kind if kind is not None else rules.judge(reading.sentences(view), signs, is_title)
+    if kind is not None or (view.isascii() and not necessary.may_say(view, signs)):
+        return kind
+    return rules.judge(reading.sentences(view), signs, is_title)
 
 
-def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
+def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
     """The text as it may be meant to be read; as it is written first, then as it looks."""
-    if not plain.isascii() or not text.isascii():
+    is_ascii = plain.isascii() and text.isascii()
+    if not is_ascii:
         folded = fold(text)
         if folded != plain:
             yield folded
-    yield plain
-    if shapes & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
+    if doubts & WORDS:
+        yield plain
+    if doubts & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
         yield from (plain.translate(table) for table in _LEET)
+    if doubts & TURNED:
+        yield from _turned(text, plain)
+    if doubts & WORDS and plain.count(" ") >= _PAIR and (text[:1].islower() or _FIRST_ENDS.match(text)):
+        yield " ".join(reversed(plain.split()))
+    if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
+        yield plain.replace("\n", " ")
+    if not is_ascii and _TURNED.search(text):
+        yield fold(_TURNED.sub("\n", text))
+    if doubts & BREAKS and is_hyphenated(plain):
+        yield _HYPHENS.sub("", plain)
+    if doubts & LETTERS and _LETTER_BY_LETTER.search(plain):
+        yield _BETWEEN_LETTERS.sub(r"\1", plain)
+        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
+    if doubts & DOUBLES and is_doubled(plain):
+        single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
+        yield single
+        yield " ".join(known.get(word, word) for word in single.split())
+
+
+def _turned(text: str, plain: str) -> Iterator[str]:
+    """What was written with other letters of the alphabet, or from the end to the beginning."""
     turned = not (plain.isascii() and turned_words().isdisjoint(plain.translate(_BLANKED).split()))
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
     if turned and len(words & _rotated()) >= _PAIR:
@@ -131,38 +178,41 @@ def _views(text: str, plain: str, shapes: int) -> Iterator[str]:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
-    if plain.count(" ") >= _PAIR and (text[:1].islower() or _FIRST_ENDS.match(text)):
-        yield " ".join(reversed(plain.split()))
-    if plain.count("\n") * _WORD > len(plain):
-        yield plain.replace("\n", " ")
-    if _TURNED.search(text):
-        yield fold(_TURNED.sub("\n", text))
-    if plain.count("-") >= _HUMPS and len(_HYPHENS.findall(plain)) >= _HUMPS:
-        yield _HYPHENS.sub("", plain)
-    if shapes & LETTERS and _LETTER_BY_LETTER.search(plain):
-        yield _BETWEEN_LETTERS.sub(r"\1", plain)
-        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
+
+
+def is_doubled(plain: str) -> bool:
+    """Whether letters are doubled more often than in words."""
+    if plain.isascii() and doubled_letters(plain.encode()).count(0) < _HUMPS:
+        return False
     doubled = len(_DOUBLED.findall(plain))
-    if doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain)):
-        single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
-        yield single
-        yield " ".join(known.get(word, word) for word in single.split())
+    return doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain) is not None)
 
 
-def _squeezed(text: str, plain: str, shapes: int) -> str | None:
+def is_hyphenated(plain: str) -> bool:
+    """Whether some words stand with hyphens between them."""
+    return plain.count("-") >= _HUMPS and len(_HYPHENS.findall(plain)) >= _HUMPS
+
+
+def _squeezed(text: str, plain: str, doubts: int) -> str | None:
     """The kind of a text whose words were broken up, or run together."""
-    if shapes & CAMEL and len(_CAMEL.findall(text)) >= _HUMPS:
+    if doubts & CAMEL and len(_CAMEL.findall(text)) >= _HUMPS:
         kind = rules.judge(reading.sentences(fold(_CAMEL.sub(" ", text))))
         if kind is not None:
             return kind
-    spans = [match.group() for shape, pattern in _SPANS if shapes & shape for match in pattern.finditer(plain)]
-    if sum(map(plain.count, _BREAKS)) * _WORD > len(plain) and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain):
+    spans = [match.group() for shape, pattern in _SPANS if doubts & shape for match in pattern.finditer(plain)]
+    if doubts & BREAKS and is_broken(plain):
         spans.append(plain)
     for span in spans:
         kind = rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))
         if kind is not None:
             return kind
     return None
+
+
+def is_broken(plain: str) -> bool:
+    """Whether what breaks words stands in them more often than in names of files and the like."""
+    many = sum(map(plain.count, _BREAKS)) * _WORD > len(plain)
+    return many and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain)
 
 
 @cache

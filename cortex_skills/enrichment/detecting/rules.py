@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "leak reveal", "tool", "you", ahead=10, back=1),
     _rule("secret", "helper model", "modal", "secret prompt", ahead=8),
     _rule("secret", "reveal", "secret", "part", ahead=6, back=3),
-    _rule("secret", "leak", "secret prompt instructions", ahead=6),
+    _rule("secret", "leak", "secret prompt instructions", ahead=6, unless="not"),
     _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
     _rule("secret", "question", "reply", "prior here", ahead=8, back=1, unless="modal"),
     _rule("secret", "question", "secret prompt told instructions", "you", ahead=8, back=1),
@@ -133,12 +133,12 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "model", "modal", "say act reveal send use praise", ahead=14),
     _rule("urgency", "model", "say act", "praise", ahead=14),
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
-    _rule("urgency", "when_asked", "modal", ahead=6),
+    _rule("urgency", "when_asked", "modal", ahead=6, unless="not"),
     _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
     _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4, soft=True),
     _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
     _rule("urgency", "not", "say reveal", "target", ahead=4, back=1),
-    _rule("action", "act", "goods", "part", ahead=6),
+    _rule("action", "act", "goods", "part", ahead=6, unless="able"),
     _rule("urgency", "urgent", "you", "when_asked", ahead=16),
     _rule("urgency", "judge", "target", ahead=7, back=3),
     _rule("urgency", "reveal", "target", "praise", ahead=6, back=0),
@@ -146,15 +146,16 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     # What is to be done in the user's name.
-    _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=4, back=1, unless="not either"),
+    _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=4, back=2, unless="not either"),
+    _rule("action", "chat", "reply", "user", ahead=8, unless="not"),
     _rule("action", "wipe", "data goods", "many me", ahead=6, unless="spare"),
     _rule("action", "write say", "from_now", "genre only say not", ahead=8),
     _rule("action", "utter", "quoted", back=3, ahead=4, unless="either"),
     _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8, soft=True),
     _rule("action", "act", "goods", "user me", ahead=12),
     _rule("action", "act", "goods", "you", "modal model", ahead=12, unless="not"),
-    _rule("action", "act", "goods", "check hide many", ahead=10, unless="spare"),
-    _rule("action", "act judge", "blind", ahead=5),
+    _rule("action", "act", "goods", "check hide many", ahead=10, unless="spare able"),
+    _rule("action", "act judge", "blind", ahead=9),
     _rule("action", "act", "secret", "quoted", ahead=8),
     _rule("action", "act", "prize", back=2, ahead=6, unless="you"),
     _rule("action", "act", "goods", signs=MAIL | URL, ahead=8),
@@ -182,7 +183,7 @@ RULES: tuple[Rule, ...] = (
     # Carrying data out.
     _rule("exfiltration", "send", "data reply secret", signs=URL | MAIL, ahead=14),
     _rule("exfiltration", "send", "data reply secret", "user you", signs=URL | MAIL | PLACEHOLDER, ahead=14),
-    _rule("exfiltration", "send", "data reply secret", "user many", ahead=10),
+    _rule("exfiltration", "send", "data reply secret", "user me", ahead=10),
     _rule("exfiltration", "send", "data reply", "secret", ahead=8),
     _rule("exfiltration", "send", "user", signs=URL | MAIL, ahead=8),
     _rule("exfiltration", "use execute", "secret reply", signs=URL, ahead=14),
@@ -253,7 +254,7 @@ def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
             continue
         if rule.ordering and not own & ORDER and not (own & MAYBE and near & _TO_READER):
             continue
-        around = near | (own & ~bit)
+        around = near
         if all(around & group for group in rule.need):
             return True
     return False
