@@ -59,6 +59,7 @@ def test_what_it_writes_is_valid_loads_and_passes_its_own_tests(run, made):
     assert "counts" in run("query", "--skills", made, "--predicate", "hasStatus", "--scope", "namespace").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not here")
 def test_the_compiler_accepts_it_and_refuses_misuse(made):
     if not COMPILER.is_file():

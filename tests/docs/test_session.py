@@ -37,6 +37,7 @@ def without_times(output: str) -> list[str]:
     return sorted(set(text.split("\n")))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
 def test_the_session_goes_today_as_it_is_recorded(recorded: Cast, tmp_path: Path) -> None:
     today = played(tmp_path)

@@ -37,6 +37,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_of_verify_kyc_answer_as_it_says(checkout):
     readme = EXAMPLES / "verify-kyc" / "README.md"
     done = [run(command, checkout) for command in commands(readme)]
@@ -62,6 +63,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # some thirty processes, one after the other
 def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
@@ -78,6 +80,7 @@ def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     assert not (tmp_path / "verifier" / "graph").exists()
 
 
+@pytest.mark.slow
 def test_the_commands_of_supply_chain_answer(checkout):
     done = [run(command, checkout) for command in commands(EXAMPLES / "supply-chain" / "README.md")]
 

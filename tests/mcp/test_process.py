@@ -102,6 +102,7 @@ HUGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "nonsense",
     [b"", b"\x00\xff\xfe", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"[" * 200_000, b'"' + b"a" * (9 << 20)],
@@ -146,6 +147,7 @@ def test_standard_output_carries_the_protocol_alone(parameters: StdioServerParam
     assert b"from a child" in errors
 
 
+@pytest.mark.slow
 def test_eight_servers_on_one_folder_lose_nothing(parameters: StdioServerParameters) -> None:
     each, servers = 12, 8
 

@@ -100,6 +100,7 @@ def test_the_direct_mode_needs_the_environment_to_ask_for_it_too(
     assert "UNSAFE_DIRECT_LOAD=1" in str(refused.value)
 
 
+@pytest.mark.slow
 def test_what_a_new_machine_needs_to_make_a_box_is_not_the_skills_time(skill: Written, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700)

@@ -151,6 +151,7 @@ def test_a_folder_that_cannot_be_made_is_no_hindrance(
     assert "compiles anew" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)  # two engines, each compiled twice
 def test_a_machine_where_nothing_is_kept_compiles_before_the_time_of_a_guest_begins(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")

@@ -51,6 +51,7 @@ def test_what_follows_a_comment_line_or_a_whole_string_is_still_seen(before: str
     assert "dynamic-code" in {finding.rule for finding in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

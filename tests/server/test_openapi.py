@@ -31,6 +31,7 @@ DOCUMENT = document_of([*API, *index_operations(API)])
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 
+@pytest.mark.slow
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_the_document_says_is_so(case, server):

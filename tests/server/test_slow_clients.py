@@ -151,6 +151,7 @@ def test_connections_beyond_what_there_may_be_are_closed_at_once(serve):
         assert statuses(drained(again)) in ([200], [])  # the closed ones may not be forgotten yet
 
 
+@pytest.mark.slow
 def test_two_hundred_clients_at_once_are_all_answered(server):
     token = server.token("crowd", ("crowd",))
     everybody = threading.Barrier(200)

@@ -186,6 +186,7 @@ def _add(path: Path, start: int) -> None:
             file.remove(f"t{n}")
 
 
+@pytest.mark.slow
 def test_commands_at_once_all_count(tmp_path):
     path = tmp_path / "tokens.json"
     context = multiprocessing.get_context("spawn")

@@ -239,6 +239,7 @@ def test_what_a_prefix_means_is_not_changed_by_a_later_declaration(graph: Namesp
     assert {(row[0], row[2]) for row in triples(graph)} == {("urn:x:a", 1), ("urn:y:a", 2)}
 
 
+@pytest.mark.slow
 def test_the_longest_update_is_read_in_time_or_refused(graph: NamespacedGraph) -> None:
     with pytest.raises(QueryTimeout):
         update_graphs(graph.store, [graph], f"INSERT DATA {{ mayros:a mayros:b 1 {'.' * 2_000_000} }}", timeout_s=0.5)

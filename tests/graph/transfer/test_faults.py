@@ -46,6 +46,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["reading", "read", "loading"])
 def test_an_import_that_is_killed_is_run_again_and_nothing_is_there_twice(
     tmp_path: Path, scratch: Path, moment: str
@@ -107,6 +108,7 @@ def test_the_reader_of_a_file_ends_with_whoever_started_it(tmp_path: Path, scrat
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path, scratch: Path) -> None:
     store = open_store(tmp_path / "store")
     store.bulk_load(write_triples(tmp_path / "large.nt", 100_000), GRAPH)
@@ -196,6 +198,7 @@ def test_a_file_that_breaks_or_stops_its_reader_is_refused(
     assert graph.count() == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(tmp_path: Path) -> None:
     code = """
 import json, sys

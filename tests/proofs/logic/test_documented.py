@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cortex_graph import NamespacedGraph, open_store
 
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_the_commands_from_the_assertion_to_its_proof_work(tmp_path: Path) -> None:
     page = (ROOT / "docs/proofs.md").read_text(encoding="utf-8")
     section = page.partition("\n## Proof of Logic\n")[2].partition("\n## ")[0]

@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
     page = (ROOT / "docs/proofs.md").read_text(encoding="utf-8")
     section = page.partition("## Signatures")[2]
