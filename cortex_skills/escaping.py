@@ -22,6 +22,7 @@ PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup
 _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
+_MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&"})
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -30,6 +31,9 @@ def json_text(value: Any) -> str:
     if type(value) is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
     written = _ENCODER.encode(value)
+    if written.isascii() and written.isprintable():
+        # Of what is plainly visible in ASCII, markup alone is escaped.
+        return written.translate(_MARKUP) if "<" in written or ">" in written or "&" in written else written
     return _UNUSUAL.sub(_escape_markup, written)
 
 
@@ -47,7 +51,7 @@ def shown_name(name: str) -> str:
 
 def whole_characters(text: str) -> str:
     """`text` without lone surrogates."""
-    if _SURROGATE.search(text) is None:
+    if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

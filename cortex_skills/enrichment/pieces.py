@@ -63,8 +63,8 @@ def runs(pieces: Sequence[Piece]) -> list[str]:
     found = ["\n".join(sentences), "\n".join({piece for is_key, piece in pieces if is_key and is_word(piece)})]
     if len(sentences) > len(values) and not all(map(_is_whole, values)):
         found.append("\n".join(values))
-    found += _turns(values), _turns(sentences)
-    return [*filter(None, found), *_run_together(pieces)]
+    found += _turns(values), _turns(sentences), *_run_together(pieces)
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def is_word(piece: str) -> bool:

@@ -96,6 +96,9 @@ class _Limiter:
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
     def _keep_string(self, value: str, path: Path) -> str:
+        if len(value) <= STRING_LIMIT and value.isascii():
+            self._characters -= len(value)
+            return value
         kept = cut(whole_characters(value[: STRING_LIMIT + 2]), STRING_LIMIT)
         if len(value) > STRING_LIMIT:
             self._remove("string_too_long", path)

@@ -3,20 +3,62 @@
 Rules kept here:
 - a rule needs its head, a category of each of its groups, and one of its signs, wherever they stand in the text;
 - which rules have a group filled is a row of bits, one row after the other in one number: what a word fills is such a
-  number, what a text fills is the sum (by bits) of its words', and a few shifts tell whether a rule has all its groups.
+  number, what a text fills is the sum (by bits) of its words', and a few shifts tell whether a rule has all its groups;
+- words are taken as they follow each other, whatever stands between them, so that no phrase is missed; ASCII alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial, reduce
+from itertools import pairwise
 from operator import or_
 
+from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.rules import RULES, Rule
 
 _SIGNS = 5  # the row behind the head and four needs
+_QUOTE = '"'  # a word, too: rules ask for it
+_NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ALL = (1 << len(RULES)) - 1
 _ONE, _TWO, _THREE = (rows * len(RULES) for rows in (1, 2, 3))
+
+
+def may_say(plain: str, signs: int) -> bool:
+    """Whether a rule may hold in a folded text with these signs."""
+    words = words_of(plain)
+    filled = filled_by_each(words)
+    add_phrases(filled, words)
+    return may_hold(reduce(or_, filled.values(), filled_from_the_start(signs)))
+
+
+def words_of(plain: str) -> list[str]:
+    """The words of a folded text as `reading` sees them, without what stands between them."""
+    text = plain.replace("n't", " not") if "n't" in plain else plain
+    words = text.translate(_NO_WORD).split()
+    return [*words, _QUOTE] if _QUOTE in text else words
+
+
+def filled_by_each(words: list[str]) -> dict[str, int]:
+    """What each of some words fills."""
+    distinct = list(dict.fromkeys(words))
+    return dict(zip(distinct, map(filled_by, reading.known_words().row(distinct)), strict=True))
+
+
+def add_phrases(filled: dict[str, int], words: list[str]) -> None:
+    """Let the first word of each phrase that stands in a row of words fill what the phrase fills."""
+    spaced = ""
+    for first, second in _pairs().intersection(pairwise(words)):
+        spaced = spaced or f" {' '.join(words)} "
+        for others, _, categories in reading.known_words().phrases[first][second]:
+            if not others or f" {' '.join((first, second, *others))} " in spaced:
+                filled[first] |= filled_by(categories)
+
+
+@cache
+def _pairs() -> frozenset[tuple[str, str]]:
+    """The first two words of all phrases."""
+    return frozenset((first, second) for first, more in reading.known_words().phrases.items() for second in more)
 
 
 def may_hold(filled: int) -> bool:

@@ -15,24 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, reduce
-from itertools import pairwise
 from operator import add, or_
 from string import ascii_lowercase
 from typing import Any
 
 import re2
 
-from cortex_skills.enrichment.detecting import necessary, reading, shapes, signs
-from cortex_skills.enrichment.detecting.detect import detect, is_name, turned_words
+from cortex_skills.enrichment.detecting import necessary, shapes, signs
+from cortex_skills.enrichment.detecting.detect import (
+    detect,
+    is_broken,
+    is_doubled,
+    is_hyphenated,
+    is_name,
+    turned_words,
+)
 from cortex_skills.enrichment.detecting.folding import fold
 
 # What is written in code without a shape that shows it.
-_CODES = frozenset("%&+\x1b")
-_BREAKS = "-.*_/|"
-_WORD, _RARE, _PAIR, _FEWEST = 12, 18, 2, 3
-# Where a text has more than one doubled letter in `_RARE`, three of them stand as near as this.
+_ESCAPE = "\x1b"
+_CODES = frozenset(f"%&+{_ESCAPE}")
+_WORD, _PAIR = 12, 2
+# Where more letters than one in 18 are doubled, three of them stand as near as this.
 _DENSE = 72
-_NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _NO_LETTER = {code: " " for code in range(128) if not chr(code).isalpha()}
 
 
@@ -54,9 +59,9 @@ class Screen:
         patterns = _patterns()
         self._shapes = shapes.shown(text)
         self._has_breaks = patterns.breaks.search(folded) is not None
-        self._doubles_first = patterns.doubles_first.search(folded) is not None
-        words = _words(plain)
-        self._filled = _filled(words)
+        self._has_doubles = _has_near_doubles(folded) or patterns.doubles_first.search(folded) is not None
+        words = necessary.words_of(plain)
+        self._filled = necessary.filled_by_each(words)
         self._turned = turned_words() & _alone(self._filled)
         orders = [plain]
         if patterns.starts_low.search(encoded):
@@ -65,77 +70,43 @@ class Screen:
             orders.append(plain.replace("\n", " "))
         self._has_kinds, found = signs.anywhere(orders)
         self._start = necessary.filled_from_the_start(found)
-        self._add_phrases([words, *map(_words, orders[1:])])
+        for row in (words, *map(necessary.words_of, orders[1:])):
+            necessary.add_phrases(self._filled, row)
         self.clears_all = is_ascii and not (
             self._shapes
             or self._has_kinds
             or self._has_breaks
-            or self._doubles_first
+            or self._has_doubles
             or len(self._turned) >= _PAIR
             or not _CODES.isdisjoint(text)
-            or plain.count("-") >= _FEWEST
-            or _has_near_doubles(folded)
             or necessary.may_hold(reduce(or_, self._filled.values(), self._start))
         )
 
     def kind(self, text: str) -> str | None:
         """The kind of instruction that a part of a run holds; None when it holds none."""
-        if self.clears_all or is_name(text) or (text.isascii() and self._clears(text)):
+        if self.clears_all or is_name(text):
             return None
-        return detect(text)
+        if not text.isascii() or self._has_kinds or _ESCAPE in text:
+            return detect(text)
+        doubts = self._doubts(text)
+        return detect(text, doubts) if doubts else None
 
-    def _clears(self, text: str) -> bool:
-        if self._has_kinds or (self._shapes and shapes.shown(text)) or not _CODES.isdisjoint(text):
-            return False
+    def _doubts(self, text: str) -> int:
+        """What is not cleared of a text of ASCII, as bits of `shapes`."""
+        doubts = shapes.shown(text, self._shapes) if self._shapes else 0
         plain = fold(text)
-        length = len(plain)
-        if plain.count("-") >= _FEWEST:
-            return False
-        if self._has_breaks and sum(map(plain.count, _BREAKS)) * _WORD > length:
-            return False
-        doubles = _doubles(plain.encode()).count(0)
-        if doubles >= _FEWEST and (self._doubles_first or doubles * _RARE > length):
-            return False
-        words = _words(plain)
+        if not _CODES.isdisjoint(text):
+            doubts |= shapes.SIGNS
+        if self._has_breaks and (is_broken(plain) or is_hyphenated(plain)):
+            doubts |= shapes.BREAKS
+        if self._has_doubles and is_doubled(plain):
+            doubts |= shapes.DOUBLES
+        words = necessary.words_of(plain)
         if len(self._turned) >= _PAIR and len(self._turned & _alone(words)) >= _PAIR:
-            return False
-        filled = self._filled
-        try:
-            whole = reduce(or_, [filled[word] for word in words], self._start)
-        except KeyError:
-            return False
-        return not necessary.may_hold(whole)
-
-    def _add_phrases(self, orders: list[list[str]]) -> None:
-        """Give the first word of each phrase that stands in a row of words what the phrase fills."""
-        filled, phrases = self._filled, reading.known_words().phrases
-        for words in orders:
-            spaced = ""
-            for first, second in _pairs().intersection(pairwise(words)):
-                spaced = spaced or f" {' '.join(words)} "
-                for others, _, categories in phrases[first][second]:
-                    if not others or f" {' '.join((first, second, *others))} " in spaced:
-                        filled[first] |= necessary.filled_by(categories)
-
-
-@cache
-def _pairs() -> frozenset[tuple[str, str]]:
-    """The first two words of all phrases."""
-    return frozenset((first, second) for first, more in reading.known_words().phrases.items() for second in more)
-
-
-def _words(plain: str) -> list[str]:
-    """The words of a folded text as `reading` sees them, without what stands between them."""
-    text = plain.replace("n't", " not") if "n't" in plain else plain
-    words = text.translate(_NO_WORD).split()
-    return [*words, '"'] if '"' in text else words
-
-
-def _filled(words: list[str]) -> dict[str, int]:
-    """What each of some words fills."""
-    distinct = list(dict.fromkeys(words))
-    row = reading.known_words().row(distinct)
-    return {word: necessary.filled_by(mask) if mask else 0 for word, mask in zip(distinct, row, strict=True)}
+            doubts |= shapes.TURNED
+        if necessary.may_hold(reduce(or_, map(self._filled.__getitem__, words), self._start)):
+            doubts |= shapes.WORDS
+        return doubts
 
 
 def _alone(words: Iterable[str]) -> set[str]:
@@ -151,14 +122,8 @@ def _has_short_lines(plain: str) -> bool:
     return min(map(add, lengths, lengths[1:]), default=2 * _WORD) < 2 * _WORD
 
 
-def _doubles(folded: bytes) -> bytes:
-    """A zero where a character is the one before it again."""
-    number = int.from_bytes(folded, "big")
-    return (number ^ (number >> 8)).to_bytes(len(folded), "big")
-
-
 def _has_near_doubles(folded: bytes) -> bool:
-    gaps = list(map(len, _doubles(folded).split(b"\0")))[1:-1]
+    gaps = list(map(len, shapes.doubled_letters(folded).split(b"\0")))[1:-1]
     return min(map(add, gaps, gaps[1:]), default=_DENSE) < _DENSE
 
 
@@ -167,7 +132,7 @@ class _Patterns:
 
     def __init__(self) -> None:
         self.breaks: Any = re2.compile("[a-z][-.*_/|][a-z]")
-        self.doubles_first: Any = re2.compile(f"\\b(?:{'|'.join(letter * 2 for letter in ascii_lowercase)})")
+        self.doubles_first: Any = re2.compile(f"\\b(?:{'|'.join(letter * 2 for letter in ascii_lowercase)})[a-z]")
         self.starts_low: Any = re2.compile(r"(?m)^(?:[a-z]|\S{1,24}[.!?;,] [a-z])")
 
 

@@ -15,6 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 from functools import cache
+from string import ascii_lowercase
 from typing import Any
 
 import re2
@@ -23,7 +24,11 @@ from cortex_skills.enrichment.detecting.decoding import CODED
 
 DIGITS, LETTERS, CAMEL, LONG, TURN, CODE = (1 << place for place in range(6))
 ALL = (1 << 6) - 1
+# What else may be doubted of a text: its words as they are or turned, doubled letters, broken words, signs of code.
+WORDS, TURNED, DOUBLES, BREAKS, SIGNS = (1 << place for place in range(6, 11))
+EVERYTHING = (1 << 11) - 1
 
+_NO_LETTERS = bytes(0 if chr(code) in ascii_lowercase else 255 for code in range(256))
 _DIGIT = r"(?:[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2})"
 _HUMP = "(?:[a-z][A-Z]|[A-Z][A-Z][a-z])"
 _PATTERNS = (
@@ -35,16 +40,22 @@ _PATTERNS = (
 )
 
 
-def shown(text: str) -> int:
-    """The shapes that `text` shows, a bit each."""
+def shown(text: str, among: int = ALL) -> int:
+    """The shapes that `text` shows, a bit each, of those that are asked for."""
     whole, each, code = _patterns()
     encoded = text.encode("utf-8", "replace")
-    found = CODE if code.search(encoded) else 0
+    found = CODE if among & CODE and code.search(encoded) else 0
     if not text.isascii():
-        return found | (ALL & ~CODE)
-    if whole.search(encoded):
-        found |= sum(shape for shape, pattern in each if pattern.search(encoded))
-    return found
+        return found | (among & ~CODE)
+    if among & (among - 1) & ~CODE and not whole.search(encoded):
+        return found
+    return found | sum(shape for shape, pattern in each if among & shape and pattern.search(encoded))
+
+
+def doubled_letters(folded: bytes) -> bytes:
+    """A zero for each letter of a folded text that is the one before it again, and nowhere else."""
+    number, others = int.from_bytes(folded, "big"), int.from_bytes(folded.translate(_NO_LETTERS), "big")
+    return ((number ^ (number >> 8)) | others).to_bytes(len(folded), "big")
 
 
 @cache
