@@ -57,13 +57,17 @@ _SHOUTED_TURN = re.compile(
     r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 )
 _LONGEST_TITLE, _CAPITALS = 80, 0.5
+_WORK = re.compile(
+    r"\b(?:album|book|comedy|drama|film|game|memoir|movie|musical|novel|opera|painting|play|poem|series|single|song|"
+    r"roman|lied|chanson|canci[oó]n|canzone|pel[ií]cula|serie|romance|romanzo|disco)\b"
+)
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _HYPHENS = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
+_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 12, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 _SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
@@ -119,7 +123,11 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
 
 def _is_title(text: str) -> bool:
     """Whether a text is written as the name of a book or a song: most words begin with a capital."""
-    words = text.split() if len(text) < _LONGEST_TITLE else []
+    if len(text) >= _LONGEST_TITLE or text.isupper():
+        return False
+    # What kind of work it is may follow.
+    title, comma, rest = text.partition(",")
+    words = title.split() if comma and _WORK.search(rest) else text.split()
     return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
 
 
@@ -149,7 +157,7 @@ def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
         yield from (plain.translate(table) for table in _LEET)
     if doubts & TURNED:
         yield from _turned(text, plain)
-    if doubts & WORDS and plain.count(" ") >= _PAIR and (text[:1].islower() or _FIRST_ENDS.match(text)):
+    if doubts & WORDS and plain.count(" ") >= _PAIR and _ends_first(text):
         yield " ".join(reversed(plain.split()))
     if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
         yield plain.replace("\n", " ")
@@ -178,6 +186,11 @@ def _turned(text: str, plain: str) -> Iterator[str]:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
+
+
+def _ends_first(text: str) -> bool:
+    """Whether a text begins as a sentence ends, or ends as one begins."""
+    return _FIRST_ENDS.match(text) is not None or (text[:1].islower() and text.split()[-1][0].isupper())
 
 
 def is_doubled(plain: str) -> bool:

@@ -68,7 +68,9 @@ def _rule(
     return Rule(kind, mask, tuple(map(_any, need)), signs, back, ahead, ordering, soft, _any(unless))
 
 
-_VERBS = _any("ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule")
+_VERBS = _any(
+    "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule enact"
+)
 
 RULES: tuple[Rule, ...] = (
     # Overriding what a model was told.
@@ -85,7 +87,7 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "follow", "here me", "only from_now", back=8),
     _rule("override", "follow", "new here", "instructions", "only from_now void"),
     _rule("override", "from_now", "not", "follow", "instructions you"),
-    _rule("override", "new", "instructions", "here say act only", ahead=8),
+    _rule("override", "new", "instructions", "here only", ahead=8),
     _rule("override", "from_now", "instructions", "void not", "you", back=8),
     _rule("override", "ignore", "rulebook prompt", ahead=5, back=3, unless="not"),
     _rule("override", "follow", "me", "not user", ahead=6, back=2),
@@ -93,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "ignore", "prior here", "say reveal chat write only"),
     # Another role.
     _rule("role", "strong_role", soft=True),
+    _rule("role", "enact", soft=True),
     _rule("role", "pretend", "part free_of", ahead=7),
     _rule("role", "pretend", "model", "part free_of you", ahead=10),
     _rule("role", "you", "from_now", "model part free_of", ahead=8),
@@ -120,16 +123,16 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "leak", "secret prompt instructions", ahead=6, unless="not"),
     _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
     _rule("secret", "question", "reply", "prior here", ahead=8, back=1, unless="modal"),
-    _rule("secret", "question", "secret prompt told instructions", "you", ahead=8, back=1),
+    _rule("secret", "question", "secret prompt instructions", "you", ahead=8, back=1),
     _rule("secret", "want", "you", "secret", back=3, ahead=6, unless="not"),
-    _rule("secret", "secret", "user", "reply", back=8),
+    _rule("secret", "secret", "user", "reply", back=2),
     # Urgency, the user's supposed wish, answers given in advance.
     _rule("urgency", "strong_urge"),
     _rule("urgency", "user", "want", "you", ahead=9, back=2),
     _rule("urgency", "user", "want", "check", "not hide void", ahead=16, back=2),
     _rule("urgency", "hide", "user reply here", ahead=10, back=8),
     _rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
-    _rule("urgency", "not", "say reveal", "user", ahead=5),
+    _rule("urgency", "not", "say reveal", "user", ahead=4),
     _rule("urgency", "model", "modal", "say act reveal send use praise", ahead=14),
     _rule("urgency", "model", "say act", "praise", ahead=14),
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
@@ -149,7 +152,7 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=4, back=2, unless="not either"),
     _rule("action", "chat", "reply", "user", ahead=8, unless="not"),
     _rule("action", "wipe", "data goods", "many me", ahead=6, unless="spare"),
-    _rule("action", "write say", "from_now", "genre only say not", ahead=8),
+    _rule("action", "write say", "from_now", "genre", ahead=8),
     _rule("action", "utter", "quoted", back=3, ahead=4, unless="either"),
     _rule("action", "say", "only from_now", "reply genre here you model free_of", ahead=8, soft=True),
     _rule("action", "act", "goods", "user me", ahead=12),
@@ -158,25 +161,24 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "act judge", "blind", ahead=9),
     _rule("action", "act", "secret", "quoted", ahead=8),
     _rule("action", "act", "prize", back=2, ahead=6, unless="you"),
-    _rule("action", "act", "goods", signs=MAIL | URL, ahead=8),
+    _rule("action", "act", "goods", signs=MAIL, ahead=8),
     _rule("action", "act", "secret", "part", ahead=6),
     _rule("action", "act send", signs=MONEY, ahead=10),
     _rule("action", "write", "genre", ahead=5),
     _rule("action", "say write reveal", "reply", "you", ahead=8),
     # Commands and programs.
     _rule("command", "execute use act send write", signs=RISKY, ahead=10),
-    _rule("command", "launch", signs=URL, ahead=10),
+    _rule("command", "launch", "command data tool callable here me goods", signs=URL, ahead=6),
     _rule("command", "wipe", "sysobj", ahead=7, back=2),
     _rule("command", "execute", "command", "user model when_asked me", ahead=10, back=8),
-    _rule("command", "execute", "command", "reply", ahead=14),
     _rule("command", "act", "data", "hide user", ahead=12),
     # Tools.
     _rule("command", "execute follow use", "instructions follow", signs=URL, ahead=8),
     _rule("command", "execute follow", "here", "command instructions", "execute say act", ahead=8),
     _rule("command", "execute", "here", "command", ahead=8),
-    _rule("tool_call", "use", "tool", "you user model when_asked hide", ahead=10),
+    _rule("tool_call", "use", "tool callable", "you user model when_asked hide", ahead=10),
     _rule("tool_call", "use", "tool", signs=IDENTIFIER | URL | MAIL, ahead=8),
-    _rule("tool_call", "use", "tool", "check act me", ahead=8),
+    _rule("tool_call", "use", "tool callable", "check act me", ahead=8),
     _rule("action", "act send", "not", "check", ahead=8, back=1, unless="you"),
     _rule("exfiltration", "send", "secret prompt", "me you", ahead=7, back=2),
     _rule("tool_call", "act say send", "tool", "you", ahead=10),
@@ -186,7 +188,7 @@ RULES: tuple[Rule, ...] = (
     _rule("exfiltration", "send", "data reply secret", "user me", ahead=10),
     _rule("exfiltration", "send", "data reply", "secret", ahead=8),
     _rule("exfiltration", "send", "user", signs=URL | MAIL, ahead=8),
-    _rule("exfiltration", "use execute", "secret reply", signs=URL, ahead=14),
+    _rule("exfiltration", "use execute", "secret prompt", signs=URL, ahead=14),
 )
 
 _HEADS = 0
