@@ -34,8 +34,13 @@ BUILDER = ROOT / "sandbox" / "guest" / "build.mjs"
 SNAPSHOT = ROOT / "sandbox" / "guest" / "snapshot.mjs"
 WARM = ROOT / "sandbox" / "guest" / "warm"
 FREEZING = [
-    ROOT / "sandbox" / "cortex_sandbox" / name for name in ("wasm_image.py", "wasm_freeze.py", "esbuild_protocol.py")
+    ROOT / "sandbox" / "cortex_sandbox" / f"{name}.py"
+    for name in ("wasm_format", "wasm_image", "wasm_freeze", "wasm_inside", "esbuild_protocol")
 ]
+# What esbuild may use while it runs, in pages of 64 KiB: 1 GiB.
+ESBUILD_PAGES = 1 << 14
+# With which stack its goroutines begin, in bytes: what most of them come to need for a skill of usual size.
+FIRST_STACK = 16 << 10
 # How often the sample may be bundled until the memory has the shape that it shall keep.
 WARM_RUNS = 60
 NPM_FILES = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]
@@ -129,9 +134,10 @@ def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:
     try:
         from cortex_sandbox.esbuild_protocol import PREPARED_ENTRY, PREPARED_KEY, build_request
         from cortex_sandbox.wasm_freeze import freeze, with_state_exported
+        from cortex_sandbox.wasm_inside import with_first_stacks, with_memory_and_clock
     finally:
         sys.path.remove(str(ROOT / "sandbox"))
-    module = wasm.read_bytes()
+    module = with_first_stacks(wasm.read_bytes(), FIRST_STACK)
     observed, requests, state = work / "observed.wasm", work / "requests", work / "state"
     observed.write_bytes(with_state_exported(module))
     samples = [build_request(PREPARED_KEY + number, PREPARED_ENTRY) for number in range(1, WARM_RUNS + 1)]
@@ -142,7 +148,8 @@ def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:
     )
     found = json.loads(state.with_suffix(".json").read_text())
     memory = state.with_suffix(".memory").read_bytes()
-    wasm.write_bytes(freeze(module, memory, [int(value) for value in found["state"]], found["frames"]))
+    frozen = freeze(module, memory, [int(value) for value in found["state"]], found["frames"])
+    wasm.write_bytes(with_memory_and_clock(frozen, ESBUILD_PAGES))
 
 
 class GuestsBuildHook(BuildHookInterface):  # type: ignore[type-arg]

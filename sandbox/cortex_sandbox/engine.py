@@ -19,20 +19,20 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 from .clock import Ticker
-from .threads import DeepThreads, stack_size
+from .threads import DEEP_STACK_BYTES, DeepThreads, stack_size
 
-# Guest stacks up to this size run on the caller's thread. The worst native use that was found at 256 KiB (a
-# chain of proxies) is between 3.5 and 4.5 MB, threads have 8 MB by default.
+# Guest stacks up to this size run on the caller's thread, larger ones only if that is a deep one. The worst native use
+# that was found at 256 KiB (a chain of proxies) is between 3.5 and 4.5 MB, threads have 8 MB by default.
 INLINE_STACK_BYTES = 256 << 10
 _INLINE_NATIVE = 4608 << 10
 _INLINE_THREAD = 7 << 20  # what is left of it above the guest's part is for Python and the host's functions
 _DEEP_NATIVE = 20 << 20
-_DEEP_THREAD = 32 << 20
 # Memory up to this size grows in place. Address space only: nothing is touched before it is used.
 _RESERVATION = 16 << 20
-_BUNDLER_RESERVATION = 64 << 20  # esbuild begins with 14 MiB
+# esbuild's memory has its final size from the start (`wasm_inside.py`).
+BUNDLER_MEMORY_BYTES = 1 << 30
 
-deep_threads = DeepThreads(_DEEP_THREAD)
+deep_threads = DeepThreads(DEEP_STACK_BYTES)
 
 
 class Engine:
@@ -76,17 +76,14 @@ def fits_here(stack_bytes: int) -> bool:
     Never on the main thread: what a signal's handler raises there (Ctrl-C) would be raised as a callback of the guest
     begins, before any `except` of ours, and ctypes would hand the engine a result that nobody wrote.
     """
-    return (
-        stack_bytes <= INLINE_STACK_BYTES
-        and threading.get_ident() != threading.main_thread().ident
-        and stack_size() >= _INLINE_THREAD
-    )
+    needed = _INLINE_THREAD if stack_bytes <= INLINE_STACK_BYTES else DEEP_STACK_BYTES
+    return stack_size() >= needed and threading.get_ident() != threading.main_thread().ident
 
 
 def bundler_engine() -> Engine:
     """The engine of esbuild, which runs on deep threads."""
     with _making:
-        return _engine(_DEEP_NATIVE, _BUNDLER_RESERVATION)
+        return _engine(_DEEP_NATIVE, BUNDLER_MEMORY_BYTES)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:

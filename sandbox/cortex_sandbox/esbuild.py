@@ -17,7 +17,7 @@ from typing import Any
 import wasmtime
 
 from .code_cache import load_module
-from .engine import Engine, bundler_engine, deep_threads
+from .engine import BUNDLER_MEMORY_BYTES, Engine, bundler_engine, deep_threads
 from .errors import SandboxError, SandboxTimeout
 from .esbuild_protocol import PREPARED_ENTRY, PREPARED_KEY, build_request, decode_answer, prepared_request
 from .guests import read_guest
@@ -25,7 +25,6 @@ from .imports import define_import
 from .instance import Instance
 from .world import CALLS, Call, Finished, World
 
-_MEMORY_BYTES = 1 << 30
 _START = {"_start": 0}
 _KEY = 0  # the image's own requests have others
 
@@ -38,7 +37,7 @@ class _Run(Instance):
     """An instance with the world that it sees."""
 
     def __init__(self, engine: Engine, pre: wasmtime.InstancePre, world: World) -> None:
-        super().__init__(engine, pre, _MEMORY_BYTES, _START)
+        super().__init__(engine, pre, BUNDLER_MEMORY_BYTES, _START)
         self.world = world
 
 

@@ -14,11 +14,12 @@ Core Specification 2.0, §5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from .wasm_image import bake, read_uleb, sections, uleb
+from .wasm_format import imported_functions, read_uleb, replaced, section_of, sleb, uleb
+from .wasm_image import bake
 
-_IMPORT, _GLOBAL, _EXPORT, _CODE = 2, 6, 7, 10
+_GLOBAL, _EXPORT, _CODE = 6, 7, 10
 _KIND_FUNCTION, _KIND_GLOBAL = 0, 3
 _CONST = {0x7F: 0x41, 0x7E: 0x42}
 _CALL, _DROP, _RETURN, _UNREACHABLE, _END = 0x10, 0x1A, 0x0F, 0x00, 0x0B
@@ -33,7 +34,7 @@ def with_state_exported(module: bytes) -> bytes:
         ValueError: when it has a global that is no changeable number.
 
     """
-    count = len(list(_globals(_section(module, _GLOBAL))))
+    count = len(list(_globals(section_of(module, _GLOBAL))))
     names = [f"{STATE}{number}".encode() for number in range(count)]
     added = b"".join(uleb(len(name)) + name + bytes([_KIND_GLOBAL]) + uleb(at) for at, name in enumerate(names))
 
@@ -41,7 +42,7 @@ def with_state_exported(module: bytes) -> bytes:
         exports, rest = read_uleb(content, 0)
         return uleb(exports + count) + content[rest:] + added
 
-    return _replaced(module, _EXPORT, extend)
+    return replaced(module, _EXPORT, extend)
 
 
 def freeze(module: bytes, memory: bytes, state: Sequence[int], frames: Sequence[int]) -> bytes:
@@ -61,10 +62,10 @@ def freeze(module: bytes, memory: bytes, state: Sequence[int], frames: Sequence[
     caller, loop, start = frames[0], frames[-2], frames[-1]
     if start != _exported_function(module, b"_start"):
         raise ValueError("the outermost function under way is not `_start`")
-    imported = _imported_functions(module)
+    imported = len(imported_functions(module))
     module = bake(module, memory, {})
-    module = _replaced(module, _GLOBAL, lambda content: _set_globals(content, state))
-    return _replaced(module, _CODE, lambda content: _set_start(content, start - imported, caller, loop))
+    module = replaced(module, _GLOBAL, lambda content: _set_globals(content, state))
+    return replaced(module, _CODE, lambda content: _set_start(content, start - imported, caller, loop))
 
 
 def _set_globals(content: bytes, state: Sequence[int]) -> bytes:
@@ -72,7 +73,7 @@ def _set_globals(content: bytes, state: Sequence[int]) -> bytes:
     if len(kinds) != len(state):
         raise ValueError(f"{len(kinds)} globals cannot have {len(state)} values")
     return uleb(len(kinds)) + b"".join(
-        bytes([kind, 1, _CONST[kind]]) + _sleb(value) + bytes([_END]) for kind, value in zip(kinds, state, strict=True)
+        bytes([kind, 1, _CONST[kind]]) + sleb(value) + bytes([_END]) for kind, value in zip(kinds, state, strict=True)
     )
 
 
@@ -104,21 +105,8 @@ def _set_start(content: bytes, at: int, caller: int, loop: int) -> bytes:
     return content[:position] + uleb(len(body)) + body + content[end:]
 
 
-def _imported_functions(module: bytes) -> int:
-    content = _section(module, _IMPORT)
-    count, position = read_uleb(content, 0)
-    for _ in range(count):
-        for _ in range(2):  # module and name
-            size, position = read_uleb(content, position)
-            position += size
-        if content[position] != _KIND_FUNCTION:
-            raise ValueError("only a module that imports nothing but functions can be frozen")
-        _, position = read_uleb(content, position + 1)
-    return count
-
-
 def _exported_function(module: bytes, name: bytes) -> int:
-    content = _section(module, _EXPORT)
+    content = section_of(module, _EXPORT)
     count, position = read_uleb(content, 0)
     for _ in range(count):
         size, position = read_uleb(content, position)
@@ -127,29 +115,3 @@ def _exported_function(module: bytes, name: bytes) -> int:
         if found == name and kind == _KIND_FUNCTION:
             return number
     raise ValueError(f"the module exports no function {name.decode()}")
-
-
-def _section(module: bytes, wanted: int) -> bytes:
-    for section, content in sections(module):
-        if section == wanted:
-            return content
-    raise ValueError(f"the module has no section {wanted}")
-
-
-def _replaced(module: bytes, wanted: int, change: Callable[[bytes], bytes]) -> bytes:
-    out = bytearray(module[:8])
-    for section, content in sections(module):
-        new = change(content) if section == wanted else content
-        out += bytes([section]) + uleb(len(new)) + new
-    return bytes(out)
-
-
-def _sleb(value: int) -> bytes:
-    """Any integer as a signed LEB128."""
-    out = bytearray()
-    while True:
-        low, value = value & 0x7F, value >> 7
-        if value == (-1 if low & 0x40 else 0):
-            out.append(low)
-            return bytes(out)
-        out.append(low | 0x80)

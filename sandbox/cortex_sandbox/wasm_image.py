@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from .wasm_format import read_uleb, sections, sleb, uleb
+
 PAGE = 65536
-_IMPORT, _MEMORY, _GLOBAL, _EXPORT, _START, _DATA, _DATA_COUNT = 2, 5, 6, 7, 8, 11, 12
+_MEMORY, _GLOBAL, _EXPORT, _START, _DATA, _DATA_COUNT = 5, 6, 7, 8, 11, 12
 _KIND_GLOBAL = 3
 # Runs of zeros shorter than this stay inside a segment: a segment's own header costs about as much.
 _GAP = 32
@@ -47,7 +49,7 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
             content = _memory_section(content, len(memory) // PAGE)
         elif section == _GLOBAL:
             own_globals, rest = read_uleb(content, 0)
-            added = b"".join(b"\x7f\0\x41" + _sleb(value) + b"\x0b" for value in constants.values())
+            added = b"".join(b"\x7f\0\x41" + sleb(value) + b"\x0b" for value in constants.values())
             content = uleb(own_globals + len(constants)) + content[rest:] + added
         elif section == _EXPORT:
             count, rest = read_uleb(content, 0)
@@ -63,16 +65,6 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
             content = uleb(len(segments)) + b"".join(_segment(offset, data) for offset, data in segments)
         out += bytes([section]) + uleb(len(content)) + content
     return bytes(out)
-
-
-def sections(module: bytes) -> Iterator[tuple[int, bytes]]:
-    """The module's sections, each with its number."""
-    position = 8
-    while position < len(module):
-        section = module[position]
-        size, start = read_uleb(module, position + 1)
-        yield section, module[start : start + size]
-        position = start + size
 
 
 def _memory_section(content: bytes, pages: int) -> bytes:
@@ -114,37 +106,4 @@ def _segments(memory: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _segment(offset: int, data: bytes) -> bytes:
-    return b"\0\x41" + _sleb(offset) + b"\x0b" + uleb(len(data)) + data
-
-
-def uleb(value: int) -> bytes:
-    """A number as an unsigned LEB128."""
-    out = bytearray()
-    while True:
-        value, low = value >> 7, value & 0x7F
-        if not value:
-            out.append(low)
-            return bytes(out)
-        out.append(low | 0x80)
-
-
-def _sleb(value: int) -> bytes:
-    """A non-negative number below 2**31 as a signed LEB128."""
-    out = bytearray()
-    while value > 0x3F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def read_uleb(data: bytes, position: int) -> tuple[int, int]:
-    """The unsigned LEB128 at a position, and the position after it."""
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
+    return b"\0\x41" + sleb(offset) + b"\x0b" + uleb(len(data)) + data
