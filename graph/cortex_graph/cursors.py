@@ -32,9 +32,9 @@ class Position:
     mark: bytes
 
 
-def mark_of(quad: Quad | str) -> bytes:
-    """Eight bytes that tell a quad, or what `str` gives for it, from the others near it."""
-    return hashlib.sha256(str(quad).encode()).digest()[:8]
+def mark_of(quad: Quad | bytes) -> bytes:
+    """Eight bytes that tell a quad, or what `str` gives for it in UTF-8, from the others near it."""
+    return hashlib.sha256(quad if isinstance(quad, bytes) else str(quad).encode()).digest()[:8]
 
 
 def write_cursor(pattern: Pattern, position: Position) -> str:

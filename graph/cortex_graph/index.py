@@ -18,7 +18,6 @@ how far it is.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 
 from pyoxigraph import NamedNode, Quad
@@ -27,19 +26,15 @@ from cortex_graph import indexing
 from cortex_graph.indexing import Build, mark, reached_marks
 from cortex_graph.names import Names
 from cortex_graph.provenance import recorded_triple
+from cortex_graph.recent import Recent, hash_of
 from cortex_graph.store import GraphStore, Identifying, Pattern
 
 SMALL = 10_000  # quads in a graph that is read through sooner than indexed
-_RECENT = 4096  # triples in one half of the memory of recent ones
-_SHA_256 = hashlib.sha256()  # to be copied: that takes half the time of making one
-_LONG = 2048  # characters of a line; longer ones are not kept in memory
 
 
 def hash_line(line: str) -> str:
     """The id of the quad that `str` gives this line for."""
-    digest = _SHA_256.copy()
-    digest.update(f"{line} .\n".encode())
-    return digest.hexdigest()
+    return hash_of(line.encode())
 
 
 class TripleIndex:
@@ -54,24 +49,11 @@ class TripleIndex:
         self._is_active: bool | None = None
         self._build: Build | None = None
         self._starting = threading.Lock()
-        self._recent: dict[str, Quad] = {}
-        self._less_recent: dict[str, Quad] = {}
+        self.recent = Recent()
 
-    def identify(self, quad: Quad, line: str | None = None) -> str:
-        """The id of a quad as the store has it; the quad is remembered for a while.
-
-        Args:
-            quad: what is identified.
-            line: what `str` gives for it, if the caller has that.
-
-        """
-        line = line or str(quad)
-        triple_id = hash_line(line)
-        if len(line) < _LONG:
-            if len(self._recent) >= _RECENT:
-                self._less_recent, self._recent = self._recent, {}
-            self._recent[triple_id] = quad
-        return triple_id
+    def identify(self, quad: Quad) -> str:
+        """The id of a quad as the store has it; the quad is remembered for a while."""
+        return self.recent.identify(str(quad).encode())
 
     def entry(self, triple_id: str, quad: Quad) -> Quad:
         """The quad of the index graph that leads from the id to the triple."""
@@ -130,7 +112,7 @@ class TripleIndex:
             GraphBusy: the graph would have to be read through, which takes longer or cannot be while it is imported.
 
         """
-        quad = self._recent.get(triple_id) or self._less_recent.get(triple_id)
+        quad = self.recent.quad(triple_id)
         if quad is None and self._finder is not None:
             return self._finder.find(self._names.graph, triple_id)
         quad = quad or self._recorded(triple_id) or self.indexed(triple_id)

@@ -35,7 +35,7 @@ from cortex_graph.provenance import Provenance, as_json, at_one_time, descriptio
 from cortex_graph.sparql.limits import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
-from cortex_graph.store import Answer, GraphStore, Pattern
+from cortex_graph.store import Answer, GraphStore, Pattern, Triple, triple_of
 from cortex_graph.terms import Term, from_term, name_of, to_term
 from cortex_graph.vocabulary import PROOF
 
@@ -103,7 +103,7 @@ class NamespacedGraph:
         quads = [self._quad(*check_triple(triple)) for triple in triples]
         ids = [self.index.identify(quad) for quad in quads]
         created = self._write(quads, ids, provenance)
-        rows = self._as_json(quads, ids)
+        rows = [self._row(triple_id, triple_of(quad)) for triple_id, quad in zip(ids, quads, strict=True)]
         for row, new in zip(rows, created, strict=True):
             row["created"] = new
         return rows
@@ -133,12 +133,12 @@ class NamespacedGraph:
 
     def as_json(self, quad: Quad) -> dict[str, Any]:
         """A quad of this namespace as `{id, subject, predicate, object}`."""
-        return self._as_json([quad], [self.index.identify(quad)])[0]
+        return self._row(self.index.identify(quad), triple_of(quad))
 
     def get_triple(self, triple_id: str) -> dict[str, Any] | None:
         """The triple that has this id; None when this namespace has none."""
         quad = self.index.find(check_id(triple_id))
-        return None if quad is None else self._as_json([quad], [triple_id])[0]
+        return None if quad is None else self._row(triple_id, triple_of(quad))
 
     def delete_triple(self, triple_id: str) -> bool:
         """Delete a triple, its provenance, and the proofs that prove nothing else; True if this namespace had it."""
@@ -249,9 +249,9 @@ class NamespacedGraph:
         cursor = check_cursor(given.get("cursor"))
         pattern = self._pattern(given)
         page = self.store.match(pattern, limit, cursor)
-        total, exact = self._total(pattern, len(page.quads), whole=cursor is None and page.cursor is None)
+        total, exact = self._total(pattern, len(page.triples), whole=cursor is None and page.cursor is None)
         return {
-            key: self._as_json(page.quads, map(self.index.identify, page.quads, page.lines or map(str, page.quads))),
+            key: self.index.recent.rows(page.triples, page.lines, self._row),
             "total": total,
             "totalIsExact": exact,
             "nextCursor": page.cursor,
@@ -273,19 +273,16 @@ class NamespacedGraph:
         counted = self.store.count(pattern, MAX_TOTAL + 1)
         return (counted, True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
 
-    def _as_json(self, quads: Iterable[Quad], ids: Iterable[str]) -> list[dict[str, Any]]:
-        """Triples as they go out; the predicates of many are few."""
+    def _row(self, triple_id: str, triple: Triple) -> dict[str, Any]:
+        """A triple as it goes out."""
+        subject, predicate, object_ = triple
         names = self.names
-        predicates: dict[str, str] = {}
-        rows = []
-        for quad, triple_id in zip(quads, ids, strict=True):
-            iri = quad.predicate.value
-            predicate = predicates.get(iri)
-            if predicate is None:
-                predicate = predicates[iri] = names.name(iri)
-            subject, object_ = name_of(quad.subject, names), from_term(quad.object, names)
-            rows.append({"id": triple_id, "subject": subject, "predicate": predicate, "object": object_})
-        return rows
+        return {
+            "id": triple_id,
+            "subject": name_of(subject, names),
+            "predicate": names.name(predicate.value),
+            "object": from_term(object_, names),
+        }
 
 
 def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, runtime_checkable
@@ -37,20 +38,36 @@ class Pattern:
     object_: NamedNode | Literal | None = None
 
 
+Triple = tuple[NamedNode, NamedNode, NamedNode | Literal]
+
+
 @dataclass(frozen=True)
 class Page:
-    """Some quads of a graph.
+    """Some quads of a graph. Making a quad takes as long as reading it, so that a page holds what they are made of.
 
     Attributes:
-        quads: in the store's order.
+        graph: of all of them.
+        triples: in the store's order.
+        lines: what `str` gives for each quad, in UTF-8.
         cursor: leads to those after them; None when there are none.
-        lines: what `str` gives for each, from a store that had to write them anyway.
 
     """
 
-    quads: list[Quad]
+    graph: NamedNode
+    triples: list[Triple]
+    lines: list[bytes]
     cursor: str | None
-    lines: list[str] | None = None
+
+    @classmethod
+    def of(cls, graph: NamedNode, quads: Iterable[Quad], cursor: str | None) -> Page:
+        """A page of quads that all are of one graph."""
+        quads = list(quads)
+        return cls(graph, [triple_of(quad) for quad in quads], [str(quad).encode() for quad in quads], cursor)
+
+    @cached_property
+    def quads(self) -> list[Quad]:
+        """The triples as quads."""
+        return [Quad(*triple, self.graph) for triple in self.triples]
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,11 @@ class Maintenance(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         """Give it back."""
+
+
+def triple_of(quad: Quad) -> Triple:
+    """The terms of a quad, less its graph."""
+    return quad.subject, quad.predicate, quad.object  # type: ignore[return-value]  # in a store of ours
 
 
 class GraphStore(Protocol):

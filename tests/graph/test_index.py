@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cortex_graph import GraphBusy, NamespacedGraph, Pattern, import_rdf, index
+from cortex_graph import GraphBusy, NamespacedGraph, Pattern, import_rdf, index, recent
 
 UNKNOWN = "0" * 64
 Fill = Callable[[int], list[str]]
@@ -78,7 +78,7 @@ def test_while_a_graph_is_rewritten_an_unknown_id_is_told_to_wait(graph: Namespa
 def test_only_so_many_recent_triples_are_kept(
     graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch, fill: Fill
 ) -> None:
-    monkeypatch.setattr(index, "_RECENT", 10)
+    monkeypatch.setattr(recent, "HALF", 10)
     ids = fill(95)
-    assert len(graph.index._recent) + len(graph.index._less_recent) <= 20
+    assert len(graph.index.recent) <= 20
     assert all(graph.get_triple(triple_id) for triple_id in ids)

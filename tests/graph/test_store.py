@@ -202,3 +202,25 @@ def test_what_was_counted_is_not_told_of_a_store_that_is_closed() -> None:
     store.close()
     with pytest.raises(GraphUnavailable, match="closed"):
         store.count(Pattern(GRAPH))
+
+
+@pytest.mark.parametrize("limit", [1, 14, 15, 16, 40])
+def test_a_page_is_the_same_whether_it_is_read_by_a_query_or_quad_by_quad(tmp_path: Path, limit: int) -> None:
+    graph, other, about = (NamedNode(f"urn:{name}") for name in ("g", "h", "about"))
+    objects = [Literal(n) for n in range(20)] + [Literal('a\n"\\\0é', language="en"), Literal(0.5), NamedNode("urn:o")]
+    quads = [Quad(NamedNode(f"urn:s{n}"), about, object_, graph) for n, object_ in enumerate(objects)]
+    beside = [Quad(NamedNode(f"urn:s{n}"), about, Literal("not here"), other) for n in range(20)]
+    store = OxigraphStore(tmp_path / "store")
+    store.bulk_insert([*quads, *beside, Quad(about, NamedNode("urn:p"), about, graph)])
+    parts = [(None, about, None), (None, None, None), (quads[3].subject, None, None), (None, about, quads[3].object)]
+    for pattern in (Pattern(graph, *part) for part in parts):
+        found: list[Quad] = []
+        cursor = None
+        while True:
+            page = store.match(pattern, limit, cursor)
+            assert page.lines == [str(quad).encode() for quad in page.quads]
+            found, cursor = found + page.quads, page.cursor
+            if cursor is None:
+                break
+        assert found == list(store.quads(pattern))
+    store.close()

@@ -26,7 +26,7 @@ def read_all(
     while True:
         page = store.match(pattern, limit, cursor)
         assert len(page.quads) <= limit
-        assert page.lines in (None, [str(quad) for quad in page.quads])
+        assert page.lines == [str(quad).encode() for quad in page.quads]
         quads += page.quads
         if page.cursor is None:
             return quads

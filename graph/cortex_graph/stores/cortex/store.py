@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -130,12 +131,12 @@ class CortexStore:
         foreign = None if cursor is None else cursors.unwrap(pattern, cursor)
         spot = self._graphs.locate(pattern.graph)
         if spot.kind is Kind.INDEX:
-            return Page([], None)
+            return Page.of(pattern.graph, [], None)
         if spot.kind is Kind.RECORDS:
             page = self._queries.records(spot).match(pattern, limit, foreign)
         else:
             page = self._triples.page(spot, self._triples.as_read(pattern), min(limit, PAGE), foreign)
-        return page if page.cursor is None else Page(page.quads, cursors.wrap(pattern, page.cursor))
+        return page if page.cursor is None else replace(page, cursor=cursors.wrap(pattern, page.cursor))
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         """See `GraphStore`. In pages."""

@@ -90,7 +90,7 @@ class Triples:
             raise self._api.strange("answers with a triple twice")
         if len(quads) > 1 and sum(len(str(quad).encode()) for quad in quads) > PAGE_BYTES:
             raise self._api.strange(f"answers with a page of more than {PAGE_BYTES} bytes")
-        return Page(quads, following)
+        return Page.of(pattern.graph, quads, following)
 
     def count(self, spot: Spot, pattern: Pattern, ceiling: int | None) -> int:
         """How many triples a pattern has; counts no further than `ceiling`."""

@@ -34,12 +34,12 @@ def page_of(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, cu
         offset = 0 if last is None else _offset(protocol, engine, pattern, last)
         found, _, more = _taken(_slice(protocol, engine, pattern, offset, limit + 1), limit)
         if not more:
-            return Page(found, None)
-        return Page(found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
+            return Page.of(pattern.graph, found, None)
+        return Page.of(pattern.graph, found, write_cursor(pattern, Position(offset + len(found), mark_of(found[-1]))))
     if last is None:
         found, _, more = _taken(_slice(protocol, engine, pattern, 0, limit + 1), limit)
         if not more:
-            return Page(found, None)
+            return Page.of(pattern.graph, found, None)
     return _keyed(protocol, engine, pattern, limit, last)
 
 
@@ -111,7 +111,7 @@ def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, las
                 yield read_row(row, pattern, engine)
 
     found, rows, more = _taken(quads(), limit)
-    return Page(found, write_cursor(pattern, _position_of(keys[rows - 1])) if more else None)
+    return Page.of(pattern.graph, found, write_cursor(pattern, _position_of(keys[rows - 1])) if more else None)
 
 
 def _position_of(key: str) -> Position:

@@ -132,7 +132,7 @@ class RemoteStore:
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         """See `GraphStore`."""
         if _is_whole(pattern) or self._holds_none(pattern):
-            return Page(list(self.quads(pattern)), None)
+            return Page.of(pattern.graph, self.quads(pattern), None)
         try:
             return page_of(self._protocol, self._engine, pattern, limit, cursor)
         except RefusedError as error:

@@ -129,7 +129,7 @@ def _apply_at(given: Given) -> None:
 def _match(given: Given) -> None:
     pattern = wire.pattern_from_wire(given.header["bound"], given.body)
     page = given.store.match(pattern, given.header["limit"], given.header["cursor"])
-    given.answer(page.cursor, wire.quads_to_bytes(page.quads))
+    given.answer(page.cursor, wire.lines_to_bytes(page.lines))
 
 
 def _quads(given: Given) -> None:

@@ -72,7 +72,7 @@ class Remote(Connections):
             read_cursor(pattern, cursor)  # which refuses what could not be sent
         bound, body = wire.pattern_to_wire(pattern)
         said = self._ask({"op": "match", "bound": bound, "limit": limit, "cursor": cursor}, body)
-        return Page(wire.quads_from_bytes(said.body), said.header["ok"])
+        return Page.of(pattern.graph, wire.quads_from_bytes(said.body), said.header["ok"])
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
         """See `GraphStore`; asks at once."""

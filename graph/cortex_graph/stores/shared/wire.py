@@ -32,6 +32,11 @@ def quads_to_bytes(quads: Iterable[Quad]) -> bytes:
     return written
 
 
+def lines_to_bytes(lines: Iterable[bytes]) -> bytes:
+    """The same, of what `str` gives for each quad."""
+    return b"".join([line + b" .\n" for line in lines])
+
+
 def quads_from_bytes(text: bytes) -> list[Quad]:
     """The quads of what `quads_to_bytes` wrote.
 
