@@ -19,12 +19,16 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from .errors import SandboxError
 
 T = TypeVar("T")
+
+# Any guest fits on a thread with a stack of this size, with room for what is below it.
+DEEP_STACK_BYTES = 32 << 20
 
 _this_thread = threading.local()
 _PTHREAD_ATTR_BYTES = 256  # more than pthread_attr_t takes on any Linux
@@ -55,6 +59,21 @@ def _ask_stack_size() -> int:
         return size.value
     except (AttributeError, OSError, TypeError):  # no pthreads here
         return 0
+
+
+_setting = threading.Lock()
+os.register_at_fork(before=_setting.acquire, after_in_parent=_setting.release, after_in_child=_setting.release)
+
+
+@contextmanager
+def threads_have(stack_bytes: int) -> Iterator[None]:
+    """Meanwhile, threads that begin have stacks of this size: a setting of the whole process, one at a time."""
+    with _setting:
+        before = threading.stack_size(stack_bytes)
+        try:
+            yield
+        finally:
+            threading.stack_size(before)
 
 
 class _Job:
@@ -88,7 +107,6 @@ class DeepThreads:
 
     def _reset(self) -> None:
         self._idle: list[queue.SimpleQueue[_Job]] = []
-        self._starting = threading.Lock()
 
     def run(self, work: Callable[[], T], hurry: Callable[[], None] | None = None) -> T:
         """What `work()` returns or raises, run on a deep thread of its own; on the way, this thread waits.
@@ -124,12 +142,8 @@ class DeepThreads:
     def _start(self) -> queue.SimpleQueue[_Job]:
         inbox: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         thread = threading.Thread(target=self._serve, args=(inbox,), name="cortex-sandbox", daemon=True)
-        with self._starting:  # the stack size is a setting of the whole process
-            before = threading.stack_size(self._stack_bytes)
-            try:
-                thread.start()
-            finally:
-                threading.stack_size(before)
+        with threads_have(self._stack_bytes):
+            thread.start()
         return inbox
 
     def _serve(self, inbox: queue.SimpleQueue[_Job]) -> None:

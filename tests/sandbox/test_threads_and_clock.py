@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextvars
 import ctypes
+import re
 import threading
 import time
 
 import pytest
 
+from cortex_sandbox import Limits, Sandbox
 from cortex_sandbox.clock import TICK_S, Ticker
 from cortex_sandbox.engine import fits_here
-from cortex_sandbox.threads import DeepThreads, stack_size
+from cortex_sandbox.threads import DEEP_STACK_BYTES, DeepThreads, stack_size, threads_have
 
 STACK = 4 << 20
 
@@ -82,11 +84,38 @@ def test_the_size_of_a_threads_stack_is_known(stack_bytes: int) -> None:
     assert size == 0 or size >= stack_bytes - (64 << 10)  # the system may hand out a larger one that was used before
 
 
-@pytest.mark.parametrize("stack_bytes", [256 << 10, 1 << 20, 16 << 20])
+@pytest.mark.parametrize("stack_bytes", [256 << 10, 1 << 20, 16 << 20, DEEP_STACK_BYTES])
 def test_a_guest_runs_on_a_callers_thread_only_when_it_is_large_and_not_the_main_one(stack_bytes: int) -> None:
     assert not fits_here(256 << 10)
-    assert not on_thread(lambda: fits_here(512 << 10), stack_bytes)
+    assert on_thread(lambda: fits_here(512 << 10) == (stack_size() >= 32 << 20), stack_bytes)
     assert on_thread(lambda: fits_here(256 << 10) == (stack_size() >= 7 << 20), stack_bytes)
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_a_guest_with_a_deep_stack_stays_on_a_deep_thread_that_calls_it(deep: bool) -> None:
+    def run() -> tuple[int, int, str]:
+        seen: list[int] = []
+        with Sandbox(Limits(stack_bytes=512 << 10), {"here": lambda: seen.append(threading.get_ident())}) as box:
+            depth = box.evaluate("here(); let n = 0; function f() { n++; f(); } try { f(); } catch (e) { e.name + n }")
+        return threading.get_ident(), seen[0], depth
+
+    caller, guest, depth = on_thread(run, DEEP_STACK_BYTES if deep else 8 << 20)  # type: ignore[misc]
+    assert (caller == guest) == (deep and on_thread(stack_size, DEEP_STACK_BYTES) != 0)
+    assert re.fullmatch(r"RangeError1[0-9]{3}", depth)
+
+
+def test_a_size_is_asked_for_by_one_at_a_time() -> None:
+    with threads_have(STACK):
+        assert threading.stack_size() == STACK
+    with pytest.raises(KeyError), threads_have(STACK):
+        raise KeyError
+    assert threading.stack_size() == 0
+    callers = [threading.Thread(target=lambda: DeepThreads(STACK).run(stack_size)) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert threading.stack_size() == 0
 
 
 def test_the_clock_ticks_with_the_wall_clock_while_somebody_runs() -> None:
