@@ -57,7 +57,7 @@ _BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please"})
 _NOT, _IGNORE = BITS["not"], BITS["ignore"]
 # What may be ignored is an order in other words; what is forbidden is none, unless it is what protects.
 _PERMITTING = _words("can may could might safely freely")
-_DEEDS = sum(BITS[name] for name in ("act", "send", "execute", "wipe", "launch", "enact"))
+_DEEDS = sum(BITS[name] for name in ("act", "send", "execute", "wipe", "launch", "enact", "wield"))
 _PROTECTIVE = _words("block reject stop disable revoke lock refuse cancel")
 _ENGLISH = 0.55  # of the letters of a text that was squeezed belong to words that are known
 

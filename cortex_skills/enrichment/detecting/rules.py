@@ -64,18 +64,16 @@ def _rule(
     unless: str = "",
 ) -> Rule:
     mask = _any(head)
-    ordering = bool(mask & _VERBS)
+    ordering = bool(mask & VERBS)
     return Rule(kind, mask, tuple(map(_any, need)), signs, back, ahead, ordering, soft, _any(unless))
 
-
-_VERBS = _any(
-    "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule enact"
-)
 
 RULES: tuple[Rule, ...] = (
     # Overriding what a model was told.
     _rule("override", "strong_override"),
     _rule("override", "overrule"),
+    _rule("override", "act", "told", "you", "instructions", ahead=8),
+    _rule("override", "void", "instructions", "prior", "henceforth", back=10),
     _rule("override", "outrank", "instructions prompt", "you prompt", back=6, ahead=8),
     _rule("override", "told", "you prior", "only", "here", back=6, ahead=14),
     _rule("override", "ignore", "instructions prompt", "prior you model from_now new only here me", unless="not"),
@@ -102,6 +100,7 @@ RULES: tuple[Rule, ...] = (
     _rule("role", "youare", "part model free_of", ahead=6, back=0),
     _rule("role", "pretend", "free_of rulebook", ahead=6),
     _rule("role", "free_of", "model"),
+    _rule("role", "free_of", "helper", "you", ahead=3),
     _rule("role", "free_of", "say pretend", "you me", back=8),
     _rule("role", "mode", "pretend use execute", back=6),
     _rule("role", "mode", "model you free_of check instructions", "void free_of instructions pretend check", back=6),
@@ -124,6 +123,7 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "question", "tool instructions", "you", ahead=6, back=1),
     _rule("secret", "question", "reply", "prior here", ahead=8, back=1, unless="modal"),
     _rule("secret", "question", "secret prompt instructions", "you", ahead=8, back=1),
+    _rule("secret", "question", "told", "you", "prior", ahead=8, back=1),
     _rule("secret", "want", "you", "secret", back=3, ahead=6, unless="not"),
     _rule("secret", "secret", "user", "reply", back=2),
     # Urgency, the user's supposed wish, answers given in advance.
@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
     _rule("urgency", "when_asked", "modal", ahead=6, unless="not"),
     _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
-    _rule("urgency", "say", "only", "praise you reply", ahead=10, back=4, soft=True),
+    _rule("urgency", "say", "only", "praise you reply user", ahead=10, back=4, soft=True),
     _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
     _rule("urgency", "not", "say reveal", "target", ahead=4, back=1),
     _rule("action", "act", "goods", "part", ahead=6, unless="able"),
@@ -168,7 +168,7 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "say write reveal", "reply", "you", ahead=8),
     # Commands and programs.
     _rule("command", "execute use act send write", signs=RISKY, ahead=10),
-    _rule("command", "launch", "command data tool callable here me goods", signs=URL, ahead=6),
+    _rule("command", "launch", "command data tool callable here me goods when_asked", signs=URL, ahead=6),
     _rule("command", "wipe", "sysobj", ahead=7, back=2),
     _rule("command", "execute", "command", "user model when_asked me", ahead=10, back=8),
     _rule("command", "act", "data", "hide user", ahead=12),
@@ -176,6 +176,7 @@ RULES: tuple[Rule, ...] = (
     _rule("command", "execute follow use", "instructions follow", signs=URL, ahead=8),
     _rule("command", "execute follow", "here", "command instructions", "execute say act", ahead=8),
     _rule("command", "execute", "here", "command", ahead=8),
+    _rule("tool_call", "wield"),
     _rule("tool_call", "use", "tool callable", "you user model when_asked hide", ahead=10),
     _rule("tool_call", "use", "tool", signs=IDENTIFIER | URL | MAIL, ahead=8),
     _rule("tool_call", "use", "tool callable", "check act me", ahead=8),
