@@ -7,10 +7,9 @@ Rules kept here:
 from __future__ import annotations
 
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cortex_skills.schemas import field_name, schema
+from cortex_skills.schemas import errors_of, field_name, schema
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -37,10 +36,10 @@ def reference(name: str) -> dict[str, str]:
 
 
 def problems_of(name: str, document: Any) -> list[dict[str, str]]:
-    """What is wrong with a document, as `{field, message}`; at most twenty things."""
+    """What is wrong with a document, as `{field, message}`; at most twenty things, of a large one only the first."""
     return [
         {"field": field_name(tuple(error.instance_path)), "message": error.message[:_MAX_MESSAGE]}
-        for error in islice(_validator(name).iter_errors(document), _MAX_PROBLEMS)
+        for error in errors_of(_validator(name), document, _MAX_PROBLEMS)
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.errors import CortexError
-from cortex_skills.schemas import did_you_mean
+from cortex_skills.schemas import did_you_mean, errors_of
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -135,7 +135,7 @@ class Tool:
         try:
             if validator.is_valid(arguments):
                 return arguments
-            errors = list(validator.iter_errors(arguments))[:_MAX_ERRORS]
+            errors = errors_of(validator, arguments, _MAX_ERRORS)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise self._invalid([("arguments", f"are no JSON: {error}")]) from None
         problems = [(".".join(map(str, e.instance_path)) or "arguments", e.message) for e in errors]

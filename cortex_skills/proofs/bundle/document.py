@@ -22,6 +22,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph.proofs import MAX_PREMISES
 from cortex_skills.errors import CortexError
+from cortex_skills.schemas import first_error
 from cortex_skills.signatures.files import SkillFile
 from cortex_skills.strict_json import read_json
 
@@ -138,7 +139,7 @@ def read_bundle(content: str) -> Bundle:
         rfc8785.dumps(document)  # or it is not the same to every reader: a number beyond 2^53, half a character
     except (ValueError, RecursionError) as error:
         raise _no_bundle(str(error)[:200]) from None
-    problem = next(_schema().iter_errors(document), None)
+    problem = first_error(_schema(), document)
     if problem is not None:
         place = "/".join(map(str, problem.instance_path)) or "the document"
         raise _no_bundle(f"{place[:100]}: {problem.message[:200]}")

@@ -27,6 +27,7 @@ from cortex_skills.proofs.keys import Key, public_of, verify
 from cortex_skills.proofs.keys.multibase import decode, encode
 from cortex_skills.proofs.logic.premises import Premises, Read
 from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.schemas import first_error
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -222,13 +223,13 @@ def read_document(content: str | bytes) -> Document:
         if len(text) > MAX_CONTENT:
             raise ValueError(f"it has more than {MAX_CONTENT} characters")
         fields = json.loads(text, parse_float=_no_fraction, parse_constant=_no_fraction)
-        errors = [error.message for error in _validator().iter_errors(fields)]
-        if errors:
-            raise ValueError(errors[0])
+        error = first_error(_validator(), fields)
+        if error is not None:
+            raise ValueError(error.message)
         if canonical(fields) != text.rstrip("\n"):
             raise ValueError("it is not written as canonical JSON (RFC 8785)")
-    except (ValueError, TypeError, RecursionError) as error:
-        reason = str(error)[:300]
+    except (ValueError, TypeError, RecursionError) as problem:
+        reason = str(problem)[:300]
         hint = "give the file that was exported, as it is"
         raise CortexError("invalid_arguments", f"this is no Proof of Logic: {reason}", hint=hint) from None
     return Document(text.rstrip("\n"), fields)

@@ -161,8 +161,8 @@ def _term(text: str) -> NamedNode | Literal:
     """The term that N-Triples writes so."""
     try:
         (quad,) = parse(f"{_ANY} {_ANY} {text} .", RdfFormat.N_TRIPLES)
-    except SyntaxError as error:
-        raise ValueError(f"{text[:100]!r} is no term: {error}") from None
+    except SyntaxError:
+        raise ValueError("what is asked of the graph is no term of N-Triples") from None
     if not isinstance(quad.object, NamedNode | Literal):
-        raise ValueError(f"{text[:100]!r} is no node and no literal")
+        raise ValueError("what is asked of the graph is no node and no literal")
     return quad.object
