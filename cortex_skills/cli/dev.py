@@ -337,9 +337,11 @@ def _told_of_skills(common: Common) -> Iterator[None]:
         return
     handler, level = _SkillLines(lambda text: common.out.line(f"  {text}")), reloads.level
     skills.addHandler(handler)
+    skills.setLevel(logging.INFO)
     reloads.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
         skills.removeHandler(handler)
+        skills.setLevel(logging.NOTSET)
         reloads.setLevel(level)

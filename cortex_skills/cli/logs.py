@@ -2,6 +2,7 @@
 
 Rules kept here:
 - warnings and errors only, unless `--verbose` asks for all; a traceback only then, too;
+- what is not written is not made: whoever logs can ask whether anybody reads it;
 - while no command runs, the process's logging is as it was.
 """
 
@@ -21,13 +22,13 @@ class _LogLines(logging.Handler):
     """Writes records as the options say, which are read after this has been put in place."""
 
     def __init__(self, common: Common) -> None:
-        super().__init__(logging.INFO)
+        super().__init__()
         self._common = common
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
         common = self._common
-        if record.levelno < logging.WARNING and not common.verbose:
+        if record.levelno < (logging.INFO if common.verbose else logging.WARNING):  # a logger may have its own level
             return
         message = record.getMessage()
         if record.exc_info and common.verbose:
@@ -41,9 +42,15 @@ def logging_to(common: Common) -> Iterator[None]:
     root = logging.getLogger()
     handler, level = _LogLines(common), root.level
     root.addHandler(handler)
-    root.setLevel(logging.INFO)
+    root.setLevel(logging.WARNING)
     try:
         yield
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
+
+
+def write_all(common: Common) -> None:
+    """Write the whole log from now on."""
+    common.verbose = True
+    logging.getLogger().setLevel(logging.INFO)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cortex_skills.cli.logs import write_all
 from cortex_skills.cli.output import Output
 
 if TYPE_CHECKING:
@@ -183,6 +184,9 @@ def common_options() -> list[click.Option]:
     def set_json(common: Common, value: bool) -> None:
         common.out.as_json = value
 
+    def set_verbose(common: Common, _: bool) -> None:
+        write_all(common)
+
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     return [
         option("--config", metavar="FILE", type=file, keep=_setter("config"), help="The settings (cortex.yaml)."),
@@ -199,7 +203,7 @@ def common_options() -> list[click.Option]:
         ),
         # Eager, so that `--version --json` is JSON as well.
         option("--json", is_flag=True, is_eager=True, keep=set_json, help="Answer with one JSON document."),
-        option("-v", "--verbose", is_flag=True, keep=_setter("verbose"), help="Write the log to standard error."),
+        option("-v", "--verbose", is_flag=True, keep=set_verbose, help="Write the log to standard error."),
     ]
 
 

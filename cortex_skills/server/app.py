@@ -77,7 +77,8 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
 
 
 def _routes(door: McpDoor) -> Sequence[BaseRoute]:
-    return [*routes_of([*API, *index_operations(API)]), sparql_route(), mcp_route(door)]
+    # They are tried one after the other: first those of the doors that are asked most.
+    return [mcp_route(door), sparql_route(), *routes_of([*API, *index_operations(API)])]
 
 
 def _lifespan(

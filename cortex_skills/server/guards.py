@@ -42,6 +42,7 @@ _SECURITY = [
     (b"x-content-type-options", b"nosniff"),
 ]
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+_SAME_SITE = frozenset({"same-origin", "none"})
 _CLOSED = (b"connection", b"close")
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 
@@ -85,9 +86,10 @@ class Guards:
             await send_error(as_http(error, request_id), request_id, answer)
         finally:
             self._at_work -= 1
-            path = one_line(scope["path"])[:_MAX_LOGGED]
-            took = (time.monotonic() - began) * 1000
-            log.info("%s %s %s %s %.1f ms", request_id, scope["method"], path, answer.status, took)
+            if log.isEnabledFor(logging.INFO):
+                path = one_line(scope["path"])[:_MAX_LOGGED]
+                took = (time.monotonic() - began) * 1000
+                log.info("%s %s %s %s %.1f ms", request_id, scope["method"], path, answer.status, took)
 
     def _check(self, scope: Scope) -> None:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
@@ -121,10 +123,8 @@ def _check_origin(host: str, scheme: str, headers: list[tuple[bytes, bytes]]) ->
     """Refuse a request that a browser sends for a page of another origin (Fetch standard, `Sec-Fetch-Site`)."""
     own = {f"{scheme}://{host}", f"https://{host}"}  # the second: behind a proxy that speaks TLS
     for name, value in headers:
-        text = value.decode("latin-1").lower()
-        if (name == b"origin" and text not in own) or (
-            name == b"sec-fetch-site" and text not in ("same-origin", "none")
-        ):
+        allowed = own if name == b"origin" else _SAME_SITE if name == b"sec-fetch-site" else None
+        if allowed is not None and value.decode("latin-1").lower() not in allowed:
             hint = "this API is for programs, and for pages of its own host"
             raise HttpError("origin_not_allowed", "a page of another origin may not call this server", hint=hint)
 

@@ -44,7 +44,7 @@ class Service:
         self.gate = gate
         self.bodies = bodies
         self.started = time.monotonic()
-        self.lanes = {name: Lane(name, threads, waiting) for name, (threads, waiting) in _LANES.items()}
+        self.lanes = {name: Lane(name, *size, deep=name == "mcp") for name, size in _LANES.items()}
         self.probe = Probe()
         self.sandboxes = Sandboxes()
         self.tallies = Tallies()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cortex_skills import __version__
+from cortex_skills import __version__, audit
 from cortex_skills.cli.app import program
 
 COMMANDS = [
@@ -158,6 +158,19 @@ def test_the_log_is_written_when_it_is_asked_for(run, skill):
     assert run("-v", *words).stderr.startswith("info: {")
     record = json.loads(run(*words, "--verbose", "--json").stderr)
     assert (record["level"], record["logger"]) == ("info", "cortex_skills.audit")
+
+
+def test_what_is_not_written_is_not_made(run, skill, monkeypatch):
+    kept, asked = audit.is_kept, list[bool]()
+    monkeypatch.setattr(audit, "is_kept", lambda: asked.append(kept()) or asked[-1])
+    words = ("query", "--skills", skill, "--scope", "namespace")
+    run(*words)
+    assert asked
+    assert not any(asked)
+    asked.clear()
+    run(*words, "-v")
+    assert asked
+    assert all(asked)
 
 
 def test_warnings_are_always_written(run):

@@ -17,6 +17,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -234,11 +235,16 @@ def _session_of(scope: Scope) -> dict[str, str]:
 
 def _user(principal: Principal) -> Any:
     """Whom the SDK takes a session to belong to."""
+    kind = "host" if principal.is_host else "token" if principal.has_token else "nobody"
+    return _user_called(f"{kind}:{principal.name}")
+
+
+@lru_cache(maxsize=MAX_SESSIONS)
+def _user_called(name: str) -> Any:
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.auth.provider import AccessToken
 
-    kind = "host" if principal.is_host else "token" if principal.has_token else "nobody"
-    return AuthenticatedUser(AccessToken(token="", client_id=f"{kind}:{principal.name}", scopes=[]))
+    return AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
 
 
 def _caller_of(request: Any) -> Any:

@@ -125,7 +125,7 @@ class _Handlers:
                 LISTENER.reset(listening)
 
         try:
-            result = await self._run(ctx, call, stop, params.name)
+            result = await self._run(ctx, call, stop, params.name, caller)
         except CortexError as error:
             result = failed(error)
         await self.logs.send(ctx, lines)
@@ -146,7 +146,8 @@ class _Handlers:
                     contents=[types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)]
                 )
             skills = self._plugin.skills
-            found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading")
+            caller = self._caller_of(ctx)
+            found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading", caller)
         except resources.NotThereError as error:
             code = types.INVALID_PARAMS if ctx.protocol_version >= "2026" else _RESOURCE_NOT_FOUND
             raise MCPError(code, str(error), data={"uri": uri[:200]}) from None
@@ -170,16 +171,18 @@ class _Handlers:
 
     async def _context(self, ctx: _Context) -> str:
         stop, caller = Stop(), self._caller_of(ctx)
-        return await self._run(ctx, lambda: self._plugin.context(agent=caller.agent, stop=stop), stop, "context")
+        return await self._run(
+            ctx, lambda: self._plugin.context(agent=caller.agent, stop=stop), stop, "context", caller
+        )
 
-    async def _run(self, ctx: _Context, work: Callable[[], Answer], stop: Stop, what: str) -> Answer:
+    async def _run(self, ctx: _Context, work: Callable[[], Answer], stop: Stop, what: str, caller: Caller) -> Answer:
         """Do some work in the lane, telling whoever asked for it that it goes on.
 
         Raises:
             CortexError: `graph_busy`: too many wait already.
 
         """
-        working = self._in_turn(self._caller_of(ctx).agent or "", work)
+        working = self._in_turn(caller.agent or "", work)
         if ctx.meta and ctx.meta.get("progress_token") is not None:
             working = self._telling(ctx, working, what)
         try:

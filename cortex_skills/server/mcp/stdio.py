@@ -1,7 +1,7 @@
 """`cortex-skills mcp`: one client on standard input and output.
 
 Rules kept here:
-- standard output carries the protocol and nothing else: what anything prints goes to standard error;
+- standard output carries the protocol and nothing else (`output`);
 - the end of the input, SIGTERM and SIGINT end it well; requests that came before the end of the input are answered,
   for as long as a host would wait;
 - a line that is too long is answered like one that is no JSON, and never held.
@@ -23,6 +23,7 @@ from mcp.server.stdio import stdio_server
 
 from cortex_skills.server.lanes import Lane
 from cortex_skills.server.mcp.caller import Caller
+from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.server import build
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def serve(plugin: Plugin, *, agent: str | None = None, skill: str | None = None)
 
 
 async def _serve(plugin: Plugin, caller: Caller) -> None:
-    lane = Lane("mcp", _THREADS, _WAITING)
+    lane = Lane("mcp", _THREADS, _WAITING, deep=True)
     built = build(plugin, lane, lambda _: caller)
     lines = _Lines(sys.stdin.fileno())
     built.server.middleware.insert(0, lines.count)
@@ -59,8 +60,9 @@ async def _serve(plugin: Plugin, caller: Caller) -> None:
         with suppress(NotImplementedError):  # Windows: there, both end the process as ever
             loop.add_signal_handler(number, lines.end)
     try:
-        async with stdio_server(stdin=lines) as (reading, writing):  # type: ignore[arg-type]
-            await built.server.run(reading, writing, built.server.create_initialization_options())
+        with claimed() as output:
+            async with stdio_server(stdin=lines, stdout=output) as (reading, writing):  # type: ignore[arg-type]
+                await built.server.run(reading, writing, built.server.create_initialization_options())
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
