@@ -67,7 +67,7 @@ _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _HYPHENS = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 12, 2
+_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 _SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
@@ -169,8 +169,8 @@ def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
         yield _BETWEEN_LETTERS.sub(r"\1", plain)
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
     if doubts & DOUBLES and is_doubled(plain):
+        # What is no word when it is written right may be one of another language.
         single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
-        yield single
         yield " ".join(known.get(word, word) for word in single.split())
 
 

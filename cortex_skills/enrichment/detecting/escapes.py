@@ -49,6 +49,8 @@ class Unescaped(NamedTuple):
 def unescaped(text: str) -> Unescaped:
     """`text` with every escape as what it stands for."""
     letters = 0
+    # Half a pair of UTF-16 is no text.
+    text = text.encode("utf-8", "replace").decode()
     if "&" in text:
         plain = html.unescape(text)
         letters = len(_latin_entities().findall(text)) if plain != text else 0
