@@ -74,7 +74,7 @@ def is_word(piece: str) -> bool:
 
 def _values_and_sentences(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
     values = [piece for is_key, piece in pieces if not is_key]
-    return values, [piece for is_key, piece in pieces if not is_key or not is_word(piece)]
+    return values, [piece for is_key, piece in pieces if not is_key or " " in piece or len(piece) > _WORD]
 
 
 def _run_together(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import lexicon
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
+    BACKWARDS,
     BREAKS,
     CAMEL,
     CODE,
@@ -93,7 +94,7 @@ def is_name(text: str) -> bool:
 
 
 def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) -> str | None:
-    if not text.isascii() and _is_hidden(text):
+    if not text.isascii() and is_hidden(text):
         return "hidden"
     if "\x1b" in text:
         if _CONCEALED.search(text):
@@ -131,7 +132,8 @@ def _is_title(text: str) -> bool:
     return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
 
 
-def _is_hidden(text: str) -> bool:
+def is_hidden(text: str) -> bool:
+    """Whether there is more in a text than a reader sees."""
     if _SELECTORS.search(text):
         return True
     return bool(_TAGS.search(_FLAG.sub("", text)))
@@ -157,7 +159,7 @@ def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
         yield from (plain.translate(table) for table in _LEET)
     if doubts & TURNED:
         yield from _turned(text, plain)
-    if doubts & WORDS and plain.count(" ") >= _PAIR and _ends_first(text):
+    if doubts & BACKWARDS and ends_first(text, plain):
         yield " ".join(reversed(plain.split()))
     if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
         yield plain.replace("\n", " ")
@@ -188,15 +190,19 @@ def _turned(text: str, plain: str) -> Iterator[str]:
         yield " ".join(reversed(backwards.split()))
 
 
-def _ends_first(text: str) -> bool:
+def ends_first(text: str, plain: str) -> bool:
     """Whether a text begins as a sentence ends, or ends as one begins."""
+    if plain.count(" ") < _PAIR:
+        return False
     return _FIRST_ENDS.match(text) is not None or (text[:1].islower() and text.split()[-1][0].isupper())
 
 
 def is_doubled(plain: str) -> bool:
     """Whether letters are doubled more often than in words."""
-    if plain.isascii() and doubled_letters(plain.encode()).count(0) < _HUMPS:
-        return False
+    if plain.isascii():
+        at_most = doubled_letters(plain.encode()).count(0)
+        if at_most < _HUMPS or (at_most * _RARE <= len(plain) and not _DOUBLED_FIRST.search(plain)):
+            return False
     doubled = len(_DOUBLED.findall(plain))
     return doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain) is not None)
 
@@ -209,7 +215,9 @@ def is_hyphenated(plain: str) -> bool:
 def _squeezed(text: str, plain: str, doubts: int) -> str | None:
     """The kind of a text whose words were broken up, or run together."""
     if doubts & CAMEL and len(_CAMEL.findall(text)) >= _HUMPS:
-        kind = rules.judge(reading.sentences(fold(_CAMEL.sub(" ", text))))
+        apart = fold(_CAMEL.sub(" ", text))
+        may_say = not apart.isascii() or necessary.may_say(apart, 0)
+        kind = rules.judge(reading.sentences(apart)) if may_say else None
         if kind is not None:
             return kind
     spans = [match.group() for shape, pattern in _SPANS if doubts & shape for match in pattern.finditer(plain)]

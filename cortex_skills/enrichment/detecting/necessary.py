@@ -9,7 +9,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
 from itertools import pairwise
 from operator import or_
@@ -18,6 +19,8 @@ from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.rules import RULES, Rule
 
 _SIGNS = 5  # the row behind the head and four needs
+# What surely ends a sentence.
+_END = re.compile(r"[.!?]\s|[;|]")
 _QUOTE = '"'  # a word, too: rules ask for it
 _NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ALL = (1 << len(RULES)) - 1
@@ -30,6 +33,11 @@ def may_say(plain: str, signs: int) -> bool:
     filled = filled_by_each(words)
     add_phrases(filled, words)
     return may_hold(reduce(or_, filled.values(), filled_from_the_start(signs)))
+
+
+def sentence_may_say(plain: str, filled: Mapping[str, int], start: int) -> bool:
+    """The same, of one sentence at least, where it is known what each word fills, and what is filled without one."""
+    return any(may_hold(reduce(or_, map(filled.__getitem__, words_of(part)), start)) for part in _END.split(plain))
 
 
 def words_of(plain: str) -> list[str]:
@@ -51,7 +59,7 @@ def add_phrases(filled: dict[str, int], words: list[str]) -> None:
     for first, second in _pairs().intersection(pairwise(words)):
         spaced = spaced or f" {' '.join(words)} "
         for others, _, categories in reading.known_words().phrases[first][second]:
-            if not others or f" {' '.join((first, second, *others))} " in spaced:
+            if not others or (filled.keys() >= set(others) and f" {' '.join((first, second, *others))} " in spaced):
                 filled[first] |= filled_by(categories)
 
 

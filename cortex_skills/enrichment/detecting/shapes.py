@@ -24,9 +24,12 @@ from cortex_skills.enrichment.detecting.decoding import CODED
 
 DIGITS, LETTERS, CAMEL, LONG, TURN, CODE = (1 << place for place in range(6))
 ALL = (1 << 6) - 1
-# What else may be doubted of a text: its words as they are or turned, doubled letters, broken words, signs of code.
-WORDS, TURNED, DOUBLES, BREAKS, SIGNS = (1 << place for place in range(6, 11))
-EVERYTHING = (1 << 11) - 1
+# Those that are looked for in a text as it is read.
+FOLDED = DIGITS | LETTERS | LONG
+# What else may be doubted of a text: its words as they are, from the last to the first, or turned; doubled letters,
+# broken words, signs of code.
+WORDS, BACKWARDS, TURNED, DOUBLES, BREAKS, SIGNS = (1 << place for place in range(6, 12))
+EVERYTHING = (1 << 12) - 1
 
 _NO_LETTERS = bytes(0 if chr(code) in ascii_lowercase else 255 for code in range(256))
 _DIGIT = r"(?:[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2})"
@@ -42,11 +45,15 @@ _PATTERNS = (
 
 def shown(text: str, among: int = ALL) -> int:
     """The shapes that `text` shows, a bit each, of those that are asked for."""
+    if text.isascii():
+        return shown_in(text.encode(), among)
+    return shown_in(text.encode("utf-8", "replace"), among & CODE) | (among & ~CODE)
+
+
+def shown_in(encoded: bytes, among: int = ALL) -> int:
+    """The shapes that a text in UTF-8 shows in its letters of ASCII."""
     whole, each, code = _patterns()
-    encoded = text.encode("utf-8", "replace")
     found = CODE if among & CODE and code.search(encoded) else 0
-    if not text.isascii():
-        return found | (among & ~CODE)
     if among & (among - 1) & ~CODE and not whole.search(encoded):
         return found
     return found | sum(shape for shape, pattern in each if among & shape and pattern.search(encoded))
