@@ -13,6 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import _thread
 import contextvars
 import ctypes
 import os
@@ -79,22 +80,38 @@ def threads_have(stack_bytes: int) -> Iterator[None]:
 class _Job:
     """One call on its way to a thread and back."""
 
-    __slots__ = ("context", "done", "error", "result", "work")
-
     def __init__(self, work: Callable[[], object]) -> None:
         self.work = work
         self.context = contextvars.copy_context()
         self.result: object = None
         self.error: BaseException | None = None
-        self.done = threading.Lock()
-        self.done.acquire()
+        self.has_ended = False
+        self._begun = threading.Lock()
+        self._ended = threading.Lock()
+        self._ended.acquire()
 
     def run(self) -> None:
+        """Do the work, unless nobody waits for it any more."""
+        if not self.claim():
+            return
         try:
             self.result = self.context.run(self.work)
         except BaseException as error:
             self.error = error
-        self.done.release()
+        self.has_ended = True
+        self._ended.release()
+
+    def claim(self) -> bool:
+        """Whether the job had not begun; whoever hears so first has it alone."""
+        return self._begun.acquire(blocking=False)
+
+    def wait(self) -> None:
+        """Wait until it has ended.
+
+        A signal's handler may raise here, also when the lock was just taken: `has_ended` says whether it has.
+        """
+        if not self.has_ended:
+            self._ended.acquire()
 
 
 class DeepThreads:
@@ -123,16 +140,21 @@ class DeepThreads:
             inbox = self._idle.pop()
         except IndexError:
             inbox = self._start()
-        inbox.put(job)
         interrupt: BaseException | None = None
-        while True:
+        try:
+            inbox.put(job)
+            job.wait()
+        except BaseException as error:  # a signal's handler raised
+            interrupt = error
+        if interrupt is not None and job.claim():
+            raise interrupt  # before the work began: it never will
+        while not job.has_ended:
             try:
-                job.done.acquire()
-                break
-            except BaseException as error:  # a signal's handler raised
-                interrupt = error
                 if hurry is not None:
                     hurry()
+                job.wait()
+            except BaseException as error:
+                interrupt = error
         if interrupt is not None:
             raise interrupt
         if job.error is not None:
@@ -141,12 +163,13 @@ class DeepThreads:
 
     def _start(self) -> queue.SimpleQueue[_Job]:
         inbox: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        thread = threading.Thread(target=self._serve, args=(inbox,), name="cortex-sandbox", daemon=True)
         with threads_have(self._stack_bytes):
-            thread.start()
+            # `Thread.start` waits for the thread, and breaks when a signal's handler raises meanwhile.
+            _thread.start_new_thread(self._serve, (inbox,))
         return inbox
 
     def _serve(self, inbox: queue.SimpleQueue[_Job]) -> None:
+        threading.current_thread().name = "cortex-sandbox"
         while True:
             job = inbox.get()
             job.run()

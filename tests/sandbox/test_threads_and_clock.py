@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -13,7 +16,7 @@ import pytest
 from cortex_sandbox import Limits, Sandbox
 from cortex_sandbox.clock import TICK_S, Ticker
 from cortex_sandbox.engine import fits_here
-from cortex_sandbox.threads import DEEP_STACK_BYTES, DeepThreads, stack_size, threads_have
+from cortex_sandbox.threads import DEEP_STACK_BYTES, DeepThreads, _Job, stack_size, threads_have
 
 STACK = 4 << 20
 
@@ -169,3 +172,73 @@ def test_late_ticks_are_made_up_for_and_do_not_shorten_a_limit_that_starts_meanw
         time.sleep(0.001)
     ticker.leave()
     assert ticks[0] >= started + late
+
+
+INTERRUPTED = """
+import random, signal
+from cortex_sandbox.threads import DeepThreads
+
+class Interrupted(Exception):
+    pass
+
+def interrupt(*_):
+    raise Interrupted
+
+signal.signal(signal.SIGALRM, interrupt)
+threads, ended, interrupted = DeepThreads(1 << 20), 0, 0
+for _ in range(4000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 4e-4))
+        assert threads.run(lambda: 7) == 7
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        ended += 1
+    except Interrupted:
+        interrupted += 1
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Interrupted:
+        pass
+assert ended and interrupted, (ended, interrupted)
+assert threads.run(lambda: 7) == 7
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_signals_at_any_moment_of_a_call_leave_nobody_waiting() -> None:
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=100)
+
+
+def test_a_signal_just_when_a_call_has_ended_is_raised_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = _Job.wait
+
+    def wait_and_be_interrupted(job: _Job) -> None:
+        wait(job)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Job, "wait", wait_and_be_interrupted)
+    threads = DeepThreads(STACK)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(lambda: 1)
+    assert threads.run(lambda: 2) == 2
+
+
+def test_a_call_that_is_interrupted_before_it_began_never_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, begun, late = DeepThreads(STACK), [], threading.Event()
+    run = _Job.run
+
+    def run_late(job: _Job) -> None:
+        late.wait(60)
+        run(job)
+
+    def be_interrupted(_: _Job) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Job, "run", run_late)
+    monkeypatch.setattr(_Job, "wait", be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(lambda: begun.append(1))
+    monkeypatch.undo()
+    late.set()
+    assert threads.run(lambda: begun.append(2)) is None
+    assert begun == [2]
