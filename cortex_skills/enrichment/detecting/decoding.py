@@ -74,7 +74,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
     if not shows_code:
         return
     encoded = text.encode("utf-8", "replace")
-    for pattern, decode, spells in _patterns():
+    for pattern, decode, spells in _patterns() if _rare().search(encoded) else _common():
         for count, run in enumerate(pattern.finditer(encoded)):
             if count == _MOST_RUNS:
                 break
@@ -106,6 +106,18 @@ def _patterns() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
             (r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}", numerals.morse, False),
         )
     )
+
+
+@cache
+def _common() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
+    """Those of the patterns that any long word may be found by."""
+    return tuple(pattern for pattern in _patterns() if pattern[1] in (bases.base64, bases.base85))
+
+
+@cache
+def _rare() -> Any:
+    """All others, which are hardly ever found, as one."""
+    return re2.compile("|".join(f"(?:{pattern.pattern})" for pattern, *_ in set(_patterns()) - set(_common())))
 
 
 @lru_cache(maxsize=1024)
