@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from cortex_skills.proofs.wording import instructs
+
 _LEFT_OUT = "(left out: what the proof says here reads like an instruction)"
 
 
@@ -52,10 +54,9 @@ class Check:
 
     def for_a_model(self) -> Check:
         """The same, without what somebody else's proof tells a model to do."""
-        from cortex_skills.enrichment.detecting import detect
 
         def cleaned(text: str) -> str:
-            return _LEFT_OUT if detect(text) is not None else text
+            return _LEFT_OUT if instructs(text) else text
 
         return replace(self, establishes=cleaned(self.establishes), reasons=tuple(map(cleaned, self.reasons)))
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from cortex_skills.escaping import one_line
+from cortex_skills.proofs.wording import instructs
 
 MAX_MESSAGE = 300
 _LEFT_OUT = "(what the shapes say is left out: it reads like an instruction)"
@@ -25,9 +26,7 @@ def told(text: str, most: int = MAX_MESSAGE) -> str:
         most: how many characters of it, at most.
 
     """
-    from cortex_skills.enrichment.detecting import detect
-
-    return _LEFT_OUT if detect(text) is not None else one_line(text)[:most]
+    return _LEFT_OUT if instructs(text) else one_line(text)[:most]
 
 
 class Severity(StrEnum):
