@@ -39,8 +39,8 @@ FREEZING = [
 ]
 # What esbuild may use while it runs, in pages of 64 KiB: 1 GiB.
 ESBUILD_PAGES = 1 << 14
-# With which stack its goroutines begin, in bytes: what most of them come to need for a skill of usual size.
-FIRST_STACK = 16 << 10
+# With which stack its goroutines begin, in bytes: what the one that parses comes to need for a skill of usual size.
+FIRST_STACK = 64 << 10
 # How often the sample may be bundled until the memory has the shape that it shall keep.
 WARM_RUNS = 60
 NPM_FILES = [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")]

@@ -5,7 +5,7 @@ Rules kept here:
 - the memory has its final size from the start, and how much of it the program has is a number that it counts: an engine
   then checks every access against a constant. What was not counted is zero and untouched;
 - the clock counts how often it is read, so that equal runs are equal to the last bit, and the host's time is not seen;
-- a goroutine begins with as much stack as most come to need, so that it is not moved to a larger one time and again;
+- a goroutine begins with as much stack as it is likely to need, so that it is not moved to a larger one time and again;
 - a function is replaced when all of it is what Go's assembler writes; a module that is not laid out so is refused.
 
 The functions are those of Go's runtime for WebAssembly (`currentMemory`, `growMemory`, and `clock_time_get`, which
