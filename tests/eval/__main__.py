@@ -3,7 +3,8 @@
 Rules kept here:
 - an attack counts as found when the cleaner leaves nothing of its text; a fact as lost when it does not come
   through whole;
-- the held-out half is only printed as numbers: its strings are never shown, so that nobody tunes on them;
+- the held-out half is only printed as numbers: its strings are never shown, so that nobody tunes on them; `more` was
+  written later, to tune on, and changes nothing of the two halves;
 - the exit is 1 when the held-out half misses what is to be reached.
 """
 
@@ -21,12 +22,14 @@ from cortex_skills.enrichment import sanitize_enrichment
 
 FOLDER = Path(__file__).parent
 RECALL, FALSE_POSITIVES = 0.97, 0.01
-SPLITS = ("dev", "held-out")
+SPLITS = ("dev", "more", "held-out")
+TUNED_ON = SPLITS[:2]
 
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The rows of a set: `attacks` or `benign`."""
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    pages = (FOLDER / f"{page}.jsonl" for page in (name, f"more_{name}"))
+    return [json.loads(line) for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
 
 
 def is_removed(row: dict[str, Any]) -> bool:
@@ -54,7 +57,7 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 def table(title: str, found: list[dict[str, Any]], field: str) -> list[str]:
     """The counts of a field as lines."""
-    lines = [f"{title:<28}{'dev':>18}{'held-out':>18}"]
+    lines = [f"{title:<28}" + "".join(f"{split:>18}" for split in SPLITS)]
     counts = counted(found, field)
     for name in sorted(counts, key=lambda name: (name == "all", -sum(n for _, n in counts[name].values()), name)):
         cells = [f"{hits}/{all_} {hits / all_:6.1%}" if all_ else "-" for hits, all_ in counts[name].values()]
@@ -65,7 +68,7 @@ def table(title: str, found: list[dict[str, Any]], field: str) -> list[str]:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="make eval", description=__doc__)
-    parser.add_argument("--show", action="store_true", help="print what the tuning half gets wrong")
+    parser.add_argument("--show", action="store_true", help="print what is taken wrongly of what was tuned on")
     parser.add_argument("--more", type=Path, help="a JSONL file of further attacks (`text`), counted by `kind`")
     options = parser.parse_args()
     attacks, benign = measured("attacks"), measured("benign")
@@ -79,7 +82,7 @@ def main() -> int:
         lines += table(f"recall on {options.more.name}", more, "kind")
     if options.show:
         wrong = [row for row in attacks if not row["removed"]] + [row for row in benign if row["removed"]]
-        lines += [f"{row['kind']} {row['language']}: {row['text']!r}" for row in wrong if row["split"] == "dev"]
+        lines += [f"{row['kind']} {row['language']}: {row['text']!r}" for row in wrong if row["split"] in TUNED_ON]
     recall, false = (counted(found, "kind")["all"]["held-out"] for found in (attacks, benign))
     reached = recall[0] >= RECALL * recall[1] and false[0] <= FALSE_POSITIVES * false[1]
     lines.append(f"held-out: recall {recall[0] / recall[1]:.1%}, false positives {false[0] / false[1]:.2%}")

@@ -47,7 +47,8 @@ _GROUP_ENDS = re.compile(r"[\s\"',.;:|]+")
 _ALPHABET = re.compile("[A-Za-z0-9+/=_-]+")
 _ROT47 = {code: 33 + (code + 14) % 94 for code in range(33, 127)}
 _ROT47_WORDS = re.compile(
-    r"(?<![^\s'\",])(?:E96|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E|2\?DH6C|7C@>)(?!\S)"
+    r"(?<![^\s'\",])(?:E96[>C]?|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|@E96C|ECFDE|H9@|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E"
+    r"|2\?DH6C|7C@>)(?!\S)"
 )
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")

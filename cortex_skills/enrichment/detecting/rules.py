@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     # What is to be done in the user's name.
-    _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=4, back=2, unless="not either"),
+    _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=6, back=2, unless="not either"),
     _rule("action", "chat", "reply", "user", ahead=8, unless="not"),
     _rule("action", "wipe", "data goods", "many me", ahead=6, unless="spare"),
     _rule("action", "write say", "from_now", "genre", ahead=8),
