@@ -65,7 +65,7 @@ _KEPT = (
     + "\U000e1000-\U000efffd"
 )
 _ALL_KEPT = re.compile(f"[{_KEPT}]+")
-_NOT_KEPT = re.compile(f"[^{_KEPT}]+")
+_NOT_KEPT = f"[^{_KEPT}]+"  # compiled when the first is met: most names hold none, and each file has a process
 
 
 def check_namespace(namespace: Any) -> str:
@@ -191,7 +191,7 @@ def _encoded(text: str, field: str) -> str:
     if _ALL_KEPT.fullmatch(text):
         return text
     try:
-        return _NOT_KEPT.sub(lambda found: quote(found[0], safe=""), text)
+        return re.sub(_NOT_KEPT, lambda found: quote(found[0], safe=""), text)
     except UnicodeEncodeError:
         raise invalid(field, f"is {text!r}, which holds a lone surrogate", hint="names are Unicode text") from None
 

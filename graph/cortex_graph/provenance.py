@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -57,7 +57,9 @@ class Provenance:
 
 def at_one_time(provenance: Provenance) -> Provenance:
     """The same with its time told, so that all that is asserted with it has the same."""
-    return provenance if provenance.time is not None else replace(provenance, time=datetime.now(UTC))
+    if provenance.time is not None:
+        return provenance
+    return Provenance(provenance.skill, provenance.skill_version, provenance.agent, datetime.now(UTC))
 
 
 def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Names) -> list[Quad]:

@@ -224,4 +224,5 @@ def _size(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    os._exit(code)  # all is said; taking the interpreter down takes a tenth of the time of a small file
