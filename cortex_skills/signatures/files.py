@@ -111,14 +111,15 @@ def _checked(path: str) -> str:
 def _read(name: str, path: Path, room: int) -> SkillFile:
     descriptor = os.open(path, _FLAGS)  # a link that was put there meanwhile is not followed
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise refused(f"{shown(name)} is no regular file")
-        digest, size = sha256(), 0
-        while piece := file.read(_PIECE):
+        digest, size = sha256(), status.st_size if status.st_size > room else 0
+        while size <= room and (piece := file.read(_PIECE)):
             size += len(piece)
-            if size > room:
-                raise refused(f"the folder has more than {MAX_BYTES >> 20} MiB", "leave out what is not needed")
             digest.update(piece)
+        if size > room:
+            raise refused(f"the folder has more than {MAX_BYTES >> 20} MiB", "leave out what is not needed")
     return SkillFile(name, size, digest.hexdigest())
 
 

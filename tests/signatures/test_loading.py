@@ -391,3 +391,40 @@ def test_a_file_that_changed_while_it_was_read_is_not_called_encoded_anew(
     monkeypatch.setattr("cortex_skills.loader.read_skill", read_meanwhile)
     error = refused(opened(), folder)
     assert error.details["differences"] == [{"kind": "changed", "path": path} for path in ("lib.ts", "new.ts")]
+
+
+PLACES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a folder": (lambda f: ((f / "SKILL.sig").unlink(), (f / "SKILL.sig").mkdir()), "signature_invalid"),
+    "a pipe": (lambda f: ((f / "SKILL.sig").unlink(), os.mkfifo(f / "SKILL.sig")), "signature_invalid"),
+    "small letters": (lambda f: (f / "SKILL.sig").rename(f / "skill.sig"), "signature_required"),
+    "a second one": (lambda f: (f / "skill.sig").write_bytes((f / "SKILL.sig").read_bytes()), "signature_invalid"),
+    "two of them": (lambda f: (f / "SKILL.sig").write_bytes((f / "SKILL.sig").read_bytes() * 2), "signature_invalid"),
+    "a giant": (lambda f: os.truncate(f / "SKILL.sig", 1 << 40), "signature_invalid"),
+    "a giant beside it": (lambda f: ((f / "a.bin").touch(), os.truncate(f / "a.bin", 1 << 40)), "signature_invalid"),
+    "a look-alike": (lambda f: (f / "sk\u0456ll.ts").write_text("eval('1')"), "signature_invalid"),
+    "what cannot be seen": (lambda f: (f / "skill\u200b.ts").write_text("eval('1')"), "signature_invalid"),
+    "folders without end": (lambda f: [(f / f"d{n}").mkdir() for n in range(5_001)], "signature_invalid"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_hostile_folder_is_refused_soon_and_in_words(
+    opened: Opened, signed: Written, trusted: TrustFile, name: str
+) -> None:
+    make, code = PLACES[name]
+    folder = signed()
+    make(folder)
+    assert refused(opened(), folder, code).message.isprintable()
+
+
+def test_a_link_in_the_place_of_what_is_left_out_is_not_followed(
+    opened: Opened, signed: Written, trusted: TrustFile
+) -> None:
+    folder = signed()
+    (folder / "node_modules").symlink_to("/")
+    (folder / ".git").write_text("gitdir: /")
+    plugin = opened()
+    assert plugin.load(folder) == ["probe"]
+    for path in ("node_modules/etc/passwd", ".git", "node_modules"):
+        with pytest.raises(CortexError):
+            plugin.skills["probe"].read_resource(path)
