@@ -3,7 +3,8 @@
 Rules kept here:
 - a body has a type, an end, a size and a time: it is refused as soon as it has not one of them;
 - the bodies that are held at once have a size together, too;
-- JSON is UTF-8 without NaN, infinities, duplicate keys or depth; numbers keep every digit;
+- JSON is UTF-8 without NaN, infinities, duplicate keys, depth or members without number, which take fifty times their
+  size when they are read; numbers keep every digit;
 - a query string is UTF-8, each name in it is known and given once; numbers and booleans are read as their schema says;
 - a schema decides, and its verdict is told in words.
 """
@@ -28,6 +29,8 @@ MAX_HELD = 256 << 20
 BODY_S = 30.0
 JSON_ONLY = frozenset({"application/json"})
 _MAX_DEPTH = 16
+_MAX_MEMBERS = 500_000  # a full batch of proofs has half of that
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _MAX_PARAMETERS = 32
 _INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
@@ -105,6 +108,8 @@ def parse_json(body: bytes) -> Any:
         HttpError: `invalid_arguments`: it is not JSON as the rules have it.
 
     """
+    if body.count(b",") > _MAX_MEMBERS and _TEXTS.sub(b"", body).count(b",") > _MAX_MEMBERS:
+        raise _invalid("the body has too many members", f"at most {_MAX_MEMBERS:,}: send several smaller requests")
     try:
         document = read_json(body)
     except UnicodeDecodeError:
