@@ -135,6 +135,13 @@ def test_any_text_is_judged(text: str) -> None:
         "a-",
         "&#105;",
         "a_b",
+        "=41",
+        "\\x41",
+        "U+0041 ",
+        "01000001 ",
+        ". ",
+        "SWdu b3Jl ",
+        "a!b@",
     ],
 )
 def test_a_long_text_takes_time_in_proportion(unit: str) -> None:

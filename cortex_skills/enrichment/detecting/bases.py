@@ -15,6 +15,8 @@ from collections.abc import Iterator
 _READABLE, _SHORTEST = 0.7, 4
 _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+# Its digits are worked out all at once, which takes the square of their number.
+_LONGEST_BASE58 = 1024
 _SIGNS_OF_85 = frozenset("&*$@#^<>{}~`!;%?")
 _SIGNS = frozenset(" \n.,:;'\"!?-")
 
@@ -81,6 +83,8 @@ def base64(run: str, is_first: bool = True) -> Iterator[str]:
 
 def base58(run: str) -> Iterator[str]:
     """As Bitcoin writes it."""
+    if len(run) > _LONGEST_BASE58:
+        return
     number = 0
     for char in run:
         number = number * 58 + _BASE58.index(char)

@@ -197,7 +197,7 @@ _HEADS = 0
 for _each in RULES:
     _HEADS |= _each.head
 _TO_READER = BITS["you"] | BITS["model"]
-_SPOKEN_TO = _TO_READER | BITS["helper"]
+_SPOKEN_TO = _TO_READER | BITS["helper"] | BITS["claim"]
 _ANY = -1
 _BEFORE_VERB = 3
 # What is asked of a sentence before its words are looked at one by one: the rules by their head, at most four groups.
