@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import Removal, Sanitized, sanitize_enrichment
+from cortex_skills.escaping import json_text
 
 OPENING = '<skill-enrichment type="data">\n'
 CLOSING = "\n</skill-enrichment>"
@@ -323,3 +324,10 @@ def test_paths_are_pointers_without_hidden_characters() -> None:
     result = sanitize_enrichment({"a/b~\n\u202e<": [math.nan], "x": 1})
     assert result.reasons == (Removal("not_finite", "/a~1b~0\\u000a\\u202e</0"),)
     assert result.reasons[0].to_json() == {"reason": "not_finite", "path": "/a~1b~0\\u000a\\u202e</0", "count": 1}
+
+
+@given(st.dictionaries(st.text('ab <>&"\\~', max_size=8), st.text('ab <>&"\\~\x7f\né', max_size=20), max_size=4))
+def test_json_for_a_model_is_the_value_and_holds_no_markup(value: dict[str, str]) -> None:
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert set("<>&\n\x7f").isdisjoint(text)
