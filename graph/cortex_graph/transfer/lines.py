@@ -60,25 +60,26 @@ def plain(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -
     """
     if not block.endswith(b"\n"):
         return None
-    lines = block.count(b"\n")
     try:
         end = _end(block, form, is_data)
         if end is None:
             return None
         triples = block if end == _END else block.replace(end, _END)
+        less, each = len(block) - len(triples), len(end) - len(_END)
         if are_triples(block, end):
-            return triples, lines
-        is_of_all = len(block) - len(triples) == lines * (len(end) - len(_END))
-        if not is_of_all or any(sign in block for sign in _NOT_PLAIN):
+            return triples, less // each if each else block.count(b"\n")
+        lines = block.count(b"\n")
+        if less != lines * each or any(sign in block for sign in _NOT_PLAIN):
             return None
         return (triples, lines) if _length(parse(triples, RdfFormat.N_TRIPLES)) == lines else None
     except SyntaxError:
         return None
 
 
-def breaks(block: bytes) -> int:
-    """How many lines end in a block, by line feeds, carriage returns, or both."""
-    return block.count(b"\n") + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
+def breaks(block: bytes, feeds: int | None = None) -> int:
+    """How many lines end in a block, by line feeds (so many, where that is known), carriage returns, or both."""
+    feeds = block.count(b"\n") if feeds is None else feeds
+    return feeds + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
 
 
 def moved(error: SyntaxError, lines: int) -> SyntaxError:

@@ -100,10 +100,11 @@ class Reading:
                 if found is not None:
                     triples, count = found
                     self.statements += count
+                    before += lines.breaks(block, count)
                 else:
                     triples = self._block(block, before, records)
+                    before += lines.breaks(block)
                 data.write(triples)
-                before += lines.breaks(block)
 
     def _block(self, block: bytes, before: int, records: IO[bytes]) -> bytes:
         check_terms(block, before)

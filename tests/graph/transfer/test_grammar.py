@@ -80,7 +80,8 @@ def test_it_takes_what_the_engine_writes_of_a_text_without_control_characters(te
     subject, predicate = NamedNode("http://example.org/a%20b?c#d"), NamedNode("urn:p")
     written = serialize([Quad(subject, predicate, Literal(text, **kind))], format=NT)  # type: ignore[arg-type]
     assert written is not None
-    assert are_triples(written, b".\n") == (b"\\u" not in written)
+    unescaped = written.replace(b"\\\\", b"")
+    assert are_triples(written, b".\n") == (b"\\u" not in unescaped and b"\\U" not in unescaped)
 
 
 @pytest.mark.parametrize(
