@@ -83,6 +83,7 @@ class Protocol:
         most = _row_limit(reply)
         body = _Body(self, reply)
         count = 0
+        answer: object = None
         try:
             answer = parse_query_results(cast(IO[bytes], body), format=QueryResultsFormat.JSON)
             if not isinstance(answer, QuerySolutions):
@@ -94,6 +95,7 @@ class Protocol:
         except (SyntaxError, ValueError) as error:
             raise self._unreadable(body.tail, error) from error
         finally:
+            answer = None  # an error's traceback would keep it, for whatever thread collects that; it is this one's
             reply.close()
         if most is not None and count >= most:
             hint = "raise its limit (Virtuoso: ResultSetMaxRows)"
