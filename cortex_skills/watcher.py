@@ -129,6 +129,8 @@ class Watcher:
                 if not stands:
                     stands = True
                     self._tell(None)
+                    if frozenset(watched_folders(places)) != folders:  # one came while the watch was set up
+                        return
                 paths = frozenset(path for _, path in changes)
                 if paths:
                     self._tell(paths)

@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
 from cortex_skills import Plugin
 from cortex_skills.watcher import Watcher, is_relevant, watched_folders
@@ -135,6 +137,29 @@ def test_helpers_in_new_folders_are_watched(hot: Plugin, skills: Path) -> None:
     while version_of(hot, "kyc") != "2":
         told.reloaded("kyc")
     (folder / "lib/deep/v.ts").write_text("export const v = 3;")
+    while version_of(hot, "kyc") != "3":
+        told.reloaded("kyc")
+
+
+def test_a_folder_that_is_made_while_the_watch_is_set_up_is_watched(
+    hot: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told(hot)
+    folder = write(skills / "kyc", 1)
+    watch = watchfiles.watch
+
+    def watch_late(*folders: str, **options: Any) -> Any:
+        if not (folder / "lib").exists():
+            (folder / "lib").mkdir()
+            (folder / "lib/v.ts").write_text("export const v = 2;")
+            (folder / "skill.ts").write_text("import { v } from './lib/v';\n" + code("kyc", "v"))
+        return watch(*folders, **options)
+
+    monkeypatch.setattr(watchfiles, "watch", watch_late)
+    hot.load(folder)
+    while version_of(hot, "kyc") != "2":
+        told.reloaded("kyc")
+    (folder / "lib/v.ts").write_text("export const v = 3;")
     while version_of(hot, "kyc") != "3":
         told.reloaded("kyc")
 
