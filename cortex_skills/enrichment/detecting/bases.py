@@ -43,6 +43,15 @@ def text_of(data: bytes) -> Iterator[str]:
         yield text
 
 
+def _may_be_text(data: bytes) -> bool:
+    """Whether what is no UTF-8 in some bytes stands at their end."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.end > len(data) - 4
+    return True
+
+
 def hexadecimal(run: str) -> Iterator[str]:
     """Bytes in base 16, blanks between them or none."""
     digits = "".join(run.split())
@@ -73,7 +82,7 @@ def base64(run: str, is_first: bool = True) -> Iterator[str]:
     except binascii.Error:
         return
     # A run may begin or end within a character, or have been cut.
-    for end in range(len(data), max(len(data) - 4, 0), -1):
+    for end in range(len(data), max(len(data) - 4, 0), -1) if _may_be_text(data) else ():
         for text in text_of(data[:end]):
             yield text
             return

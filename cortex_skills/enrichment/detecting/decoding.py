@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import re2
@@ -145,17 +146,20 @@ def _based(run: str) -> Iterator[str]:
 
 def _put_together(text: str) -> Iterator[str]:
     """Runs that were broken into groups of one length, of which only the last may be shorter."""
-    pieces = _GROUP_ENDS.split(text)
-    sizes = list(map(len, pieces))
-    triples = zip(sizes, sizes[1:], sizes[2:], strict=False)
-    if not any(first == second == third > 1 for first, second, third in triples):
-        return
-    group: list[str] = []
-    for piece in (*pieces, ""):
-        fits = _ALPHABET.fullmatch(piece) is not None and len(piece) <= _LONGEST_GROUP
-        if group and fits and len(piece) == len(group[0]):
-            group.append(piece)
+    pieces = [*_GROUP_ENDS.split(text), ""]
+    end = 0
+    for size, same in groupby(pieces, len):
+        of_one_size = list(same)
+        start, end = end, end + len(of_one_size)
+        if len(of_one_size) < _GROUPS or not 1 < size <= _LONGEST_GROUP:
             continue
-        if len(group) >= _GROUPS and len(group[0]) > 1:
-            yield "".join(group) + (piece if fits and len(piece) < len(group[0]) else "")
-        group = [piece] if fits else []
+        for fits, group in groupby(of_one_size, _is_of_alphabet):
+            whole = list(group)
+            start += len(whole)
+            if fits and len(whole) >= _GROUPS:
+                rest = pieces[start]
+                yield "".join(whole) + (rest if len(rest) < size and _is_of_alphabet(rest) else "")
+
+
+def _is_of_alphabet(piece: str) -> bool:
+    return _ALPHABET.fullmatch(piece) is not None

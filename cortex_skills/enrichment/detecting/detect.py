@@ -73,7 +73,7 @@ _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 _SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
 # All of ASCII that is no letter, as a blank.
-_BLANKED = {code: " " for code in range(128) if not chr(code).isalpha()}
+_BLANKED = "".join(chr(code) if chr(code).isalpha() else " " for code in range(128))
 
 
 @lru_cache(maxsize=4096)
@@ -104,9 +104,10 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         doubts ^= ALL ^ shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
-    plain = look_alike(fold(text))
+    folded = fold(text)
+    plain = look_alike(folded)
     is_title = partial(_is_title, text)
-    for view in _views(text, plain, doubts):
+    for view in _views(text, folded, plain, doubts):
         kind = _judge(view, is_title)
         if kind is not None:
             return kind
@@ -146,13 +147,11 @@ def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
     return rules.judge(reading.sentences(view), signs, is_title)
 
 
-def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
+def _views(text: str, folded: str, plain: str, doubts: int) -> Iterator[str]:
     """The text as it may be meant to be read; as it is written first, then as it looks."""
     is_ascii = plain.isascii() and text.isascii()
-    if not is_ascii:
-        folded = fold(text)
-        if folded != plain:
-            yield folded
+    if folded != plain:
+        yield folded
     if doubts & WORDS:
         yield plain
     if doubts & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
@@ -178,7 +177,8 @@ def _views(text: str, plain: str, doubts: int) -> Iterator[str]:
 
 def _turned(text: str, plain: str) -> Iterator[str]:
     """What was written with other letters of the alphabet, or from the end to the beginning."""
-    turned = not (plain.isascii() and turned_words().isdisjoint(plain.translate(_BLANKED).split()))
+    in_latin = plain.encode("ascii", "replace").decode().translate(_BLANKED).split()
+    turned = not turned_words().isdisjoint(in_latin)
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
     if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
@@ -199,10 +199,9 @@ def ends_first(text: str, plain: str) -> bool:
 
 def is_doubled(plain: str) -> bool:
     """Whether letters are doubled more often than in words."""
-    if plain.isascii():
-        at_most = doubled_letters(plain.encode()).count(0)
-        if at_most < _HUMPS or (at_most * _RARE <= len(plain) and not _DOUBLED_FIRST.search(plain)):
-            return False
+    at_most = doubled_letters(plain.encode("utf-8", "replace")).count(0)
+    if at_most < _HUMPS or (at_most * _RARE <= len(plain) and not _DOUBLED_FIRST.search(plain)):
+        return False
     doubled = len(_DOUBLED.findall(plain))
     return doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain) is not None)
 

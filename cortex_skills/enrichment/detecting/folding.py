@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 _REMEMBERED = 1 << 14
+# Of so few characters, each is looked up once.
+_FEW = 64
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _GONE = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Cs", "Co", "Cn"})
@@ -39,18 +42,34 @@ class _Classes(dict[int, Any]):
 
 
 _CLASSES = _Classes()
-_DECOMPOSED = _Classes(str.maketrans("’‘“”„«»ıłø", "''" + '"' * 5 + "ilo"))
+_DECOMPOSED = _Classes(zip(map(ord, "’‘“”„«»ıłø"), "''" + '"' * 5 + "ilo", strict=True))
 
 
 def fold(text: str) -> str:
     """`text` in plain lower-case letters."""
     if text.isascii():
-        return text.lower() if text.isprintable() else text.lower().translate(_CLASSES)
+        is_plain = text.isprintable() or text.replace("\n", "").isprintable()
+        return text.lower() if is_plain else text.lower().translate(_CLASSES)
     if not text.isprintable() or not _FILLERS.isdisjoint(text):
         # Fillers decompose into letters of their own, so they go first.
         text = text.translate(_CLASSES)
-    bare = unicodedata.normalize("NFKD", text).casefold().translate(_DECOMPOSED)
+    bare = _translated(unicodedata.normalize("NFKD", text).casefold(), _DECOMPOSED)
     return bare if bare.isascii() else unicodedata.normalize("NFC", bare)
+
+
+def _translated(text: str, table: Mapping[int, Any]) -> str:
+    """What `text.translate` gives, where no character that is put in place of others has another put in its place."""
+    different = set(text)
+    if len(different) > _FEW:
+        return text.translate(table)
+    for char in different:
+        try:
+            meant = table[ord(char)]
+        except KeyError:
+            continue
+        if meant != ord(char):
+            text = text.replace(char, meant or "")
+    return text
 
 
 class _LookAlikes(dict[int, str]):
@@ -68,4 +87,4 @@ _LOOK_ALIKES = _LookAlikes()
 
 def look_alike(folded: str) -> str:
     """A folded text with every letter that looks like a Latin one as that one."""
-    return folded if folded.isascii() else folded.translate(_LOOK_ALIKES.ready())
+    return folded if folded.isascii() else _translated(folded, _LOOK_ALIKES.ready())

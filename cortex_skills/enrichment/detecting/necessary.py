@@ -22,7 +22,7 @@ _SIGNS = 5  # the row behind the head and four needs
 # What surely ends a sentence.
 _END = re.compile(r"[.!?]\s|[;|]")
 _QUOTE = '"'  # a word, too: rules ask for it
-_NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
+_NO_WORD = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _ALL = (1 << len(RULES)) - 1
 _ONE, _TWO, _THREE = (rows * len(RULES) for rows in (1, 2, 3))
 

@@ -40,7 +40,7 @@ _CODES = frozenset(f"%&+{_ESCAPE}")
 _WORD, _RARE, _PAIR = 12, 18, 2
 # Where more letters than one in `_RARE` are doubled, three of them stand as near as this.
 _DENSE = 72
-_NO_LETTER = {code: " " for code in range(128) if not chr(code).isalpha()}
+_NO_LETTER = "".join(chr(code) if chr(code).isalpha() else " " for code in range(128))
 
 
 class Screen:
