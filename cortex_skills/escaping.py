@@ -34,6 +34,8 @@ def json_text(value: Any) -> str:
     if written.isascii() and written.isprintable():
         # Of what is plainly visible in ASCII, markup alone is escaped.
         return written.translate(_MARKUP) if "<" in written or ">" in written or "&" in written else written
+    if all(map(_is_visible, set(_UNUSUAL.findall(written)))):
+        return written
     return _UNUSUAL.sub(_escape_markup, written)
 
 
@@ -58,7 +60,11 @@ def whole_characters(text: str) -> str:
 
 def _escape_markup(match: re.Match[str]) -> str:
     char = match[0]
-    return _escaped(char) if _ALWAYS_ESCAPED.match(char) or not char.isprintable() else char
+    return char if _is_visible(char) else _escaped(char)
+
+
+def _is_visible(char: str) -> bool:
+    return char.isprintable() and not _ALWAYS_ESCAPED.match(char)
 
 
 def _escape_hidden(match: re.Match[str]) -> str:
