@@ -73,6 +73,7 @@ def test_a_store_that_another_process_has_open_is_shared_with_it(store, environm
         held.close()
 
 
+@pytest.mark.slow
 def test_a_store_that_something_else_has_open_ends_with_2(store, environment):
     held = OxigraphStore(store)
     try:

@@ -75,6 +75,7 @@ def test_the_refusal_that_the_command_line_page_shows_is_the_refusal(newcomer: t
     assert (done.returncode, [done.stderr]) == (1, blocks("docs/command-line.md", "text"))
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None:
     printed = shell(blocks("docs/graph.md", "sh"), newcomer[0])
     assert printed.startswith("2 statements of prices.ttl are in mayros\n")

@@ -215,6 +215,7 @@ def test_a_premise_that_is_deleted_from_the_graph_breaks_the_next_bundle(story, 
     assert f"breaks at logic (the rules of the skill): premises: the premise {status['id']} was withdrawn" in said
 
 
+@pytest.mark.slow
 def test_whatever_is_changed_in_a_bundle_some_check_says_so(story):
     """Every text and number of it, one after the other; without asking the rules again, which takes longer."""
 

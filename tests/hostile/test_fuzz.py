@@ -12,6 +12,7 @@ from .fuzz import Grammar, Mutator, check, fuzz
 from .harness import all_scripts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_made_up_scripts_end_in_a_typed_outcome_within_their_limits(seed: int) -> None:
     count, found = fuzz(seconds=5, seed=seed)

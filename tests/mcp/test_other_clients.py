@@ -63,6 +63,7 @@ def inspect(inspector: list[str], *words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_uses_the_tools_over_http(inspector: list[str], running: Running, era: str) -> None:
     server = [f"{running.url}/mcp", "--header", "Authorization: Bearer of-the-host", "--protocol-era", era]
@@ -77,6 +78,7 @@ def test_the_inspector_uses_the_tools_over_http(inspector: list[str], running: R
     assert "onQuery" in read["contents"][0]["text"]
 
 
+@pytest.mark.slow
 def test_the_inspector_uses_the_tools_over_stdio(inspector: list[str], parameters: StdioServerParameters) -> None:
     settings = [
         word for key, value in parameters.env.items() if key.startswith("CORTEX_") for word in ("-e", f"{key}={value}")

@@ -190,6 +190,7 @@ def test_a_store_that_another_process_holds_is_shared_until_it_dies_and_afterwar
             assert plugin.graph.get_triple(made["id"]) is not None
 
 
+@pytest.mark.slow
 def test_a_store_that_something_else_holds_is_locked(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     held = OxigraphStore(Path(store))

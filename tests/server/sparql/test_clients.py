@@ -109,6 +109,7 @@ def test_curl_queries_and_updates(endpoint: str, token: str) -> None:
 # --- Comunica
 
 
+@pytest.mark.slow
 @comunica
 def test_comunica_queries_and_updates(endpoint: str, token: str, namespace: str) -> None:
     def run(query: str) -> Any:
