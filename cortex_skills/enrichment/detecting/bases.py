@@ -17,7 +17,7 @@ _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # Its digits are worked out all at once, which takes the square of their number.
 _LONGEST_BASE58 = 1024
-_SIGNS_OF_85 = frozenset("&*$@#^<>{}~`!;%?")
+SIGNS_OF_85 = frozenset("&*$@#^<>{}~`!;%?")
 _SIGNS = frozenset(" \n.,:;'\"!?-")
 
 
@@ -102,7 +102,7 @@ def base58(run: str) -> Iterator[str]:
 
 def base85(run: str) -> Iterator[str]:
     """As Adobe writes it, or as git does."""
-    if _SIGNS_OF_85.isdisjoint(run) or "://" in run:
+    if SIGNS_OF_85.isdisjoint(run) or "://" in run:
         return
     bare = run.removeprefix("<~").split("~>")[0]
     for decode in (coding.a85decode, coding.b85decode):

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
+from operator import eq
 from typing import Any, NamedTuple
 
 import re2
@@ -45,6 +46,7 @@ _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
 _NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
 _GROUP_ENDS = re.compile(r"[\s\"',.;:|]+")
+_THREE_ALIKE = b"\1\1"  # each is like the next one
 _ALPHABET = re.compile("[A-Za-z0-9+/=_-]+")
 _ROT47 = {code: 33 + (code + 14) % 94 for code in range(33, 127)}
 _ROT47_WORDS = re.compile(
@@ -77,6 +79,8 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
         return
     encoded = text.encode("utf-8", "replace")
     for pattern, decode, spells in _patterns() if _rare().search(encoded) else _common():
+        if decode is bases.base85 and bases.SIGNS_OF_85.isdisjoint(text):
+            continue
         for count, run in enumerate(pattern.finditer(encoded)):
             if count == _MOST_RUNS:
                 break
@@ -147,6 +151,9 @@ def _based(run: str) -> Iterator[str]:
 def _put_together(text: str) -> Iterator[str]:
     """Runs that were broken into groups of one length, of which only the last may be shorter."""
     pieces = [*_GROUP_ENDS.split(text), ""]
+    sizes = list(map(len, pieces))
+    if _THREE_ALIKE not in bytes(map(eq, sizes, sizes[1:])):
+        return
     end = 0
     for size, same in groupby(pieces, len):
         of_one_size = list(same)
