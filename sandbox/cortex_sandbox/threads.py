@@ -170,6 +170,7 @@ class DeepThreads:
 
     def _serve(self, inbox: queue.SimpleQueue[_Job]) -> None:
         threading.current_thread().name = "cortex-sandbox"
+        _this_thread.stack_bytes = self._stack_bytes
         while True:
             job = inbox.get()
             job.run()

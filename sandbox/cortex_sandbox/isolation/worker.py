@@ -12,7 +12,7 @@ import os
 from typing import Any, NoReturn
 
 from cortex_sandbox.border import to_json
-from cortex_sandbox.engine import INLINE_STACK_BYTES
+from cortex_sandbox.engine import INLINE_STACK_BYTES, deep_threads
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError
 from cortex_sandbox.host import HostSide, Promised
 from cortex_sandbox.limits import MAX_STACK_BYTES, Limits
@@ -139,6 +139,12 @@ def serve(descriptor: int, parent: int) -> NoReturn:
         os._exit(0)
     told = [[protection.name, protection.in_force, protection.detail] for protection in protections]
     pipe.send(READY, to_json([box.memory_bytes, told]))
+    deep_threads.run(lambda: _answer(pipe, box))  # on which guests run as they are: no change of threads for each call
+    os._exit(1)
+
+
+def _answer(pipe: Pipe, box: _Driver) -> NoReturn:
+    """Answer requests until the pipe ends."""
     while True:
         head, body = split_head(pipe.receive())
         method, timeout_s, *rest = head
