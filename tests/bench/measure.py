@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -67,6 +67,22 @@ def shown(value: float, unit: str) -> str:
         if value >= scale:
             return f"{value / scale:.3g} {name}"
     return f"{value * 1e9:.3g} ns"
+
+
+def in_turn_s(works: Sequence[Callable[[], object]], batch: int, *, rounds: int = 24) -> list[float]:
+    """Seconds that one call of each takes: the median over the rounds of the mean over a batch, all in turn.
+
+    What else the machine does falls on all of them alike.
+    """
+    times: list[list[float]] = [[] for _ in works]
+    for number in range(rounds + 1):
+        for work, taken in zip(works, times, strict=True):
+            start = time.perf_counter()
+            for _ in range(batch):
+                work()
+            if number:  # the first round is there to warm up
+                taken.append((time.perf_counter() - start) / batch)
+    return [statistics.median(taken) for taken in times]
 
 
 def table(rows: list[Row]) -> str:

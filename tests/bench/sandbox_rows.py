@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from cortex_sandbox import Limits, ProcessSandbox, Sandbox, bundle
-from tests.bench.measure import Row, median_s
+from tests.bench.measure import Row, in_turn_s, median_s
 from tests.bench.skill import SOURCE, result_rows, two_hundred_lines
 
 HERE = Path(__file__).parent
@@ -57,12 +57,11 @@ def _emscripten() -> dict[str, float]:
 def _second_ring() -> Row:
     """The same call, with the sandbox in a process of its own and in this one."""
     context = {"results": result_rows(20)}
-    seconds = []
-    for kind in (ProcessSandbox, Sandbox):
-        with kind(LIMITS) as box:
+    with ProcessSandbox(LIMITS) as second, Sandbox(LIMITS) as first:
+        boxes = (second, first)
+        for box in boxes:
             box.load_module(SOURCE)
-            seconds.append(median_s(lambda b=box: b.call("onQuery", context, shared="results"), runs=31, batch=50))
-    ours, theirs = seconds
+        ours, theirs = in_turn_s([lambda b=box: b.call("onQuery", context, shared="results") for box in boxes], 50)
     return Row("`onQuery` over 20 results, `isolation: process`", ours, "the same in-process", theirs, 3)
 
 

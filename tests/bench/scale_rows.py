@@ -9,19 +9,17 @@ Rules kept here:
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from pyoxigraph import NamedNode, Store
 
 from cortex_skills import Plugin
-from tests.bench.measure import Row
+from tests.bench.measure import Row, in_turn_s
 from tests.bench.skill import MANIFEST
 from tests.bench.stores import Shape, cache, copy_of
 from tests.configs import config
@@ -41,21 +39,23 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
         skill = scratch / "bench"
         skill.mkdir()
         (skill / "SKILL.md").write_text(MANIFEST)
-        raw = _in_turn([_raw(copy_of(shape, scratch / f"raw-{shape.name}")) for shape in shapes])
+        raw = [_raw(copy_of(shape, scratch / f"raw-{shape.name}")) for shape in shapes]
         plugins = [stack.enter_context(_open(copy_of(shape, scratch / shape.name), skill)) for shape in shapes]
         for shape in shapes:
             _read(scratch / shape.name)
-        queries = _in_turn([partial(plugin.call, "skill_graph_query", QUERY) for plugin in plugins])
-        asserts = _in_turn([_assertion(plugin) for plugin in plugins])
+        ours = [partial(plugin.call, "skill_graph_query", QUERY) for plugin in plugins]
+        times = in_turn_s([*raw, *ours], BATCH, rounds=ROUNDS)
+        reads, queries = times[: len(shapes)], times[len(shapes) :]
+        asserts = in_turn_s([_assertion(plugin) for plugin in plugins], BATCH, rounds=ROUNDS)
     out = []
-    for shape, ours, theirs in zip(shapes, queries, raw, strict=True):
+    for shape, time_s, raw_s in zip(shapes, queries, reads, strict=True):
         if shape.namespaces > 1:
             continue
         name = f"`skill_graph_query`, 20 triples of {shape} on disk, whole gate"
-        out.append(Row(name, ours, "raw quads_for_pattern, same rows", theirs, 2))
-    for what, times in (("skill_graph_query", queries), ("skill_assert", asserts)):
-        for shape, ours in list(zip(shapes, times, strict=True))[1:]:
-            out.append(Row(f"`{what}` at {shape}", ours, f"itself at {shapes[0]}", times[0], 1.3))
+        out.append(Row(name, time_s, "raw quads_for_pattern, same rows", raw_s, 2))
+    for what, of_all in (("skill_graph_query", queries), ("skill_assert", asserts)):
+        for shape, time_s in list(zip(shapes, of_all, strict=True))[1:]:
+            out.append(Row(f"`{what}` at {shape}", time_s, f"itself at {shapes[0]}", of_all[0], 1.3))
     return out
 
 
@@ -83,16 +83,3 @@ def _assertion(plugin: Plugin) -> Callable[[], object]:
     return lambda: plugin.call(
         "skill_assert", {"subject": f"new:{next(number)}", "predicate": "hasStatus", "object": "ok"}
     )
-
-
-def _in_turn(works: Sequence[Callable[[], object]]) -> list[float]:
-    """Seconds that one call of each takes: the median over the rounds of the mean over a batch."""
-    times: list[list[float]] = [[] for _ in works]
-    for number in range(ROUNDS + 1):
-        for work, taken in zip(works, times, strict=True):
-            start = time.perf_counter()
-            for _ in range(BATCH):
-                work()
-            if number:  # the first round is there to warm up
-                taken.append((time.perf_counter() - start) / BATCH)
-    return [median(taken) for taken in times]
