@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from cortex_skills.proofs.logic.engine import ENGINE
 from cortex_skills.proofs.logic.prover import Prover
 from cortex_skills.proofs.logic.rules import RuleSet, read_rules
 from cortex_skills.proofs.logic.verifying import verify
-from tests.bench.measure import Row
+from tests.bench.measure import Row, in_turn_s
 from tests.bench.stores import Shape, cache, copy_of
 from tests.configs import config
 
@@ -48,9 +49,11 @@ def rows() -> list[Row]:
         folder = Path(scratch)
         graphs = [NamespacedGraph(open_store(str(copy_of(s, folder / s.name))), "mayros") for s in (SMALL, LARGE)]
         provers = [Prover(config(proofs={"keys": str(folder / "keys")}), graph) for graph in graphs]
-        small, large = _in_turn([_proof(*each) for each in zip(provers, graphs, strict=True)], time.process_time)
-        written = _in_turn([_assertion(prover, None) for prover in provers], time.process_time)
-        shaped = _in_turn([_assertion(prover, rules) for prover in provers], time.perf_counter)
+        least = partial(in_turn_s, batch=BATCH, rounds=ROUNDS, of=min)
+        proofs = [_proof(*each) for each in zip(provers, graphs, strict=True)]
+        small, large = least(proofs, clock=time.process_time)
+        written = least([_assertion(prover, None) for prover in provers], clock=time.process_time)
+        shaped = least([_assertion(prover, rules) for prover in provers])
         for graph in graphs:
             graph.store.close()
     ENGINE.close()
@@ -94,14 +97,3 @@ def _assertion(prover: Prover, rules: RuleSet | None) -> Callable[[], object]:
         return prover.assert_proved({"subject": subject, "predicate": predicate, "object": True}, ORIGIN, rules)
 
     return work
-
-
-def _in_turn(works: Sequence[Callable[[], object]], clock: Callable[[], float]) -> list[float]:
-    least = [float("inf")] * len(works)
-    for _ in range(ROUNDS):
-        for place, work in enumerate(works):
-            start = clock()
-            for _ in range(BATCH):
-                work()
-            least[place] = min(least[place], (clock() - start) / BATCH)
-    return least

@@ -50,13 +50,38 @@ class Row:
 def median_s(work: Callable[[], object], *, runs: int = 15, batch: int = 1) -> float:
     """Seconds that one call of `work` takes: the median over `runs` of the mean over `batch` calls."""
     work()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        for _ in range(batch):
-            work()
-        times.append((time.perf_counter() - start) / batch)
-    return statistics.median(times)
+    return statistics.median(_mean_s(work, batch, time.perf_counter) for _ in range(runs))
+
+
+def in_turn_s(
+    works: Sequence[Callable[[], object]],
+    batch: int,
+    *,
+    rounds: int = 24,
+    of: Callable[[list[float]], float] = statistics.median,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
+    """Seconds that one call of each takes, all measured in turn: what else the machine does falls on all of them alike.
+
+    Args:
+        works: what is measured.
+        batch: how many calls of one follow each other.
+        rounds: how often it is everybody's turn; once more before, to warm up.
+        of: what is told of the means over each batch.
+        clock: of the wall, or of the processor.
+
+    """
+    for work in works:
+        _mean_s(work, batch, clock)
+    times = [[_mean_s(work, batch, clock) for work in works] for _ in range(rounds)]
+    return [of(list(taken)) for taken in zip(*times, strict=True)]
+
+
+def _mean_s(work: Callable[[], object], batch: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    for _ in range(batch):
+        work()
+    return (clock() - start) / batch
 
 
 def shown(value: float, unit: str) -> str:
@@ -67,22 +92,6 @@ def shown(value: float, unit: str) -> str:
         if value >= scale:
             return f"{value / scale:.3g} {name}"
     return f"{value * 1e9:.3g} ns"
-
-
-def in_turn_s(works: Sequence[Callable[[], object]], batch: int, *, rounds: int = 24) -> list[float]:
-    """Seconds that one call of each takes: the median over the rounds of the mean over a batch, all in turn.
-
-    What else the machine does falls on all of them alike.
-    """
-    times: list[list[float]] = [[] for _ in works]
-    for number in range(rounds + 1):
-        for work, taken in zip(works, times, strict=True):
-            start = time.perf_counter()
-            for _ in range(batch):
-                work()
-            if number:  # the first round is there to warm up
-                taken.append((time.perf_counter() - start) / batch)
-    return [statistics.median(taken) for taken in times]
 
 
 def table(rows: list[Row]) -> str:

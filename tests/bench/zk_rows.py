@@ -31,7 +31,7 @@ from cortex_skills.proofs.zk import (
     ZkProof,
     prove,
 )
-from tests.bench.measure import Row
+from tests.bench.measure import Row, in_turn_s
 
 GOAL = 1.25
 _ROUNDS = 150
@@ -121,19 +121,9 @@ def _verifier(proof: ZkProof) -> Callable[[], object]:
 def _row(figure: str, work: Callable[[], object], operations: Operations) -> Row:
     reference = _raw(operations)
     batch = max(1, 60 // (operations.base + 5 * operations.times))
-    ours, theirs = [], []
-    for _ in range(_ROUNDS):
-        ours.append(_cpu_s(work, batch))
-        theirs.append(_cpu_s(reference, batch))
+    ours, theirs = in_turn_s([work, reference], batch, rounds=_ROUNDS, of=min, clock=time.process_time)
     what = f"libsodium: {operations.base} × base, {operations.times} × times, {operations.add} × add, and hashes"
-    return Row(figure, min(ours), what, min(theirs), GOAL)
-
-
-def _cpu_s(work: Callable[[], object], batch: int) -> float:
-    start = time.process_time()
-    for _ in range(batch):
-        work()
-    return (time.process_time() - start) / batch
+    return Row(figure, ours, what, theirs, GOAL)
 
 
 def _raw(operations: Operations) -> Callable[[], None]:

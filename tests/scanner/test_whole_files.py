@@ -49,9 +49,14 @@ EVASIONS: dict[str, list[Made]] = {
     "file-too-large": [file(f"a{suffix}", HALF + b" ") for suffix in (".ts", ".JS", ".mjs", ".md", ".txt")],
     "file-too-complex": [
         file("a.ts", text)
-        for text in (b"&!" * 6_000, b"a<b," * 2_001, b"const a = '" + b"<" * 2_001 + b"'", b'\n>let =}"x"' * 1_500)
-    ]
-    + [file("a.ts", b"type async ?=..." * 900)],
+        for text in (
+            b"&!" * 6_000,
+            b"a<b," * 2_001,
+            b"const a = '" + b"<" * 2_001 + b"'",
+            b'\n>let =}"x"' * 1_500,
+            b"type async ?=..." * 900,
+        )
+    ],
     "folder-too-large": [
         files(9, "{}.ts", HALF),
         files(9, "{}.md", HALF),
