@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -372,54 +372,50 @@ def test_a_token_that_expires_or_is_revoked_is_of_no_use_from_then_on(server: Ru
 def test_a_server_that_is_killed_while_it_writes_and_started_again_has_all_that_it_answered(tmp_path: Path) -> None:
     token, text = new_token("writer", ("*",), ALL, None, datetime.now(UTC))
     TokenFile(tmp_path / "tokens.json").add(token)
-    process = Process(tmp_path)
-    store = store_with(process.url, text)
-    store._api.client.breaker.rest_s = 0.05
-    graph = NamespacedGraph(store, "mayros")
     answered: list[str] = []
-    failed = 0
-    enough, over = threading.Semaphore(0), threading.Event()
+    over = threading.Event()
+    enough = threading.Semaphore(0)
+    with ExitStack() as stack:
+        process = Process(tmp_path)
+        stack.callback(lambda: process.end())
+        writing = stack.enter_context(closing(store_with(process.url, text)))
+        writing._api.client.breaker.rest_s = 0.05
 
-    def write() -> None:
-        nonlocal failed
-        number = 0
-        while not over.is_set():
-            number += 1
-            try:
-                made = graph.create_triple({**TRIPLE, "object": number}, Provenance("k", "1", "a"))
-            except GraphUnavailable:
-                failed += 1
-            else:
-                answered.append(made["id"])
-            enough.release()
+        def write() -> None:
+            graph = NamespacedGraph(writing, "mayros")
+            number = 0
+            while not over.is_set():
+                number += 1
+                with suppress(GraphUnavailable):
+                    made = graph.create_triple({**TRIPLE, "object": number}, Provenance("k", "1", "a"))
+                    answered.append(made["id"])
+                enough.release()
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for _ in range(3):
-            before = len(answered)
-            while len(answered) < before + 20:
-                assert enough.acquire(timeout=60)
-            process.signal(signal.SIGKILL)
-            process.wait()
-            process = Process(tmp_path, port=process.port)
-    finally:
-        over.set()
-        writer.join(60)
-        process_is_up = not writer.is_alive()
-    assert process_is_up
-    assert len(answered) >= 60
-    assert len(set(answered)) == len(answered)
-    for triple_id in answered:
-        assert store.find(graph.names.graph, triple_id) is not None
-    record = graph.provenance_of(answered[-1])
-    assert record is not None
-    assert record["agent"] == "a"
-    records = store.count(Pattern(graph.names.provenance_graph, None, NamedNode(f"{PROV}generatedAtTime")))
-    assert records == graph.count()  # none without, and no record of nothing
-    store.close()
-    process.signal(signal.SIGTERM)
-    process.wait()
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(3):
+                before = len(answered)
+                while len(answered) < before + 20:
+                    assert enough.acquire(timeout=60)
+                process.signal(signal.SIGKILL)
+                process.wait()
+                process = Process(tmp_path, port=process.port)
+        finally:
+            over.set()
+            writer.join(60)
+        assert not writer.is_alive()
+        assert len(answered) >= 60
+        assert len(set(answered)) == len(answered)
+        store = stack.enter_context(closing(store_with(process.url, text)))  # the writer's may still be at rest
+        graph = NamespacedGraph(store, "mayros")
+        for triple_id in answered:
+            assert store.find(graph.names.graph, triple_id) is not None
+        record = graph.provenance_of(answered[-1])
+        assert record is not None
+        assert record["agent"] == "a"
+        records = store.count(Pattern(graph.names.provenance_graph, None, NamedNode(f"{PROV}generatedAtTime")))
+        assert records == graph.count()  # none without, and no record of nothing
 
 
 PROV = "http://www.w3.org/ns/prov#"

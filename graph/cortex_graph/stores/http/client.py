@@ -231,7 +231,7 @@ class HttpClient:
     def _attempt(self, request: httpx.Request, deadline: Deadline, *, writes: bool) -> Reply:
         if wait := self.breaker.wait_s():
             raise self.unavailable(
-                f"failed {self.breaker.failures} times in a row and is left in peace for {wait:.1f} s",
+                f"failed {self.breaker.failures} times in a row and is left in peace for {max(wait, 0.1):.1f} s",
                 hint="see whether the server is well, and try again then",
             )
         try:
