@@ -13,12 +13,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
@@ -171,9 +171,6 @@ class GraphStore(Protocol):
 
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """Write an N-Triples file to a graph, fast; after a failure as with `bulk_insert`."""
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """Write a graph out in a format, as a stream; with its name where the format has graphs."""
 
     def query(
         self,

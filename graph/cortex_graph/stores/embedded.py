@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from pyoxigraph import (
     Literal,
@@ -228,14 +228,6 @@ class OxigraphStore:
         """See `GraphStore`."""
         with self._bulk_files():
             self._change([graph], self._store.bulk_load, path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
-
-    @_reported
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        if form.supports_datasets:
-            serialize(self._iterate(Pattern(graph)), output, form, prefixes=dict(prefixes))
-        else:
-            self._store.dump(output, form, from_graph=graph, prefixes=dict(prefixes))
 
     @_reported
     def query(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import threading
 from pathlib import Path
@@ -120,15 +119,6 @@ def test_bulk_writing_and_loading(store: GraphStore, name: NamedNode, tmp_path: 
     store.bulk_load(tmp_path / "more.nt", name)
     store.bulk_insert([])
     assert numbers(store, name) == list(range(2_000))
-
-
-@pytest.mark.parametrize("form", [RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TURTLE, RdfFormat.TRIG])
-def test_a_graph_is_dumped(store: GraphStore, name: NamedNode, form: RdfFormat) -> None:
-    quads = [Quad(S, P, value, name) for value in (Literal("é\n"), Literal("a", language="de"), Literal(3), S)]
-    store.bulk_insert(quads)
-    output = io.BytesIO()
-    store.dump(name, output, form, {"x": "urn:"})
-    assert {each.triple for each in parse(output.getvalue(), form)} == {each.triple for each in quads}
 
 
 def test_a_query_sees_its_dataset_and_nothing_else(store: GraphStore, kind: Kind, name: NamedNode) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple
 
 from cortex_graph import (
     Dataset,
@@ -176,12 +175,6 @@ def test_a_stream_of_many_chunks_is_read_whole_or_left(client: GraphStore, name:
     unread = client.quads(Pattern(name))
     assert client.count(Pattern(name)) == 5000
     del left, unread
-    output = io.BytesIO()
-    client.dump(name, output, RdfFormat.N_QUADS, {})
-    assert set(parse(output.getvalue(), format=RdfFormat.N_QUADS)) == set(made())
-    output = io.BytesIO()
-    client.dump(name, output, RdfFormat.TURTLE, {"x": "urn:"})
-    assert output.getvalue().startswith(b"@prefix x: <urn:>")
 
 
 def test_a_quad_longer_than_a_chunk_comes_through(client: GraphStore, name: NamedNode) -> None:

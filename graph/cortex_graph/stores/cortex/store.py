@@ -16,15 +16,15 @@ Rules kept here:
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.errors import invalid
-from cortex_graph.files import read_triples, write_quads
+from cortex_graph.files import read_triples
 from cortex_graph.index import hash_line
 from cortex_graph.provenance import Provenance
 from cortex_graph.stopping import Stop
@@ -188,10 +188,6 @@ class CortexStore:
             self.bulk_insert(read_triples(path, graph))
         except OSError as error:
             raise self._api.client.unavailable(f"was to load {path}, which cannot be read: {error}") from error
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        write_quads(self.quads(Pattern(graph)), output, form, prefixes)
 
     def query(
         self,

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
 from cortex_graph.errors import invalid
-from cortex_graph.files import read_triples, write_quads
+from cortex_graph.files import read_triples
 from cortex_graph.stopping import Stop
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.http.client import HttpClient
@@ -194,10 +194,6 @@ class RemoteStore:
             self.bulk_insert(read_triples(path, graph))
         except OSError as error:
             raise self._client.unavailable(f"was to load {path}, which cannot be read: {error}") from error
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        write_quads(self.quads(Pattern(graph)), output, form, prefixes)
 
     def query(
         self,

@@ -10,9 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
@@ -106,10 +106,6 @@ class Client:
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
         self._with_owner(lambda owner: owner.bulk_load(path, graph))
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        self._with_owner(lambda owner: owner.dump(graph, output, form, prefixes))
 
     def query(
         self,

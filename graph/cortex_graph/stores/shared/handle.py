@@ -14,9 +14,9 @@ import atexit
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NoReturn, cast
+from typing import NoReturn, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
@@ -96,10 +96,6 @@ class Handle:
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
         self._shared.store.bulk_load(path, graph)
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        self._shared.store.dump(graph, output, form, prefixes)
 
     def query(
         self,

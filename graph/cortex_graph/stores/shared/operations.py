@@ -14,7 +14,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pyoxigraph import Quad, QueryResultsFormat, RdfFormat
 
@@ -51,46 +51,23 @@ class Given(NamedTuple):
         self.peer.say({"ok": value}, body)
 
 
-class Sink:
-    """Where a stream is written to; it goes on when the other side asks for more."""
-
-    def __init__(self, peer: Peer, *, asked: bool) -> None:
-        self._peer = peer
-        self._asked = asked
-        self._held = bytearray()
-        self.stopped = False
-
-    def write(self, data: bytes) -> int:
-        """Send some of the stream, once there is enough to send."""
-        self._held += data
-        if len(self._held) >= limits.CHUNK_BYTES:
-            self._send({"more": True})
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing: what is held is sent with what comes next, or at the end."""
-
-    def end(self) -> None:
-        """Send the rest."""
-        self._send({"end": True})
-
-    def _send(self, header: dict[str, object]) -> None:
-        if not self._asked and self._peer.hear().header.get("op") != "next":
-            self.stopped = True
-            raise Stopped
-        self._asked = False
-        self._peer.say(header, bytes(self._held))
-        self._held.clear()
+def _stream(given: Given, parts: Iterable[bytes], *, asked: bool = True) -> None:
+    """Send all parts, a chunk each time that the other side asks for more, until it says anything else."""
+    for header, body in _chunks(parts):
+        if not asked and given.peer.hear().header.get("op") != "next":
+            return
+        asked = False
+        given.peer.say(header, body)
 
 
-def _stream(given: Given, write: Callable[[Sink], None], *, asked: bool = True) -> None:
-    sink = Sink(given.peer, asked=asked)
-    try:
-        write(sink)
-        sink.end()
-    except Exception:  # a serialiser wraps what its output raises
-        if not sink.stopped:
-            raise
+def _chunks(parts: Iterable[bytes]) -> Iterator[tuple[dict[str, object], bytes]]:
+    held = bytearray()
+    for part in parts:
+        held += part
+        if len(held) >= limits.CHUNK_BYTES:
+            yield {"more": True}, bytes(held)
+            held.clear()
+    yield {"end": True}, bytes(held)
 
 
 def _contains(given: Given) -> None:
@@ -133,13 +110,8 @@ def _match(given: Given) -> None:
 
 
 def _quads(given: Given) -> None:
-    pattern = wire.pattern_from_wire(given.header["bound"], given.body)
-
-    def write(sink: Sink) -> None:
-        for some in _batches(given.store.quads(pattern)):
-            sink.write(wire.quads_to_bytes(some))
-
-    _stream(given, write)
+    quads = given.store.quads(wire.pattern_from_wire(given.header["bound"], given.body))
+    _stream(given, (wire.quads_to_bytes(some) for some in _batches(quads)))
 
 
 def _count(given: Given) -> None:
@@ -176,13 +148,6 @@ def _bulk_load(given: Given) -> None:
     given.answer()
 
 
-def _dump(given: Given) -> None:
-    (graph,) = wire.nodes_from_bytes(given.body)
-    form = wire.format_named(RdfFormat.from_media_type, given.header["form"])
-    prefixes = dict(given.header["prefixes"])
-    _stream(given, lambda sink: given.store.dump(graph, cast(IO[bytes], sink), form, prefixes))
-
-
 def _query(given: Given) -> None:
     asked = given.header
     nodes, default = wire.nodes_from_bytes(given.body), int(asked["default"])
@@ -197,12 +162,7 @@ def _query(given: Given) -> None:
     with contextlib.closing(answer.chunks) as chunks:
         rows = isinstance(answer.form, QueryResultsFormat)
         given.answer({"rows": rows, "form": answer.form.media_type})
-
-        def write(sink: Sink) -> None:
-            for chunk in chunks:
-                sink.write(chunk)
-
-        _stream(given, write, asked=False)
+        _stream(given, chunks, asked=False)
 
 
 def _snapshot(given: Given) -> None:
@@ -262,7 +222,6 @@ OPERATIONS: Mapping[str, Callable[[Given], None]] = MappingProxyType(
         "graph_names": _graph_names,
         "bulk_insert": _bulk_insert,
         "bulk_load": _bulk_load,
-        "dump": _dump,
         "query": _query,
         "snapshot": _snapshot,
         "flush": _flush,

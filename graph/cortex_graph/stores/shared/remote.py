@@ -10,15 +10,14 @@ Rules kept here:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cursors import read_cursor
-from cortex_graph.errors import GraphUnavailable
 from cortex_graph.stopping import Stop, waiting
 from cortex_graph.store import Answer, Dataset, Page, Pattern
 from cortex_graph.stores.shared import limits, wire
@@ -106,16 +105,6 @@ class Remote(Connections):
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
         """See `GraphStore`."""
         self._ask({"op": "bulk_load", "path": wire.path_to_wire(path)}, wire.nodes_to_bytes([graph]))
-
-    def dump(self, graph: NamedNode, output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-        """See `GraphStore`."""
-        asked = {"op": "dump", "form": form.media_type, "prefixes": dict(prefixes)}
-        with contextlib.closing(self._begin(asked, wire.nodes_to_bytes([graph]))) as stream:
-            for chunk in stream:
-                try:
-                    output.write(chunk)
-                except OSError as error:
-                    raise GraphUnavailable(f"what the store answers cannot be written: {error}") from error
 
     def query(
         self,
