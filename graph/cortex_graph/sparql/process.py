@@ -80,7 +80,9 @@ class Process:
         """
         self.is_free = False
         content = json.dumps(request).encode()
-        self._input.write(LENGTH.pack(len(content)) + content)
+        left = memoryview(LENGTH.pack(len(content)) + content)
+        while left:  # a signal may cut a long write short
+            left = left[self._input.write(left) :]
 
     def read(self) -> tuple[bytes, bytes]:
         """The kind and the content of the next frame.
