@@ -7,6 +7,10 @@ import tempfile
 
 from hypothesis import HealthCheck, settings
 
+from tests.leftovers import pytest_runtest_protocol
+
+__all__ = ["pytest_runtest_protocol"]
+
 # No test may fail because a machine is slow: time is what `make bench` measures.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
