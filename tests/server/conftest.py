@@ -37,15 +37,14 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Starts servers as processes."""
-    started: list[Process] = []
+    with ExitStack() as stack:
 
-    def start(*words: str, port: int = 0) -> Process:
-        started.append(Process(tmp_path, *words, port=port))
-        return started[-1]
+        def start(*words: str, port: int = 0) -> Process:
+            one = Process(tmp_path, *words, port=port)
+            stack.callback(one.end)
+            return one
 
-    yield start
-    for one in started:
-        one.end()
+        yield start
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from cortex_skills.tokens import TokenFile, new_token
 from tests.configs import config
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
-WAIT_S = 30
+WAIT_S = 100  # generous: only so that a test ends
 FAST: dict[str, Any] = {"verify": False}  # there is no TLS here: certificates need not be read
 
 
@@ -91,15 +92,15 @@ def served(
             url = url_of(listener)
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()
-            assert ready.wait(WAIT_S)
             running = Running(url, plugin, TokenFile(folder / "tokens.json"))
             running.server = server
             try:
+                assert ready.wait(WAIT_S)
                 yield running
             finally:
                 running.close()
                 server.should_exit = True
-                thread.join(60)
+                thread.join(WAIT_S)
                 assert not thread.is_alive()
     finally:
         plugin.close()
@@ -119,6 +120,15 @@ class Process:
             stderr=subprocess.PIPE,
             text=True,
         )
+        try:
+            self.document = self._told()
+        except BaseException:
+            self.end()
+            raise
+        self.url = self.document["url"]
+
+    def _told(self) -> dict[str, Any]:
+        """What it writes when it listens."""
         assert self._process.stdout is not None
         text = ""
         while not text.rstrip().endswith("}"):
@@ -126,8 +136,8 @@ class Process:
             if not line:
                 raise AssertionError(self._process.communicate(timeout=WAIT_S)[1])
             text += line
-        self.document = json.loads(text)
-        self.url = self.document["url"]
+        document: dict[str, Any] = json.loads(text)
+        return document
 
     @property
     def port(self) -> int:
@@ -138,21 +148,30 @@ class Process:
 
     def wait(self) -> tuple[int, str]:
         """How it ended, and what it wrote to standard error."""
-        _, errors = self._process.communicate(timeout=60)
+        _, errors = self._process.communicate(timeout=WAIT_S)
         return self._process.returncode, errors
 
     def end(self) -> None:
+        """Kill it if it is still there, and close its streams."""
         if self._process.poll() is None:
             self._process.kill()
-            self._process.communicate(timeout=WAIT_S)
+        self._process.communicate(timeout=WAIT_S)
+
+
+def until_healthy(client: httpx.Client) -> None:
+    """Ask until the store has answered within the two seconds that it is given."""
+    end = time.monotonic() + WAIT_S
+    while client.get("/api/v1/health").json()["status"] != "healthy":
+        assert time.monotonic() < end
 
 
 def talk(port: int, data: bytes, *, finish: bool = True) -> bytes:
     """What a server answers to some bytes until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
-        connection.sendall(data)
-        if finish:
-            connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):  # it may have answered, and closed, before it was told all
+            connection.sendall(data)
+            if finish:
+                connection.shutdown(socket.SHUT_WR)
         return drained(connection)
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import run, store  # noqa: F401 - fixtures
-from tests.server.serving import SCRIPT, WAIT_S
+from tests.server.serving import SCRIPT, WAIT_S, until_healthy
 
 
 @pytest.fixture
@@ -59,7 +59,8 @@ def test_a_token_that_makes_no_sense_is_refused(tokens, words):
 def test_serve_says_where_it_listens_and_ends_with_the_signal(process):
     server = process()
     assert server.document["namespace"] == "mayros"
-    assert httpx.get(f"{server.url}/api/v1/health", trust_env=False).json()["status"] == "healthy"
+    with httpx.Client(base_url=server.url, timeout=WAIT_S, trust_env=False) as client:
+        until_healthy(client)
     server.signal(signal.SIGTERM)
     code, errors = server.wait()
     assert code == 0
@@ -118,7 +119,7 @@ def test_with_a_token_such_an_address_is_served_with_a_warning(process, tmp_path
     config.write_text("cortex: {authToken: secret-of-the-configuration}\n")
     server = process("--host", "0.0.0.0", "--config", str(config))
     url = f"http://127.0.0.1:{server.port}/api/v1/triples"
-    assert httpx.get(url, trust_env=False).status_code == 401
+    assert httpx.get(url, timeout=WAIT_S, trust_env=False).status_code == 401
     server.signal(signal.SIGTERM)
     assert "nothing is encrypted" in server.wait()[1]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from cortex_skills.server.errors import HTTP_CODES
+from tests.ports import quiet_port
 from tests.server.serving import SCRIPT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
@@ -21,10 +21,10 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page uses curl")
 def test_every_command_of_the_page_works(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = quiet_port()
     lines = "\n".join(blocks("sh")).replace("19090", str(port)).replace("serve --store", f"serve --port {port} --store")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     done = subprocess.run(
@@ -37,7 +37,7 @@ def test_every_command_of_the_page_works(tmp_path):
         },
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import httpx
 import pytest
 
 from cortex_skills.server.bodies import MAX_BODY
-from tests.server.serving import drained, statuses, talk
+from tests.server.serving import WAIT_S, drained, statuses, talk
 
 TRIPLE = {"subject": "a", "predicate": "p", "object": 1}
 
@@ -214,9 +215,7 @@ def test_a_body_without_an_end_is_cut_off(server):
         "POST /api/v1/triples HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Authorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
-    import socket
-
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
         connection.sendall(head.encode())
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
         sent = 0

@@ -11,10 +11,11 @@ from cortex_sandbox import Limits, Sandbox
 from cortex_sandbox.threads import stack_size
 from cortex_skills.server.errors import HttpError
 from cortex_skills.server.lanes import Lane
+from tests.server.serving import WAIT_S
 
 
 async def until(condition) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(WAIT_S):
         while not condition():
             await asyncio.sleep(0.001)
 
@@ -34,7 +35,7 @@ def test_what_work_comes_to_comes_back():
 def test_what_comes_when_all_places_are_taken_is_refused_and_the_rest_is_done():
     async def check() -> None:
         lane, go = Lane("it", 1, 2), threading.Event()
-        waiting = [asyncio.create_task(lane.run(go.wait)) for _ in range(3)]
+        waiting = [asyncio.create_task(lane.run(lambda: go.wait(WAIT_S))) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(HttpError) as caught:
             await lane.run(lambda: None)
@@ -50,7 +51,7 @@ def test_what_comes_when_all_places_are_taken_is_refused_and_the_rest_is_done():
 def test_work_that_nobody_waits_for_never_begins_and_gives_its_place_back_at_once():
     async def check() -> None:
         lane, go, begun = Lane("it", 1, 1), threading.Event(), list[str]()
-        first = asyncio.create_task(lane.run(lambda: (begun.append("first"), go.wait())))
+        first = asyncio.create_task(lane.run(lambda: (begun.append("first"), go.wait(WAIT_S))))
         await until(lambda: begun)
         second = asyncio.create_task(lane.run(lambda: begun.append("second")))
         await asyncio.sleep(0)
@@ -71,7 +72,7 @@ def test_work_that_nobody_waits_for_never_begins_and_gives_its_place_back_at_onc
 def test_work_that_has_begun_keeps_its_place_when_nobody_waits_any_more():
     async def check() -> None:
         lane, go, begun = Lane("it", 1, 0), threading.Event(), threading.Event()
-        first = asyncio.create_task(lane.run(lambda: (begun.set(), go.wait())))
+        first = asyncio.create_task(lane.run(lambda: (begun.set(), go.wait(WAIT_S))))
         await until(begun.is_set)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -79,7 +80,7 @@ def test_work_that_has_begun_keeps_its_place_when_nobody_waits_any_more():
         with pytest.raises(HttpError):
             await lane.run(lambda: None)
         go.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_S):
             while True:
                 try:
                     assert await lane.run(lambda: 5) == 5
@@ -94,7 +95,7 @@ def test_work_that_has_begun_keeps_its_place_when_nobody_waits_any_more():
 def test_a_closed_lane_ends_what_has_begun_and_begins_nothing_more():
     async def check() -> None:
         lane, go, begun = Lane("it", 1, 4), threading.Event(), list[str]()
-        first = asyncio.create_task(lane.run(lambda: (begun.append("first"), go.wait())[1]))
+        first = asyncio.create_task(lane.run(lambda: (begun.append("first"), go.wait(WAIT_S))[1]))
         await until(lambda: begun)
         second = asyncio.create_task(lane.run(lambda: begun.append("second")))
         await asyncio.sleep(0)

@@ -17,6 +17,7 @@ from cortex_skills.cli.app import program  # noqa: F401 - what `process` starts
 from cortex_skills.server import create_app
 from cortex_skills.server.protocol import Patience
 from cortex_skills.tokens import TokenFile, new_token
+from tests.ports import quiet_port
 from tests.server.serving import WAIT_S, drained, served, statuses
 
 
@@ -34,10 +35,9 @@ def client_of(process, token) -> httpx.Client:
 
 def test_what_was_acknowledged_survives_the_kill_of_the_server(process, token):
     acknowledged: list[int] = []
-    port = 0
+    port = quiet_port()
     for _ in range(3):
         server = process(port=port)
-        port = server.port
         enough = threading.Event()
 
         def write(start: int, server=server, enough=enough) -> None:
@@ -53,11 +53,11 @@ def test_what_was_acknowledged_survives_the_kill_of_the_server(process, token):
         writers = [threading.Thread(target=write, args=((begin + k + 1) * 1_000_000,)) for k in range(4)]
         for writer in writers:
             writer.start()
-        assert enough.wait(60)
+        assert enough.wait(WAIT_S)
         server.signal(signal.SIGKILL)
         server.wait()
         for writer in writers:
-            writer.join(60)
+            writer.join(WAIT_S)
             assert not writer.is_alive()
     server = process(port=port)
     with client_of(server, token) as client:

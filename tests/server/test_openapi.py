@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -13,6 +12,7 @@ from cortex_skills.server.app import API
 from cortex_skills.server.index import index_operations
 from cortex_skills.server.openapi import document_of
 from cortex_skills.server.schemas import components
+from tests.server.serving import WAIT_S
 
 EXAMPLES = 40
 NO_SCHEMA_CAN_SAY = {
@@ -32,12 +32,13 @@ schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_the_document_says_is_so(case, server):
     token = server.token("schemathesis", ("mayros",), ("read", "write", "provenance"))
     headers = {"Authorization": f"Bearer {token}"}
-    response = case.call(base_url=server.url, headers=headers)
+    response = case.call(base_url=server.url, headers=headers, timeout=WAIT_S)
     unsaid = [negative_data_rejection] if response.status_code == 414 else []  # refused before it was looked at
     if response.status_code == 400 and response.json().get("details", {}).get("field") in NO_SCHEMA_CAN_SAY:
         unsaid.append(positive_data_acceptance)
@@ -45,11 +46,11 @@ def test_what_the_document_says_is_so(case, server):
 
 
 def test_the_document_is_served(server):
-    assert httpx.get(f"{server.url}/openapi.json", trust_env=False).json() == DOCUMENT
+    assert server.client().get("/openapi.json").json() == DOCUMENT
 
 
 def test_every_operation_is_described_with_what_it_takes_and_answers(server):
-    document = httpx.get(f"{server.url}/openapi.json", trust_env=False).json()
+    document = server.client().get("/openapi.json").json()
     for operation in API:
         described = document["paths"][operation.path][operation.method.lower()]
         assert described["operationId"] == operation.name
@@ -62,6 +63,6 @@ def test_every_operation_is_described_with_what_it_takes_and_answers(server):
 @pytest.mark.parametrize("name", sorted(components()))
 def test_every_shape_is_a_schema_and_is_used(name, server):
     Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": {"schemas": components()}})
-    document = httpx.get(f"{server.url}/openapi.json", trust_env=False).text
+    document = server.client().get("/openapi.json").text
     queries = {operation.query for operation in API}
     assert name in queries or f'"#/components/schemas/{name}"' in document

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cortex_skills.errors import CortexError
 from cortex_skills.tokens import PERMISSIONS, TokenFile, digest_of, new_token, parse_lifetime
 from cortex_skills.tokens.model import find, read_record
+from tests.server.serving import WAIT_S
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -194,6 +195,6 @@ def test_commands_at_once_all_count(tmp_path):
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(WAIT_S)
         assert process.exitcode == 0
     assert sorted(token.name for token in TokenFile(path).tokens()) == sorted(f"t{n}" for n in range(0, 80, 2))

@@ -29,7 +29,7 @@ from cortex_skills import Config, Plugin
 from tests.configs import config
 from tests.graph.cortex.support import ALL, cortex_at, store_with
 from tests.plugin.skills import write_skill
-from tests.server.serving import Running, served
+from tests.server.serving import Running, served, until_healthy
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_health_tells_of_a_store_that_is_gone(tmp_path: Path, monkeypatch: pytes
         far = far_one.enter_context(served(tmp_path / "far"))
         config = near_config(far, monkeypatch)
         near = near_one.enter_context(served(tmp_path, store=config.store))
-        assert near.client().get("/api/v1/health").json()["status"] == "healthy"
+        until_healthy(near.client())
         far_one.close()
         assert near.client().get("/api/v1/health").json()["status"] == "degraded"
         answer = near.client(near.token("t")).get("/api/v1/triples")

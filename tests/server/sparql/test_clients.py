@@ -13,10 +13,9 @@ import rdflib
 from rdflib.plugins.stores.sparqlstore import SPARQLStore, SPARQLUpdateStore
 from SPARQLWrapper import CSV, JSON, POST, TURTLE, XML, SPARQLWrapper
 
-from tests.server.serving import Running
+from tests.server.serving import WAIT_S, Running
 
 COMUNICA = Path(__file__).parent / "comunica"
-WAIT_S = 60
 S, P = rdflib.URIRef("urn:x:s"), rdflib.URIRef("urn:x:p")
 
 comunica = pytest.mark.skipif(
@@ -110,6 +109,7 @@ def test_curl_queries_and_updates(endpoint: str, token: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)  # it starts Node.js four times
 @comunica
 def test_comunica_queries_and_updates(endpoint: str, token: str, namespace: str) -> None:
     def run(query: str) -> Any:

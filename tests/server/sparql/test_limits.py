@@ -16,6 +16,7 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
+from pyoxigraph import Literal, NamedNode, Quad
 
 from tests.server.serving import Running
 
@@ -26,14 +27,12 @@ LONG_S = 60  # what ends by itself within a second or so must have ended by then
 
 def filled(running: Running, count: int) -> httpx.Client:
     """A client of a server whose namespace holds so many triples of one predicate."""
-    client = running.client(running.token("all", permissions=("read", "write")))
-    for start in range(0, count, 500):  # each within the shortest time that a test gives
-        triples = " ".join(f"<urn:x:s{n}> <urn:x:p> {n} ." for n in range(start, min(count, start + 500)))
-        answer = client.post(
-            "/sparql", content=f"INSERT DATA {{ {triples} }}", headers={"content-type": "application/sparql-update"}
-        )
-        assert answer.status_code == 200, answer.text
-    return client
+    graph = running.plugin.graph
+    predicate = NamedNode("urn:x:p")
+    graph.store.bulk_insert(
+        Quad(NamedNode(f"urn:x:s{n}"), predicate, Literal(n), graph.names.graph) for n in range(count)
+    )
+    return running.client(running.token("all", permissions=("read", "write")))
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
@@ -41,28 +40,33 @@ def test_a_join_ends_at_its_time_and_others_are_answered_meanwhile(
     serve: Callable[..., Running], tmp_path: Path, kind: str
 ) -> None:
     store = "memory:" if kind == "memory" else str(tmp_path / "store")
-    running = serve(store=store, cortex={"queryTimeoutMs": 1000})
+    running = serve(store=store, cortex={"queryTimeoutMs": 600_000})
     client = filled(running, 3_000)
     other = running.client(running.token("other", permissions=("read", "write")))
-    joined: list[httpx.Response] = []
-    took: list[float] = []
 
-    def join() -> None:
-        begun = time.monotonic()
-        joined.append(client.get("/sparql", params={"query": JOIN}))
-        took.append(time.monotonic() - begun)
+    def answered_during_a_join(seconds: float) -> int:
+        joined: list[httpx.Response] = []
+        took: list[float] = []
 
-    thread = threading.Thread(target=join)
-    thread.start()
-    answered = 0
-    while thread.is_alive():
-        assert other.get("/sparql", params={"query": "ASK {}"}).status_code == 200
-        assert other.post("/api/v1/triples", json={"subject": "a", "predicate": "p", "object": answered}).is_success
-        answered += 1
-    thread.join()
-    assert (joined[0].status_code, joined[0].json()["code"]) == (504, "query_timeout")
-    assert 0.9 < took[0] < LONG_S
-    assert answered >= 2
+        def join() -> None:
+            begun = time.monotonic()
+            joined.append(client.get("/sparql", params={"query": JOIN, "timeout": str(seconds)}))
+            took.append(time.monotonic() - begun)
+
+        thread = threading.Thread(target=join)
+        thread.start()
+        answered = 0
+        while thread.is_alive():
+            assert other.get("/sparql", params={"query": "ASK {}"}).status_code == 200
+            assert other.post("/api/v1/triples", json={"subject": "a", "predicate": "p", "object": answered}).is_success
+            answered += 1
+        thread.join()
+        assert (joined[0].status_code, joined[0].json()["code"]) == (504, "query_timeout")
+        assert 0.9 * seconds < took[0] < LONG_S
+        return answered
+
+    # Longer where this machine is so busy that nobody gets anywhere in a second.
+    assert any(answered_during_a_join(seconds) >= 2 for seconds in (1.0, 6.0, 30.0))
 
 
 def test_a_request_may_ask_for_less_time_and_never_for_more(serve: Callable[..., Running]) -> None:
@@ -75,19 +79,26 @@ def test_a_request_may_ask_for_less_time_and_never_for_more(serve: Callable[...,
 
 
 def test_nobody_has_more_than_two_queries_at_work(serve: Callable[..., Running]) -> None:
-    running = serve(cortex={"queryTimeoutMs": 1500})
+    running = serve(cortex={"queryTimeoutMs": 600_000})
     client = filled(running, 3_000)
-    codes: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: codes.append(client.get("/sparql", params={"query": JOIN}).json()["code"]))
-        for _ in range(12)
-    ]
-    for thread in threads:
-        thread.start()
     other = running.client(running.token("other"))
-    while any(thread.is_alive() for thread in threads):
-        assert other.get("/sparql", params={"query": "ASK {}"}).json()["boolean"] is True
-    assert set(codes) == {"query_timeout", "graph_busy"}
+
+    def codes_of_twelve(seconds: float) -> set[str]:
+        codes: list[str] = []
+
+        def join() -> None:
+            codes.append(client.get("/sparql", params={"query": JOIN, "timeout": str(seconds)}).json()["code"])
+
+        threads = [threading.Thread(target=join) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            assert other.get("/sparql", params={"query": "ASK {}"}).json()["boolean"] is True
+        assert len(codes) == 12
+        return set(codes)
+
+    # Longer where this machine is so busy that the twelve are not there at once.
+    assert any(codes_of_twelve(seconds) == {"query_timeout", "graph_busy"} for seconds in (1.5, 8.0))
 
 
 def test_an_answer_that_is_too_long_is_cut_off_and_never_looks_whole(serve: Callable[..., Running]) -> None:
@@ -121,14 +132,14 @@ def test_a_client_that_goes_away_before_the_first_byte_ends_its_query(
     endless = quote("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . FILTER(?c + ?f + ?i = -1) }")
     head = f"GET /sparql?query={endless} HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
     head += f"Authorization: Bearer {running.token('all')}\r\n\r\n"
+    before = _workers()
     for _ in range(3):  # each time as many as it may have at work
-        there = [socket.create_connection((running.host, running.port)) for _ in range(2)]
-        for connection in there:
-            connection.sendall(head.encode())
-        _wait_for(lambda: len(_evaluating()) == 2)
-        for connection in there:
-            connection.close()
-        _wait_for(lambda: not _evaluating())
+        with contextlib.ExitStack() as stack:
+            for _ in range(2):
+                connection = stack.enter_context(socket.create_connection((running.host, running.port), timeout=LONG_S))
+                connection.sendall(head.encode())
+            _wait_for(lambda: len(_evaluating(before)) == 2)
+        _wait_for(lambda: not _evaluating(before))
     assert client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S).json()["boolean"] is True
 
 
@@ -141,22 +152,15 @@ def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -
         f"GET /sparql?query=SELECT%20*%20%7B%3Fa%20%3Fb%20%3Fc.%3Fd%20%3Fe%20%3Ff.%3Fg%20%3Fh%20%3Fi%7D HTTP/1.1\r\n"
         f"Host: {running.host}:{running.port}\r\nAuthorization: Bearer {running.token('all')}\r\n\r\n"
     )
+    before = _workers()
     with socket.create_connection((running.host, running.port), timeout=LONG_S) as connection:
         connection.sendall(request.encode())
         assert connection.recv(12) == b"HTTP/1.1 200"
-        evaluating = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
+        _wait_for(lambda: not _workers() - before)  # what evaluates it is ended, and the connection with it
+        with contextlib.suppress(ConnectionError):
+            while connection.recv(1 << 16):
+                pass
         client = running.client(running.token("all"))
-        deadline = time.monotonic() + LONG_S
-        while time.monotonic() < deadline:
-            try:
-                while connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) and time.monotonic() < deadline:
-                    time.sleep(0.05)
-                    if not _alive(evaluating):
-                        break
-            except OSError:
-                break
-            if not _alive(evaluating):
-                break
         assert client.get("/sparql", params={"query": "ASK {}"}).status_code == 200
 
 
@@ -167,7 +171,7 @@ def test_one_token_does_not_keep_the_server_from_others(serve: Callable[..., Run
     filled(running, 3_000)
     triples = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l"
     body = f"SELECT (COUNT(*) AS ?n) {{ {triples} }}"
-    head = f"POST /sparql?timeout=10 HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
+    head = f"POST /sparql?timeout=300 HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
     head += f"Authorization: Bearer {running.token('all')}\r\nContent-Type: application/sparql-query\r\n"
     asked = []
     try:
@@ -200,13 +204,23 @@ def _first_answer(connections: list[socket.socket]) -> bytes:
     return answer
 
 
-def _evaluating() -> list[psutil.Process]:
-    """The processes for queries that are at work."""
-    found = []
+def _workers() -> set[psutil.Process]:
+    """The processes for queries that this process has, of whatever store."""
+    found = set()
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if any("worker.py" in word for word in child.cmdline()) and child.status() == psutil.STATUS_RUNNING:
-                found.append(child)
+            if any("worker.py" in word for word in child.cmdline()):
+                found.add(child)
+    return found
+
+
+def _evaluating(before: set[psutil.Process]) -> list[psutil.Process]:
+    """Those that were not there before and are at work."""
+    found = []
+    for worker in _workers() - before:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if worker.status() == psutil.STATUS_RUNNING:
+                found.append(worker)
     return found
 
 
@@ -215,10 +229,6 @@ def _wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def _alive(processes: list[psutil.Process]) -> bool:
-    return all(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
 READ = """
@@ -241,18 +251,15 @@ def test_ten_million_rows_stream_in_flat_memory(serve: Callable[..., Running]) -
     filled(running, 3_163)  # its square is ten million and a few
     query = f"SELECT ?b ?d {{ ?a <urn:x:p> ?b . ?c <urn:x:p> ?d }} LIMIT {ROWS}"
     arguments = [sys.executable, "-c", READ, f"{running.url}/sparql", running.token("all"), query]
-    here = psutil.Process()
+    here, others = psutil.Process(), _workers()
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as reader:
         before = here.memory_info().rss
         most = {"server": 0, "worker": 0}
         while reader.poll() is None:
             most["server"] = max(most["server"], here.memory_info().rss - before)
-            for child in here.children():
-                if child.pid != reader.pid:
-                    try:
-                        most["worker"] = max(most["worker"], child.memory_info().rss)
-                    except psutil.NoSuchProcess:
-                        continue
+            for worker in _workers() - others:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    most["worker"] = max(most["worker"], worker.memory_info().rss)
             time.sleep(0.1)
         assert reader.stdout
         assert int(reader.stdout.read()) == ROWS
