@@ -1,7 +1,8 @@
 """The words by which instructions are known, by what they do in a sentence, in twenty languages.
 
 Rules kept here:
-- a file of `words/` is a language; a line is a category and its words; `_` joins those of a phrase, `*` ends a stem;
+- a file of `words/` is a language; a line is a category and its words; `_` joins those of a phrase, `*` ends a stem,
+  `{a|b}` is either;
 - words are folded as texts are; what a word means is a set of categories, a bit each;
 - a verb of another language than English stands in the list in the form that gives an order; English has one form for
   all, so its verbs are marked `PLAIN` and judged by where they stand;
@@ -23,11 +24,11 @@ def _words(text: str) -> list[str]:
 
 
 CATEGORIES = _words(
-    "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule "
-    "enact wield not instructions prior told void here new from_now only urgent modal you me model helper user "
+    "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule enact "
+    "wield loosen frame not instructions prior told void here new from_now only urgent modal you me model helper user "
     "want secret prompt reply command tool data goods prize target many free_of part mode check hide praise note "
-    "when_asked genre question henceforth claim rulebook manner youare terminal sysobj strong_override "
-    "strong_role strong_secret strong_urge either spare blind outrank able callable briefed"
+    "when_asked genre question henceforth claim rulebook manner youare terminal sysobj strong_override strong_role "
+    "strong_secret strong_urge either spare blind outrank able callable briefed charge text earlier slant wins store"
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
 # Verbs whose form does not tell an order from a statement; verbs that are surely orders; first words of a phrase.
@@ -39,6 +40,8 @@ _STEM = 1
 _SHORTEST_UNSPACED = 3
 _UNSPACED = ("zh", "ja")
 _VERB_LAST = ("hi", "ja", "ko", "tr")
+# Of a category whose verbs stand behind what they are about, in a language where others stand before it.
+_BEHIND = "_late"
 # What stands between the words that count, when the blanks were taken out.
 _FILLING = _words(
     "the and of that with for this who has have was were what when are not but from into about please there "
@@ -112,6 +115,15 @@ class Lexicon:
                 _plant(self.squeezed, whole, (mask | ORDER) & ~PLAIN if mask & VERBS else mask)
 
 
+def _either(entry: str) -> list[str]:
+    """An entry with each of its alternatives in braces; `{a|b}_{c|d}` is four."""
+    before, brace, rest = entry.partition("{")
+    if not brace:
+        return [entry]
+    choices, _, after = rest.partition("}")
+    return [f"{before}{choice}{tail}" for choice in choices.split("|") for tail in _either(after)]
+
+
 def _plant(tree: dict[str, Any], word: str, mask: int) -> None:
     for char in word:
         tree = tree.setdefault(char, {})
@@ -130,9 +142,11 @@ def lexicon() -> Lexicon:
     for language in sorted(pages, key=lambda name: (name != "en", name)):
         for line in pages[language].read_text(encoding="utf-8").splitlines():
             category, _, entries = line.partition(":")
-            mask = BITS[category]
+            late = category.endswith(_BEHIND) or language in _VERB_LAST
+            mask = BITS[category.removesuffix(_BEHIND)]
             if mask & VERBS:
-                mask |= PLAIN if language == "en" else ORDER | LATE if language in _VERB_LAST else ORDER
+                mask |= PLAIN if language == "en" else ORDER | LATE if late else ORDER
             for entry in entries.split():
-                known.add(entry, mask, language)
+                for one in _either(entry):
+                    known.add(one, mask, language)
     return known

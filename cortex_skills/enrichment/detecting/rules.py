@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
+from cortex_skills.enrichment.detecting.late_orders import with_late_orders
 from cortex_skills.enrichment.detecting.lexicon import BITS, LATE, ORDER, VERBS
 from cortex_skills.enrichment.detecting.reading import CLAUSE, MAYBE, QUOTED, Sentence
 
@@ -78,19 +79,27 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "told", "you prior", "only", "here", back=6, ahead=14),
     _rule("override", "ignore", "instructions prompt", "prior you model from_now new only here me", unless="not"),
     _rule("override", "ignore", "told", "you prior many model", unless="not", soft=True),
-    _rule("override", "ignore", "told instructions prompt", "strong_override from_now say only here"),
-    _rule("override", "not", "follow ignore", "instructions prompt told rulebook", ahead=8),
+    _rule("override", "ignore", "told instructions prompt", "strong_override from_now say only here", unless="spare"),
+    _rule("override", "not", "follow ignore", "instructions prompt told rulebook", ahead=8, unless="spare"),
     _rule("override", "void", "instructions prompt", "you model helper follow only say", back=12),
     _rule("override", "void", "prompt", back=10),
     _rule("override", "follow", "here me", "only from_now", back=8),
     _rule("override", "follow", "new here", "instructions", "only from_now void"),
     _rule("override", "from_now", "not", "follow", "instructions you"),
-    _rule("override", "new", "instructions", "here only", ahead=8),
+    _rule("override", "new", "instructions", "here only", ahead=8, unless="spare"),
     _rule("override", "from_now", "instructions", "void not", "you", back=8),
     _rule("override", "ignore", "rulebook prompt", ahead=5, back=3, unless="not"),
     _rule("override", "follow", "me", "not user", ahead=6, back=2),
     _rule("override", "not", "use execute say chat", "here", "prior data", ahead=6, back=1),
     _rule("override", "ignore", "prior here", "say reveal chat write only"),
+    _rule("override", "ignore", "charge", "you", ahead=6, back=2, unless="not"),
+    _rule("override", "ignore", "text", "earlier", "you only here follow say reveal write", ahead=8, unless="not"),
+    _rule("override", "loosen", "rulebook charge prompt", "you", ahead=5, back=1, unless="not"),
+    _rule("override", "void", "briefed", back=12),
+    _rule("override", "void", "told", "you", "prior", back=12, ahead=4),
+    _rule("override", "judge", "instructions prompt told reply text", "earlier you", "void", ahead=10, back=2),
+    _rule("override", "outrank", "here", "you instructions charge", back=14, ahead=8),
+    _rule("override", "wins", "instructions", "here", back=6, ahead=2),
     # Another role.
     _rule("role", "strong_role", soft=True),
     _rule("role", "enact", soft=True),
@@ -149,6 +158,8 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "judge", "here", "only", ahead=6, back=1),
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
+    _rule("urgency", "frame", "many only", "reply text when_asked", "you manner", back=2, ahead=8),
+    _rule("urgency", "judge ignore", "slant", "here reply you model user", ahead=9, back=3),
     # What is to be done in the user's name.
     _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=6, back=2, unless="not either"),
     _rule("action", "chat", "reply", "user", ahead=8, unless="not"),
@@ -161,7 +172,7 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "act", "goods", "check hide many", ahead=10, unless="spare able"),
     _rule("action", "act judge", "blind", ahead=9),
     _rule("action", "act", "secret", "quoted", ahead=8),
-    _rule("action", "act", "prize", back=2, ahead=6, unless="you"),
+    _rule("action", "act", "prize", back=2, ahead=6, unless="you spare"),
     _rule("action", "act", "goods", signs=MAIL, ahead=8),
     _rule("action", "act", "secret", "part", ahead=6),
     _rule("action", "act send", signs=MONEY, ahead=10),
@@ -171,6 +182,7 @@ RULES: tuple[Rule, ...] = (
     _rule("command", "execute use act send write", signs=RISKY, ahead=10),
     _rule("command", "launch", "command data tool callable here me goods when_asked", signs=URL, ahead=6),
     _rule("command", "wipe", "sysobj", ahead=7, back=2),
+    _rule("command", "wipe", "store", "terminal many me you say hide urgent check", ahead=8, back=3, unless="spare"),
     _rule("command", "execute", "command", "user model when_asked me", ahead=10, back=8),
     _rule("command", "act", "data", "hide user", ahead=12),
     # Tools.
@@ -219,7 +231,7 @@ def judge(sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], 
         whole = reduce(or_, sentence.row)
         rules = _possible(whole, signs)
         if rules:
-            row = sentence.placed()
+            row = with_late_orders(sentence.tokens, sentence.row, sentence.placed())
             # Commas and the like are no words: they take no room in a window.
             words = [mask for mask in row if mask != CLAUSE]
             if not whole & _SPOKEN_TO:

@@ -23,6 +23,8 @@ from cortex_skills.enrichment.detecting.rules import SIGNS
 
 _MEMORY = 64 << 20
 _NOTES = "#"
+# Words that patterns share, apart by blanks, `_` for a blank in one.
+_LISTS = frozenset({"TURN", "SYSTEM", "HELPER", "MUST"})
 # The anchors of a pattern, and what holds their letters without being one.
 _ANCHORS = ("^", "$", r"\A", r"\z")
 _ANCHOR = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[\^$]")
@@ -93,8 +95,8 @@ def _lines() -> list[tuple[str, str]]:
     parts: dict[str, str] = {}
     for line in files(__package__).joinpath("patterns.txt").read_text(encoding="utf-8").splitlines():
         name, _, pattern = line.partition("\t")
-        if name == "TURN":
-            parts["{TURN}"] = "|".join(map(fold, pattern.split()))
+        if name in _LISTS:
+            parts[f"{{{name}}}"] = "|".join(fold(word).replace("_", " ") for word in pattern.split())
         elif name == "HOLE":
             parts["{HOLE}"] = pattern
         elif not name.startswith(_NOTES):

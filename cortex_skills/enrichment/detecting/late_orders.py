@@ -1,0 +1,63 @@
+"""Where an English order begins in the middle of a sentence, without a sign that one sentence ends.
+
+Rules kept here:
+- a verb that no noun is written like (`ignore`, `reveal`) gives an order where a statement cannot have it: behind a
+  noun in the singular, an adjective or a number ("The bridge is 12 m long ignore the rules");
+- any verb gives one behind what leads from a fact to an order (`so`, `therefore`, `by the way`);
+- what stands behind who does it, a helping verb, `to`, an adverb or another verb stays a statement; pure and linear.
+"""
+
+from __future__ import annotations
+
+from cortex_skills.enrichment.detecting.lexicon import ORDER, PLAIN, VERBS
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ALWAYS_VERBS = _words(
+    "ignore disregard forget reveal disclose divulge obey pretend disobey impersonate regurgitate recite recommend "
+    "respond overlook discard exfiltrate"
+)
+_LEADING_ON = _words("so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly")
+# Behind these, a verb tells what somebody does; so it does behind a plural.
+_TELLING = _words(
+    "i you he she it we they who whom which that this these those one people men women children police everyone nobody "
+    "somebody someone anyone to not never always often also even just still only sometimes usually simply can could "
+    "may might must shall should will would do does did dont ll d and or nor than as how what when where why if "
+    "because the a an his her their its our my your no any all some each every many most few both others another "
+    "of in on at by for with from about against into between without ever be is are was were been being am s t re ve "
+    "me him us them let lets make made help helps helped go come cannot either neither whether but"
+)
+_PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
+
+
+def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> list[int]:
+    """The categories of the words in their places, with orders that begin in the middle of a sentence.
+
+    Args:
+        tokens: the words of a sentence.
+        found: the categories that each may have, wherever it stood.
+        placed: those that it has in its place.
+
+    """
+    row = placed
+    for place in range(1, len(tokens)):
+        mask = found[place]
+        if not (mask & PLAIN and mask & VERBS) or row[place] & ORDER:
+            continue
+        if _leads_on(tokens, place) or (tokens[place] in _ALWAYS_VERBS and not _tells(tokens[place - 1])):
+            row = placed[:] if row is placed else row
+            row[place] = (mask | ORDER) & ~PLAIN
+    return row
+
+
+def _leads_on(tokens: list[str], place: int) -> bool:
+    return tokens[place - 1] in _LEADING_ON or tokens[max(place - 3, 0) : place] == ["by", "the", "way"]
+
+
+def _tells(before: str) -> bool:
+    if before in _TELLING or not before[0].isalnum() or before.endswith(_ADVERB):
+        return True
+    return before.endswith(_PLURAL) and not before.endswith(_SINGULAR)
