@@ -38,6 +38,11 @@ ZK = ("schnorr", "equality", "membership", "range")
 KINDS = (*ZK, "pol", "credential")
 
 
+def _patient(keys: Path) -> Config:
+    """Shapes are asked in a process that has to start."""
+    return Config(proofs={"keys": str(keys)}, skill_sandbox={"proofTimeoutMs": 60_000})
+
+
 class Elsewhere:
     """A graph of the same namespace on another machine, in which proofs are made.
 
@@ -49,7 +54,7 @@ class Elsewhere:
 
     def __init__(self, namespace: str, folder: Path) -> None:
         self.graph = NamespacedGraph(open_store("memory:"), namespace)
-        self._prover = Prover(Config(proofs={"keys": str(folder / "keys")}), self.graph)
+        self._prover = Prover(_patient(folder / "keys"), self.graph)
         self.quad: Quad = self.graph.quad_of(TRIPLE)
 
     def pol(self, triple: dict[str, Any] | None = None, rules: RuleSet | None = None) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def test_what_was_not_asked_for_is_not_evaluated(client, elsewhere):
     assert (answer["valid"], answer["verdict"], parts(answer)["logic"]) == (False, "not_evaluated", "not_evaluated")
 
 
-PATIENT = {"skillSandbox": {"proofTimeoutMs": 20_000}}  # shapes are asked in a process that has to start
+PATIENT = {"skillSandbox": {"proofTimeoutMs": 60_000}}  # shapes are asked in a process that has to start
 NAMES = shapes(":S a sh:NodeShape ; sh:targetSubjectsOf :isVerified ; sh:nodeKind sh:IRI .")
 STATUS = shapes(
     ":S a sh:NodeShape ; sh:targetSubjectsOf :isVerified ; sh:property [ sh:path :status ; sh:minCount 1 ] ."

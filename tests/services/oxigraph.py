@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.ports import quiet_port
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,7 @@ def oxigraph(*options: str) -> Iterator[Oxigraph]:
 
     """
     program = Path(sys.executable).with_name("oxigraph")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    address = f"127.0.0.1:{quiet_port()}"
     process = subprocess.Popen(
         [program, "serve", "--bind", address, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )

@@ -15,7 +15,6 @@ import fcntl
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -26,8 +25,10 @@ from pathlib import Path
 import httpx
 from platformdirs import user_cache_path
 
+from tests.ports import quiet_port
+
 PACKAGES = ("virtuoso-opensource-7-bin", "libminizip1", "libpcre3")
-START_S = 60
+START_S = 100
 
 INI = """
 [Database]
@@ -81,7 +82,7 @@ def virtuoso(folder: Path) -> Iterator[Virtuoso]:
 
     """
     program, environment = _program()
-    sql, http = _free_ports(2)
+    sql, http = quiet_port(), quiet_port()
     (folder / "virtuoso.ini").write_text(INI.format(sql=sql, http=http))
     with (folder / "output.txt").open("wb") as output:
         process = subprocess.Popen(
@@ -140,21 +141,13 @@ def _download(root: Path) -> str:
     return "" if done.returncode == 0 else done.stderr.strip()[-500:] or f"apt-get ended with {done.returncode}"
 
 
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 def _wait_for(url: str, process: subprocess.Popen[bytes], folder: Path) -> None:
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         if process.poll() is not None:
             raise Unavailable(f"virtuoso-t ended: {(folder / 'output.txt').read_text(errors='replace')[-500:]}")
         try:
-            if httpx.get(f"{url}/sparql", timeout=5, trust_env=False).status_code == 200:
+            if httpx.get(f"{url}/sparql", timeout=START_S, trust_env=False).status_code == 200:
                 return
         except httpx.TransportError:
             time.sleep(0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -195,11 +195,10 @@ def test_health_tells_of_a_store_that_is_gone(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_token_text_is_shown_to_its_server_alone(far: Running) -> None:
-    store = store_with(far.url, "no-such-token")
-    with pytest.raises(GraphUnavailable, match="answers 401") as caught:
-        store.graph_names()
-    assert "no-such-token" not in f"{caught.value} {caught.value.hint} {caught.value.details}"
-    store.close()
+    with closing(store_with(far.url, "no-such-token")) as store:
+        with pytest.raises(GraphUnavailable, match="answers 401") as caught:
+            store.graph_names()
+        assert "no-such-token" not in f"{caught.value} {caught.value.hint} {caught.value.details}"
 
 
 LONG = "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h . ?i ?t ?j }"

@@ -33,7 +33,8 @@ from cortex_graph.stores.cortex.wire import to_triple
 from cortex_skills.tokens import TokenFile, new_token
 from tests.graph.cortex.support import ALL, cortex_at, store_with
 from tests.graph.remote.hostile import Answer, Hostile, hostile, response
-from tests.server.serving import Process, Running, served
+from tests.ports import quiet_port
+from tests.server.serving import WAIT_S, Process, Running, served
 
 G = NamedNode("urn:cortex:mayros")
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
@@ -68,8 +69,8 @@ def lies(*answers: bytes, spelling: Any = SPELLING) -> Answer:
     return answer
 
 
-def store_at(url: str, timeout_s: float = 5.0) -> CortexStore:
-    store = CortexStore(Place(url), timeout_s=timeout_s)
+def store_at(url: str) -> CortexStore:
+    store = CortexStore(Place(url), timeout_s=WAIT_S)
     store._api.client.breaker.rest_s = 0.05
     return store
 
@@ -264,7 +265,7 @@ def test_what_the_server_answers_itself_opens_no_breaker() -> None:
 def test_a_query_whose_answer_is_cut_off_is_an_error() -> None:
     whole = response(body=b'{"head":{},"results":{', kind="application/sparql-results+json", length=10_000)
     with hostile(lies(whole)) as server, closing(store_at(server.url)) as store:
-        answer = store.query("SELECT * { ?s ?p ?o }", Dataset((G,)), timeout_s=20)
+        answer = store.query("SELECT * { ?s ?p ?o }", Dataset((G,)), timeout_s=WAIT_S)
         with pytest.raises(GraphUnavailable, match="broke off"):
             b"".join(answer.chunks)
         assert b"namespace=mayros" in server.requests[-1]
@@ -369,6 +370,7 @@ def test_a_token_that_expires_or_is_revoked_is_of_no_use_from_then_on(server: Ru
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_server_that_is_killed_while_it_writes_and_started_again_has_all_that_it_answered(tmp_path: Path) -> None:
     token, text = new_token("writer", ("*",), ALL, None, datetime.now(UTC))
     TokenFile(tmp_path / "tokens.json").add(token)
@@ -376,7 +378,7 @@ def test_a_server_that_is_killed_while_it_writes_and_started_again_has_all_that_
     over = threading.Event()
     enough = threading.Semaphore(0)
     with ExitStack() as stack:
-        process = Process(tmp_path)
+        process = Process(tmp_path, port=quiet_port())
         stack.callback(lambda: process.end())
         writing = stack.enter_context(closing(store_with(process.url, text)))
         writing._api.client.breaker.rest_s = 0.05
@@ -397,13 +399,13 @@ def test_a_server_that_is_killed_while_it_writes_and_started_again_has_all_that_
             for _ in range(3):
                 before = len(answered)
                 while len(answered) < before + 20:
-                    assert enough.acquire(timeout=60)
+                    assert enough.acquire(timeout=WAIT_S)
                 process.signal(signal.SIGKILL)
                 process.wait()
                 process = Process(tmp_path, port=process.port)
         finally:
             over.set()
-            writer.join(60)
+            writer.join(WAIT_S)
         assert not writer.is_alive()
         assert len(answered) >= 60
         assert len(set(answered)) == len(answered)

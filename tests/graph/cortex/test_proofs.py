@@ -40,7 +40,7 @@ def near_config(
 ) -> Config:
     monkeypatch.setenv("FAR_TOKEN", far.token(f"near-{'-'.join(permissions)}", ("mayros",), permissions))
     store = {"cortex": far.url, "auth": {"type": "bearer", "token": "${FAR_TOKEN}"}}
-    patient = {"proofTimeoutMs": 20_000}  # shapes are asked in a process that has to start
+    patient = {"proofTimeoutMs": 60_000}  # shapes are asked in a process that has to start
     return config(store=store, proofs={"keys": str(tmp_path / "keys")}, skillSandbox=patient)
 
 
@@ -89,7 +89,7 @@ def test_the_other_side_verifies_it_by_itself(far: Running, near: Plugin) -> Non
     client = far.client(far.token("reader", ("mayros",), ("read",)))
     proof = far.plugin.graph.proofs.get(proof_id)
     assert proof is not None
-    checks = verify(proof, far.plugin.graph, timeout_s=20)
+    checks = verify(proof, far.plugin.graph, timeout_s=60)
     assert {check.part: check.verdict.value for check in checks} == dict.fromkeys(
         ("signature", "statement", "premises", "logic"), "verified"
     )

@@ -69,7 +69,7 @@ class Hostile:
 
     def _talk(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):
-            connection.settimeout(10)
+            connection.settimeout(60)
             request = b""
             while b"\r\n\r\n" not in request:
                 if not (piece := connection.recv(65536)):

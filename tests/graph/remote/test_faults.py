@@ -6,7 +6,8 @@ import gzip
 import socket
 import threading
 import time
-from contextlib import suppress
+import zlib
+from contextlib import closing, suppress
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
@@ -20,30 +21,37 @@ from cortex_graph.stores.remote.store import RemoteStore
 from cortex_skills.errors import CortexError
 from cortex_skills.stopping import Stop
 from tests.graph.remote.hostile import JSON, TRUE, Answer, Hostile, hostile, response, says
+from tests.ports import quiet_port
 from tests.services.oxigraph import oxigraph
 
 G, S = NamedNode("urn:g"), NamedNode("urn:s")
 QUAD = Quad(S, S, Literal(1), G)
 SECRET = "hunter2-of-the-tests"
+WAIT_S = 60.0  # generous: only so that a test ends
 
 
-def store_of(url: str, timeout_s: float = 5.0) -> RemoteStore:
+def store_of(url: str, timeout_s: float = WAIT_S) -> RemoteStore:
     return RemoteStore(read_endpoints(url), timeout_s=timeout_s)
 
 
-def problem_of(answer: Answer, timeout_s: float = 5.0) -> tuple[GraphError, Hostile]:
+def problem_of(answer: Answer, timeout_s: float = WAIT_S) -> tuple[GraphError, Hostile]:
     """What a server that answers like this makes of the simplest question, which ends within a generous time."""
-    with hostile(answer) as server:
-        store = store_of(server.url, timeout_s)
+    with hostile(answer) as server, closing(store_of(server.url, timeout_s)) as store:
         start = time.monotonic()
         with pytest.raises(GraphError) as caught:
             store.contains(QUAD)
-        assert time.monotonic() - start < 30
-        store.close()
+        assert time.monotonic() - start < WAIT_S
         assert isinstance(caught.value, GraphUnavailable | QueryTimeout)
         assert server.url in caught.value.message
         assert len(str(caught.value)) < 1_000
         return caught.value, server
+
+
+def bomb() -> bytes:
+    """A gibibyte of blanks, compressed, and never here as a whole; the checksum at its end is left out."""
+    packing = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    first, again = (packing.compress(b" " * (1 << 20)) + packing.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + again * 1023
 
 
 @pytest.mark.parametrize(
@@ -59,7 +67,7 @@ def problem_of(answer: Answer, timeout_s: float = 5.0) -> tuple[GraphError, Host
         response(body=TRUE, length=10_000),
         response(body=b" " * (2 << 20)),
         response(body=gzip.compress(TRUE), extra="Content-Encoding: gzip\r\n"),
-        response(body=gzip.compress(b" " * (1 << 30)), extra="Content-Encoding: gzip, gzip\r\n"),
+        response(body=bomb(), extra="Content-Encoding: gzip, gzip\r\n"),
         response(status=500, body=b"\x1b[31mboom\x00" * 1_000, kind="text/plain"),
         response(status=404),
         response(status=413),
@@ -131,7 +139,7 @@ def test_a_write_that_is_not_answered_is_not_known_to_have_failed() -> None:
             drip(connection, request, b"")
 
     with hostile(answer) as server:
-        store = store_of(server.url, 1.0)
+        store = store_of(server.url, 3.0)  # the question before the write has to be answered in it
         with pytest.raises(GraphUnavailable, match="did not answer") as caught:
             store.bulk_insert([Quad(S, S, S, G)])
         assert "may have written" in caught.value.hint
@@ -232,8 +240,7 @@ def test_a_server_that_fails_is_left_in_peace_and_asked_again_later() -> None:
 
 
 def test_a_dead_server_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    url = f"http://127.0.0.1:{quiet_port()}"
     store = store_of(url)
     for operation in (store.graph_names, lambda: store.insert([[QUAD]]), store.flush, lambda: store.count(Pattern(G))):
         with pytest.raises(GraphUnavailable, match=url) as caught:
@@ -258,18 +265,22 @@ def test_a_server_that_is_killed_while_it_answers_breaks_the_stream_with_an_erro
 
 def test_a_query_that_the_server_ends_is_a_timeout() -> None:
     with oxigraph("--timeout-s", "1") as server:
-        store = store_of(server.url, 30)
+        store = store_of(server.url)
         store.bulk_insert(Quad(S, S, Literal(number), G) for number in range(3_000))
         join = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
         with pytest.raises(QueryTimeout, match=server.url):
             b"".join(store.query(join, Dataset((G,))).chunks)
-        assert store.count(Pattern(G)) == 3_000
+        counted = None
+        while counted is None:  # this server's limit holds for every query
+            with suppress(QueryTimeout):
+                counted = store.count(Pattern(G))
+        assert counted == 3_000
         store.close()
 
 
 def test_a_query_that_takes_longer_than_it_may_is_a_timeout() -> None:
     with oxigraph() as server:
-        store = store_of(server.url, 30)
+        store = store_of(server.url)
         store.bulk_insert(Quad(S, S, Literal(number), G) for number in range(1_000))
         join = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
         with pytest.raises(QueryTimeout):
