@@ -11,6 +11,7 @@ import pytest
 from cortex_skills import Plugin
 from tests.configs import config
 from tests.logs import told  # noqa: F401 - a fixture of every test here
+from tests.patience import PATIENT_MS, patient  # noqa: F401 - one too
 from tests.plugin.skills import write_skill
 
 
@@ -20,7 +21,8 @@ def opened() -> Iterator[Callable[..., Plugin]]:
     plugins: list[Plugin] = []
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, agent: str = "a1", **settings: Any) -> Plugin:
-        limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
+        limits = {"executionTimeoutMs": PATIENT_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
+        limits |= sandbox or {}
         plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent=agent))
         return plugins[-1]
 

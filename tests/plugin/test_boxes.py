@@ -14,6 +14,7 @@ import pytest
 
 from cortex_sandbox.code_cache import cache_folder
 from cortex_skills import CortexError, Plugin
+from tests.patience import queries_stop_after
 
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
@@ -82,7 +83,8 @@ def test_an_error_names_the_file_and_line_that_were_written(plugin: Plugin) -> N
 
 
 def test_a_loop_is_stopped_and_the_next_call_starts_anew(plugin: Plugin) -> None:
-    stopped = ask(plugin, "loop")
+    with queries_stop_after(1):
+        stopped = ask(plugin, "loop")
     assert (stopped["enrichment"]["code"], len(stopped["matches"])) == ("skill_timeout", 1)
     (loop,) = plugin.graph.list_triples()["triples"]
     plugin.graph.delete_triple(loop["id"])
@@ -110,7 +112,7 @@ def test_what_a_new_machine_needs_to_make_a_box_is_not_the_skills_time(skill: Wr
     program = (
         "import sys\n"
         "from cortex_skills import Config, Plugin\n"
-        "limits = {'executionTimeoutMs': 500}\n"
+        "limits = {'executionTimeoutMs': 3000}\n"
         "with Plugin.open(Config(skillSandbox=limits, verification={'requireSignature': False})) as plugin:\n"
         "    print(plugin.load(sys.argv[1]))\n"
     )

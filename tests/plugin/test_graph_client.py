@@ -11,6 +11,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_skills import Plugin
+from tests.patience import queries_stop_after
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ def test_the_budget_of_writes_holds_and_gives_back_what_changed_nothing(opened: 
 
 
 def test_the_budget_of_writes_is_each_skills_own_and_outlives_its_sandbox(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"maxWrites": 1, "executionTimeoutMs": 300})
+    plugin = opened(sandbox={"maxWrites": 1})
     code = """// @ts-nocheck
     export default { name: "NAME", async onQuery({ agentId }) {
       const triple = { subject: agentId, predicate: "note", object: "NAME" };
@@ -187,9 +188,11 @@ def test_the_budget_of_writes_is_each_skills_own_and_outlives_its_sandbox(opened
     } };"""
     for name in ("one", "two"):
         plugin.load(skill(name, code.replace("NAME", name)))
-    said = [
+    with queries_stop_after(1):
+        said = [plugin.call("skill_graph_query", {}, skill="one", agent="loop").text.splitlines()[-2:-1]]
+    said += [
         plugin.call("skill_graph_query", {}, skill=name, agent=agent).text.splitlines()[-2:-1]
-        for name, agent in (("one", "loop"), ("one", "a"), ("two", "a"), ("two", "b"))
+        for name, agent in (("one", "a"), ("two", "a"), ("two", "b"))
     ]
     limit, created = ['{"got":"write_limit"}'], ['{"got":true}']
     assert said == [[], limit, created, limit]
@@ -344,9 +347,10 @@ def test_a_graph_call_is_not_started_when_the_time_is_over(opened: Opened, skill
     export default { name: "probe", async onQuery() {
       for (let object = 0; ; object++) await graphClient.createTriple({ subject: "s", predicate: "note", object });
     } };"""
-    plugin = opened(sandbox={"executionTimeoutMs": 200, "maxWrites": 1000})
+    plugin = opened(sandbox={"maxWrites": 1000})
     plugin.load(skill("probe", code))
-    result = plugin.call("skill_graph_query", {})
+    with queries_stop_after(1):
+        result = plugin.call("skill_graph_query", {})
     assert result.details["enrichment"]["code"] in ("skill_timeout", "write_limit", "skill_error")
     count = plugin.graph.count()
     assert plugin.status()["skills"][0]["writesUsed"] == count > 0

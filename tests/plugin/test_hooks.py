@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError, Plugin
+from cortex_skills.tools.base import ENRICHMENT_S
+from tests.patience import PATIENT_MS, queries_stop_after, shortest
 from tests.plugin.skills import living_sandboxes
 
 UNSCANNED = {"autoScan": False}
@@ -27,7 +29,7 @@ Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 
 QUERY = ("skill_graph_query", {"scope": "namespace"})
-FAST = {"executionTimeoutMs": 250}
+FAST_S = 0.25
 
 # What a hook may do, and the code of what becomes of it when it does so.
 FAILING = {
@@ -64,9 +66,9 @@ FAILING = {
 failing = pytest.mark.parametrize(("body", "code"), FAILING.values(), ids=FAILING)
 
 
-def limits_for(code: str) -> dict[str, int]:
-    """Short where the limit itself is what ends the hook; patient where it has to end by itself."""
-    return FAST if code == "skill_timeout" else {"executionTimeoutMs": 30_000}
+def limit_for(code: str) -> float:
+    """In seconds: short where the limit itself is what ends the hook; patient where it has to end by itself."""
+    return FAST_S if code == "skill_timeout" else PATIENT_MS / 1000
 
 
 def code_of(name: str = "probe", before: str = "", **hooks: str) -> str:
@@ -87,16 +89,33 @@ def enrichment(plugin: Plugin, **who: str) -> dict[str, Any]:
     return report
 
 
+def seconds_to_stop(plugin: Plugin, folder: Path) -> float:
+    """What a query takes that its skill does not end by itself."""
+    for attempt in range(5):
+        try:
+            plugin.load(folder)
+            break
+        except CortexError:  # the limit may be too short for a machine that is busy just now
+            if attempt == 4:
+                raise
+    started = time.monotonic()
+    assert enrichment(plugin)["code"] == "skill_timeout"
+    took = time.monotonic() - started
+    plugin.unload("probe")
+    return took
+
+
 # --- onQuery
 
 
 @failing
 def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery=body)))
     plugin.load(skill("other", code_of("other", onQuery="return { additionalContext: { fine: true } }")))
-    report = enrichment(plugin, skill="probe")
+    with queries_stop_after(limit_for(code)):
+        report = enrichment(plugin, skill="probe")
     assert (report["status"], report["code"]) == ("failed", code)
     assert report["message"].startswith("onQuery of probe failed")
     assert enrichment(plugin, skill="other")["status"] == "ok"
@@ -140,19 +159,17 @@ def test_what_onquery_returns_becomes_an_enrichment_or_nothing(
 def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 60_000})
     fill(plugin)
-    plugin.load(skill("probe", code_of(onQuery="for (;;);", onError="for (;;);")))
-    started = time.monotonic()
-    assert enrichment(plugin)["code"] == "skill_timeout"
-    assert 1.9 < time.monotonic() - started < 4
+    folder = skill("probe", code_of(onQuery="for (;;);", onError="for (;;);"))
+    with queries_stop_after(ENRICHMENT_S):
+        assert 1.9 < shortest(lambda: seconds_to_stop(plugin, folder), 4) < 4
 
 
 def test_a_shorter_limit_of_the_host_goes_before_the_two_seconds(opened: Opened, skill: Written) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 500})
     fill(plugin)
-    plugin.load(skill("probe", code_of(onQuery="for (;;);")))
-    started = time.monotonic()
-    assert enrichment(plugin)["code"] == "skill_timeout"
-    assert time.monotonic() - started < 1.5
+    folder = skill("probe", code_of(onQuery="for (;;);"))
+    with queries_stop_after(ENRICHMENT_S):
+        assert shortest(lambda: seconds_to_stop(plugin, folder), 1.5) < 1.5
 
 
 def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
@@ -163,12 +180,13 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
         onActivate="activated++",
         onQuery="asked++; if (asked === 2) for (;;); return { additionalContext: { activated, asked } }",
     )
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code))
     said = []
-    for _ in range(4):
-        text = plugin.call(*QUERY).text
+    for limit_s in (PATIENT_MS / 1000, FAST_S) * 2:
+        with queries_stop_after(limit_s):
+            text = plugin.call(*QUERY).text
         said.append(text.splitlines()[-2] if "<skill-enrichment" in text else None)
     first = '{"activated":1,"asked":1}'
     assert said == [first, None, first, None]
@@ -180,12 +198,13 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
 def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answered(
     opened: Opened, skill: Written
 ) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
-    reports = [enrichment(plugin) for _ in range(5)]
+    with queries_stop_after(FAST_S):
+        reports = [enrichment(plugin) for _ in range(5)]
     assert [report["status"] for report in reports] == ["failed"] * 5
-    assert reports[2]["message"].startswith("onQuery of probe failed")
+    assert " of probe failed" in reports[2]["message"]
     assert reports[3]["message"].startswith("probe was stopped 3 times in a row")
     assert reports[3] == reports[4]
     fault = plugin.status()["skills"][0]["fault"]
@@ -225,11 +244,13 @@ def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: 
 
 def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill: Written) -> None:
     code = code_of(onQuery="if (context.agentId !== 'kind') for (;;); return {}")
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code))
-    agents = ["x", "x", "kind", "x", "x", "kind"]
-    assert [enrichment(plugin, agent=agent)["status"] for agent in agents] == ["failed", "failed", "ok"] * 2
+    for _ in range(2):
+        with queries_stop_after(FAST_S):
+            assert [enrichment(plugin, agent="x")["status"] for _ in range(2)] == ["failed"] * 2
+        assert enrichment(plugin, agent="kind")["status"] == "ok"
     assert plugin.status()["skills"][0]["fault"] is None
 
 
@@ -241,20 +262,24 @@ def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: O
         onQuery="for (;;);",
         onError="for (;;);",
     )
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED)
     plugin.load(skill("probe", code))
-    codes = [plugin.call(*QUERY).details["enrichment"]["code"] for _ in range(4)]
+    codes = []
+    for limit_s in (FAST_S, *[PATIENT_MS / 1000] * 3):
+        with queries_stop_after(limit_s):
+            codes.append(plugin.call(*QUERY).details["enrichment"]["code"])
     assert codes == ["skill_timeout", "skill_error", "skill_error", "skill_error"]
     assert "twice" in plugin.status()["skills"][0]["fault"]["message"]
     assert living_sandboxes() == 0
 
 
 def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skill: Written) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 100})
+    plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
-    for _ in range(30):
-        enrichment(plugin)
+    with queries_stop_after(0.1):
+        for _ in range(30):
+            enrichment(plugin)
     runtime = plugin.skills["probe"].runtime
     assert runtime is not None
     assert runtime.fault is not None
@@ -267,9 +292,11 @@ def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skil
 # --- onError
 
 
-def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+def test_onerror_is_told_what_went_wrong(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cortex_skills.runtime._ERROR_HOOK_S", PATIENT_MS / 1000)
     code = code_of(onQuery="throw new RangeError('far')", onError="logger.warn(JSON.stringify(context))")
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
     fill(plugin)
     plugin.load(skill("probe", code))
     assert enrichment(plugin)["message"] == "onQuery of probe failed at skill.ts:3:62: RangeError: far"
@@ -287,8 +314,7 @@ def test_onerror_is_told_what_went_wrong(opened: Opened, skill: Written, caplog:
 
 
 @failing
-def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
+def test_a_query_is_answered_whatever_onerror_does(plugin: Plugin, skill: Written, body: str, code: str) -> None:
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="throw new Error('first')", onError=body)))
     for _ in range(2):
@@ -303,10 +329,13 @@ def test_a_query_is_answered_whatever_onerror_does(opened: Opened, skill: Writte
 def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
     if "return {" in body or "return o" in body:
         body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
-    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
     folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))
-    with pytest.raises(CortexError) as refused:
-        plugin.load(folder)
+    for limit_ms in (250, 1000, 4000, 16_000) if code == "skill_timeout" else (PATIENT_MS,):
+        plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": limit_ms})
+        with pytest.raises(CortexError) as refused:
+            plugin.load(folder)
+        if not refused.value.message.startswith("loading"):  # as it is when the machine is too busy for the limit
+            break
     assert refused.value.code == code
     assert refused.value.message.startswith("onActivate of probe failed")
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
@@ -319,7 +348,7 @@ def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Wri
     ids=[name for name, case in FAILING.items() if "return" not in case[0]],
 )
 def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+    plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": int(limit_for(code) * 1000)})
     folder = skill("probe", code_of(before=body, onError="for (;;);"))
     with pytest.raises(CortexError) as refused:
         plugin.load(folder)
@@ -328,8 +357,7 @@ def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
 
 
-def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Written) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+def test_a_module_that_waits_for_ever_is_not_loaded(plugin: Plugin, skill: Written) -> None:
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="await new Promise(() => {});")))
     assert (refused.value.code, living_sandboxes()) == ("skill_error", 0)
@@ -339,8 +367,10 @@ def test_a_module_that_waits_for_ever_is_not_loaded(opened: Opened, skill: Writt
 
 
 @failing
-def test_a_skill_is_unloaded_whatever_ondeactivate_does(opened: Opened, skill: Written, body: str, code: str) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=limits_for(code))
+def test_a_skill_is_unloaded_whatever_ondeactivate_does(
+    plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch, body: str, code: str
+) -> None:
+    monkeypatch.setattr("cortex_skills.runtime._DEACTIVATE_S", limit_for(code))
     plugin.load(skill("probe", code_of(onDeactivate=body)))
     plugin.unload("probe")
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
@@ -435,8 +465,7 @@ def test_a_skill_cannot_flood_the_log(
     assert "lines too many this minute were dropped" in told[-1]
 
 
-def test_an_error_of_a_skill_cannot_draw_on_a_terminal(opened: Opened, skill: Written) -> None:
-    plugin = opened(verification=UNSCANNED, sandbox=FAST)
+def test_an_error_of_a_skill_cannot_draw_on_a_terminal(plugin: Plugin, skill: Written) -> None:
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="throw new Error('\\x1b[2J\\n\\u202eforged')")))
     assert refused.value.message.isprintable()

@@ -17,6 +17,7 @@ import pytest
 from cortex_skills import Plugin
 from cortex_skills.results import Result
 from tests.configs import config
+from tests.patience import PATIENT_MS
 from tests.plugin.skills import living_sandboxes
 
 Opened = Callable[..., Plugin]
@@ -38,6 +39,17 @@ export default { name: "NAME", async onQuery({ agentId, results }) {
     default: return { results: results.slice(1) };
   }
 } };"""
+
+
+def before_listing(plugin: Plugin, wait: Callable[[], object]) -> None:
+    """Have the graph wait before it lists triples."""
+    listing = plugin.graph.list_triples
+
+    def list_late(*arguments: Any, **more: Any) -> Any:
+        wait()
+        return listing(*arguments, **more)
+
+    plugin.graph.list_triples = list_late  # type: ignore[method-assign]
 
 
 def together(work: Callable[[int], Any], count: int = THREADS) -> list[Any]:
@@ -91,7 +103,7 @@ def test_repeating_one_assertion_from_all_threads_creates_it_once(opened: Opened
 
 
 def test_a_misbehaving_skill_disturbs_no_call_of_another(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 500, "maxWrites": 1000})
+    plugin = opened(sandbox={"maxWrites": 1000})
     plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(5)])
     plugin.load(skill("good", COUNTING.replace("NAME", "good")))
     plugin.load(skill("bad", MISBEHAVING.replace("NAME", "bad")))
@@ -119,16 +131,16 @@ def test_a_misbehaving_skill_disturbs_no_call_of_another(opened: Opened, skill: 
 
 
 def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skill: Written) -> None:
-    """Each query takes half of the limit: those that wait may go without an enrichment, but none is stopped."""
+    """Each query takes a third of the limit: those that wait may go without an enrichment, but none is stopped."""
     code = """// @ts-nocheck
     let asked = 0;
-    export default { name: "probe", onQuery() {
-      const end = Date.now() + 250;
-      while (Date.now() < end);
+    export default { name: "probe", async onQuery() {
+      await graphClient.listTriples();
       return { additionalContext: { asked: ++asked } };
     } };"""
-    plugin = opened(sandbox={"executionTimeoutMs": 1000})
+    plugin = opened(sandbox={"executionTimeoutMs": 3000})
     plugin.load(skill("probe", code))
+    before_listing(plugin, lambda: time.sleep(1))
     results: list[Result] = together(lambda _: plugin.call("skill_graph_query", {}), 6)
     reports = [result.details["enrichment"] for result in results]
     answered = sum(report["status"] == "ok" for report in reports)
@@ -140,7 +152,7 @@ def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skil
 
 
 def test_closing_while_calls_are_under_way_ends_them_in_words(opened: Opened, skill: Written) -> None:
-    plugin = opened(sandbox={"maxGraphQueries": 10_000, "maxCallsPerMinute": 1000})
+    plugin = opened(sandbox={"maxGraphQueries": 10_000, "executionTimeoutMs": 2000})
     plugin._gate.rate.max_calls = 10**6
     plugin.load(skill("probe", COUNTING.replace("NAME", "probe"), maxQueries=10**6))
     plugin.load(skill("slow", "export default { name: 'slow', onQuery() { for (;;); } };"))
@@ -149,7 +161,7 @@ def test_closing_while_calls_are_under_way_ends_them_in_words(opened: Opened, sk
 
     def calls(number: int) -> None:
         if number == 0:
-            going.wait(10)
+            assert going.wait(100)
             plugin.close()
             return
         for turn in range(2000):
@@ -179,7 +191,7 @@ def test_a_call_under_way_leaves_no_sandbox_behind_when_its_skill_ends(
         time.sleep(0.005)
     plugin.unload("probe") if end == "unload" else plugin.close()
     for thread in calling:
-        thread.join(10)
+        thread.join(100)
         assert not thread.is_alive()
     assert living_sandboxes() == 0
 
@@ -204,18 +216,24 @@ def test_loading_and_unloading_while_others_call(opened: Opened, skill: Written)
 
 
 def test_an_asynchronous_host_is_not_blocked(skill: Written) -> None:
+    waits = "export default { name: 'slow', async onQuery() { await graphClient.listTriples(); } };"
+    quick_is_over = threading.Event()
+
     async def host() -> None:
-        with Plugin.open(config(skillSandbox={"executionTimeoutMs": 500})) as plugin:
-            plugin.load(skill("slow", "export default { name: 'slow', onQuery() { for (;;); } };"))
+        with Plugin.open(config(skillSandbox={"executionTimeoutMs": PATIENT_MS})) as plugin:
+            before_listing(plugin, lambda: quick_is_over.wait(50))
+            plugin.load(skill("slow", waits))
             plugin.load(skill("quick", COUNTING.replace("NAME", "quick")))
             slow = asyncio.create_task(plugin.acall("skill_graph_query", {}, skill="slow"))
-            await asyncio.sleep(0.05)
+            while not plugin.status()["skills"][0]["queriesUsed"]:
+                await asyncio.sleep(0.001)
             quick = await asyncio.gather(
                 *(plugin.acall("skill_graph_query", {}, skill="quick", agent=f"a{n}") for n in range(5))
             )
             assert not slow.done()
             assert [result.details["enrichment"]["status"] for result in quick] == ["ok"] * 5
-            assert (await slow).details["enrichment"]["code"] == "skill_timeout"
+            quick_is_over.set()
+            assert (await slow).details["enrichment"]["status"] == "none"
             assert (await plugin.acall("nothing", {})).code == "tool_not_found"
 
     asyncio.run(host())

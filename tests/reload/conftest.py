@@ -13,22 +13,26 @@ from cortex_skills import Plugin
 from cortex_skills.reload import ReloadReport
 from tests.configs import config
 from tests.logs import told  # noqa: F401 - a fixture of every test here
+from tests.patience import PATIENT_MS, patient  # noqa: F401 - one too
 
 
 @pytest.fixture
 def opened() -> Iterator[Callable[..., Plugin]]:
     """Opens plugins with settings by name; those of `skillSandbox` may be given directly in `sandbox`."""
     plugins: list[Plugin] = []
+    before = set(threading.enumerate())
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, approve: Any = False, **settings: Any) -> Plugin:
-        limits = {"executionTimeoutMs": 2000, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000, **(sandbox or {})}
+        limits = {"executionTimeoutMs": PATIENT_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
+        limits |= sandbox or {}
         plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent="a1", approve=approve))
         return plugins[-1]
 
     yield open_plugin
     for plugin in plugins:
         plugin.close()
-    assert not [thread for thread in threading.enumerate() if thread.name == "cortex-watcher"]
+    new = set(threading.enumerate()) - before
+    assert not [thread for thread in new if thread.name == "cortex-watcher"]
 
 
 @pytest.fixture
@@ -64,7 +68,7 @@ class Told:
                     if wanted(report):
                         del self.reports[: place + 1]
                         return report
-                if not self._came.wait(20):
+                if not self._came.wait(100):
                     break
         raise AssertionError(f"no such report came: {[report.to_json() for report in self.reports]}")
 

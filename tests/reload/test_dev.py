@@ -10,12 +10,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.reload.versions import RECALL, needs, save_code, save_manifest, write
+from tests.reload.versions import RECALL, needs, save, save_code, save_manifest, write
+from tests.signals import heard
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 DATA = '<urn:cortex:mayros:s> <urn:cortex:mayros:p> "seeded" .\n'
@@ -39,9 +39,10 @@ class Dev:
             self.terminal = os.fdopen(ours, "r+b", buffering=0)
             read = ours
         else:
-            self.process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-            )
+            with heard(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                self.process = subprocess.Popen(
+                    command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+                )
             assert self.process.stdout is not None
             read = self.process.stdout.fileno()
         self._reader = threading.Thread(target=self._read, args=(read,))
@@ -62,7 +63,7 @@ class Dev:
         """The lines up to the one that holds `part`."""
         lines: list[str] = []
         while True:
-            line = self._lines.get(timeout=60)
+            line = self._lines.get(timeout=100)
             assert line is not None, (part, lines)
             lines.append(line)
             if part in line:
@@ -70,10 +71,10 @@ class Dev:
 
     def end(self) -> tuple[int, list[str]]:
         """The exit code when it has ended, and the lines that nobody has read yet."""
-        code = self.process.wait(60)
-        self._reader.join(60)
+        code = self.process.wait(100)
+        self._reader.join(100)
         rest = []
-        while (line := self._lines.get(timeout=60)) is not None:
+        while (line := self._lines.get(timeout=100)) is not None:
             rest.append(line)
         return code, rest
 
@@ -81,7 +82,7 @@ class Dev:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        self._reader.join(60)
+        self._reader.join(100)
         for file in (self.process.stdout, getattr(self, "terminal", None)):
             if file is not None:
                 file.close()
@@ -114,7 +115,7 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
     running.until("reloaded kyc 1.2.3: skill.ts")
     running.until('{"version":2}')
 
-    (folder / "skill.ts").write_text("export default {\n  name: 'kyc' oops\n};")
+    save(folder / "skill.ts", "export default {\n  name: 'kyc' oops\n};")
     wrong = running.until("rejected kyc: version 1.2.3 answers on")
     assert wrong[-4:-1] == [
         f'{folder}/skill.ts:2:15: error[transpile_error]: Expected "}}" but found "oops"',
@@ -142,22 +143,9 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
     assert not (tmp_path / "store").exists()
 
 
-@contextmanager
-def heard(number: signal.Signals) -> Iterator[None]:
-    """What is started meanwhile hears a signal, also where the tests themselves run under nohup."""
-    before = signal.getsignal(number)
-    if before is signal.SIG_IGN:
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
 def test_each_way_to_end_it_ends_it_well(dev: Callable[..., Dev], skills: Path, number: signal.Signals) -> None:
-    with heard(number):
-        running = dev(write(skills / "kyc", 1))
+    running = dev(write(skills / "kyc", 1))
     running.until("loaded kyc")
     running.process.send_signal(number)
     assert running.end() == (0, [])
@@ -170,7 +158,7 @@ def test_it_ends_at_once_though_a_skill_never_ends(dev: Callable[..., Dev], skil
     running = dev(folder, "--config", str(tmp_path / "cortex.yaml"))
     running.until("loaded kyc")
     save_code(folder, 2, "async onActivate() { console.log('going on'); await null; for (;;) {} },")
-    (folder / "more.ts").write_text("export {};")
+    save(folder / "more.ts", "export {};")
     running.process.send_signal(signal.SIGINT)
     code, rest = running.end()
     assert (code, [line for line in rest if "Traceback" in line]) == (0, [])
@@ -245,7 +233,7 @@ def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, 
                 pass
             process.stdout.close()
             save_code(folder, 2)
-            assert process.wait(60) == 141
+            assert process.wait(100) == 141
             assert process.stderr.read() == b""
         finally:
             process.kill()
@@ -290,18 +278,18 @@ def test_the_tests_are_run_at_each_save_of_the_skill_of_a_test_and_of_its_data(
     dev: Callable[..., Dev], skills: Path
 ) -> None:
     folder = write(skills / "kyc", 1)
-    (folder / "seed.ttl").write_text(DATA)
-    (folder / "skill.test.ts").write_text(TEST)
+    save(folder / "seed.ttl", DATA)
+    save(folder / "skill.test.ts", TEST)
     process = dev(folder, "--test")
     assert "ok    kyc/skill.test.ts: sees what is seeded (" in "\n".join(process.until("1 passed"))
     save_code(folder, 2)
     process.until("reloaded kyc")
     process.until("kyc: 1 passed")
-    (folder / "seed.ttl").write_text(DATA + DATA.replace('"seeded"', '"more"'))
+    save(folder / "seed.ttl", DATA + DATA.replace('"seeded"', '"more"'))
     lines = process.until("kyc: 0 passed, 1 failed")
     assert not [line for line in lines if "reloaded" in line]
     assert [line for line in lines if "skill.test.ts:3:" in line and line.endswith("error[skill_error]: not equal")]
-    (folder / "skill.test.ts").write_text(TEST.replace("total, 1", "total, 2"))
+    save(folder / "skill.test.ts", TEST.replace("total, 1", "total, 2"))
     process.until("kyc: 1 passed")
     process.process.send_signal(signal.SIGINT)
     assert process.end()[0] == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Plugin
+from tests.patience import PATIENT_MS, queries_stop_after
 from tests.plugin.skills import living_sandboxes
 from tests.reload.versions import Opened, names, save_code, version_of, write
 
@@ -26,10 +27,10 @@ BROKEN = {
 def test_a_broken_version_leaves_the_old_answering_until_it_is_mended(
     opened: Opened, skills: Path, broken: tuple[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 300})
+    text, code = broken
+    plugin = opened(sandbox={"executionTimeoutMs": 3000 if code == "skill_timeout" else PATIENT_MS})
     folder = write(skills / "kyc", 1)
     plugin.load(folder)
-    text, code = broken
     (folder / "skill.ts").write_text(text)
     (rejected,) = plugin.reload().rejected
     assert (rejected.name, rejected.error.code, rejected.answering) == ("kyc", code, "1.2.3")
@@ -54,10 +55,11 @@ def test_a_change_that_is_taken_back_is_told_and_reloads_nothing(plugin: Plugin,
 
 
 def test_a_skill_that_is_left_alone_is_started_anew(opened: Opened, skills: Path) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 100})
+    plugin = opened()
     plugin.load(write(skills / "kyc", 1, "onQuery({ predicate }) { while (predicate.endsWith('bad')); return {}; },"))
-    for _ in range(3):
-        plugin.call("skill_graph_query", {"predicate": "bad", "scope": "namespace"})
+    with queries_stop_after(0.25):
+        for _ in range(3):
+            plugin.call("skill_graph_query", {"predicate": "bad", "scope": "namespace"})
     assert plugin.status()["skills"][0]["fault"]["code"] == "skill_timeout"
     assert names(plugin.reload("kyc"))["reloaded"] == ["kyc"]
     assert plugin.status()["skills"][0]["fault"] is None

@@ -107,7 +107,7 @@ def children() -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads its children from /proc")
 def test_a_skill_in_a_process_of_its_own_is_reloaded_into_another(opened: Opened, skills: Path) -> None:
-    plugin = opened(sandbox={"isolation": "process", "executionTimeoutMs": 10_000})
+    plugin = opened(sandbox={"isolation": "process"})
     try:
         plugin.load(write(skills / "kyc", 1))
     except CortexError as error:
@@ -125,7 +125,7 @@ def test_a_skill_in_a_process_of_its_own_is_reloaded_into_another(opened: Opened
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not here")
 def test_the_direct_mode_is_reloaded_too(opened: Opened, skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORTEX_UNSAFE_DIRECT_LOAD", "1")
-    plugin = opened(sandbox={"sandboxEnabled": False, "executionTimeoutMs": 10_000})
+    plugin = opened(sandbox={"sandboxEnabled": False})
     plugin.load(write(skills / "kyc", 1))
     save_code(skills / "kyc", 2)
     assert names(plugin.reload())["reloaded"] == ["kyc"]

@@ -22,7 +22,7 @@ Opened = Callable[..., Plugin]
 THREADS = 8
 SAVES = 1000
 WATCHED_SAVES = 100
-ROOM = {"executionTimeoutMs": 10_000, "maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
+ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
 
 
 def save(folder: Path, version: int) -> None:
@@ -96,7 +96,7 @@ def folder(skills: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads what is left over from /proc")
 def test_a_thousand_saves_under_fire(opened: Opened, folder: Path) -> None:
     plugin = opened(sandbox=ROOM)
@@ -125,7 +125,7 @@ def test_a_thousand_saves_under_fire(opened: Opened, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads what is left over from /proc")
 def test_a_hundred_saves_through_the_watch_under_fire(opened: Opened, folder: Path) -> None:
     before = left_over()
@@ -144,7 +144,7 @@ def test_a_hundred_saves_through_the_watch_under_fire(opened: Opened, folder: Pa
             came.clear()
             save(folder, version)
             if pause.random() < 0.5:
-                assert came.wait(30)
+                assert came.wait(100)
         while plugin.skills["kyc"].semantic.skill_version != f"{WATCHED_SAVES}.0.0":
             assert plugin.is_watching
             came.wait(0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,10 @@ SLOW = """async onQuery({ agentId }) {
   },"""
 
 
-def test_a_call_under_way_ends_on_the_version_that_it_began_with(plugin: Plugin, skills: Path) -> None:
+def test_a_call_under_way_ends_on_the_version_that_it_began_with(
+    plugin: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cortex_skills.active._DRAIN_S", 100.0)
     plugin.load(write(skills / "kyc", 1, SLOW.replace("VERSION", "1")))
     old = plugin.skills["kyc"]
     inside, go_on = threading.Event(), threading.Event()
@@ -28,7 +32,7 @@ def test_a_call_under_way_ends_on_the_version_that_it_began_with(plugin: Plugin,
 
     def wait_inside(*arguments: object, **more: object) -> object:
         inside.set()
-        assert go_on.wait(20)
+        assert go_on.wait(50)
         return listing(*arguments, **more)  # type: ignore[arg-type]
 
     plugin.graph.list_triples = wait_inside  # type: ignore[assignment,method-assign]
@@ -40,12 +44,13 @@ def test_a_call_under_way_ends_on_the_version_that_it_began_with(plugin: Plugin,
 
     call = threading.Thread(target=ask)
     call.start()
-    assert inside.wait(20)
+    assert inside.wait(100)
     save_code(skills / "kyc", 2, SLOW.replace("VERSION", "2"))
     reload = threading.Thread(target=plugin.reload)
     reload.start()
     while plugin.skills["kyc"] is old:  # to ask for it now would be to wait for the call
         assert reload.is_alive()
+        time.sleep(0.001)
     assert (version_of(plugin, "kyc"), call.is_alive()) == ("2", True)  # the new one answers already
     assert reload.is_alive()  # the old one is not ended under a call
     assert living_sandboxes() == 2
@@ -97,16 +102,16 @@ def test_a_report_is_json(plugin: Plugin, skills: Path) -> None:
 
 
 def test_closing_does_not_wait_for_a_skill_that_is_being_loaded(opened: Opened, skills: Path) -> None:
-    plugin = opened(sandbox={"executionTimeoutMs": 60_000})
+    plugin = opened()
     plugin.load(write(skills / "kyc", 1))
     begun = threading.Event()
     plugin.graph.list_triples = lambda *_, **__: begun.set() or {}  # type: ignore[assignment,method-assign,func-returns-value]
     save_code(skills / "kyc", 2, "async onActivate() { await graphClient.listTriples(); for (;;) {} },")
     thread = threading.Thread(target=plugin.reload)
     thread.start()
-    assert begun.wait(20)
+    assert begun.wait(100)
     plugin.close()
-    thread.join(30)
+    thread.join(50)
     assert not thread.is_alive()
     assert living_sandboxes() == 0
     with pytest.raises(CortexError, match="closed"):
@@ -126,10 +131,11 @@ def test_a_skill_whose_calls_are_over_can_be_unloaded_while_others_ask_for_it(pl
     for thread in threads:
         thread.start()
     while None not in codes:
-        pass
+        time.sleep(0.001)
     plugin.unload("kyc")
     while "skill_not_found" not in codes:
         assert codes <= {None, "skill_not_found", "rate_limited", "query_limit"}
+        time.sleep(0.001)
     stop.set()
     for thread in threads:
         thread.join()

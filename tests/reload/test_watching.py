@@ -19,7 +19,7 @@ import watchfiles
 from cortex_skills import Plugin
 from cortex_skills.watcher import Watcher, is_relevant, watched_folders
 from tests.reload.conftest import Told
-from tests.reload.versions import code, needs, save_code, save_manifest, version_of, write
+from tests.reload.versions import code, needs, save, save_code, save_manifest, version_of, write
 
 Opened = Callable[..., Plugin]
 
@@ -194,18 +194,19 @@ def test_saves_that_come_faster_than_loads_end_with_the_last(hot: Plugin, skills
 
 
 def test_a_skill_that_takes_its_time_does_not_keep_others_from_being_reloaded(opened: Opened, skills: Path) -> None:
-    hot = opened(hotReload=True, sandbox={"executionTimeoutMs": 500})
+    hot = opened(hotReload=True, sandbox={"executionTimeoutMs": 3000})
     told = Told(hot)
     write(skills / "slow", 1)
     write(skills / "quick", 1)
     hot.load(skills)
-    for version in range(2, 5):
+    for version in (2, 3):
         (skills / "slow/skill.ts").write_text(f"for (;;) {{ {version} }}\nexport default {{ name: 'slow' }};")
         save_code(skills / "quick", version)
         while version_of(hot, "quick") != str(version):
             told.reloaded("quick")
     while not hot.status()["hotReload"]["rejected"]:
         assert hot.is_watching
+        time.sleep(0.01)
     (rejected,) = hot.status()["hotReload"]["rejected"]
     assert (rejected["name"], rejected["error"]["code"]) == ("slow", "skill_timeout")
     assert version_of(hot, "slow") == "1"
@@ -220,7 +221,7 @@ def test_what_is_touched_or_written_beside_is_no_reload(hot: Plugin, skills: Pat
         (folder / name).write_text("anything")
     os.utime(folder / "skill.ts")
     write(skills / "other", 1)  # beside it, and not loaded
-    (folder / "helper.ts").write_text("export {};")  # this is one
+    save(folder / "helper.ts", "export {};")  # this is one
     report = told.reloaded("kyc")
     assert [item.files for item in report.reloaded] == [("helper.ts",)]
     assert len(told.reports) == 0
@@ -331,9 +332,9 @@ def test_a_watcher_that_is_told_of_a_bug_goes_on(tmp_path: Path, caplog: pytest.
 
     watcher = Watcher(changed, debounce_ms=20)
     watcher.add(tmp_path)
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=100)
     (tmp_path / "a.ts").touch()
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=100)
     watcher.close()
     watcher.close()
     watcher.add(tmp_path / "more")  # too late
@@ -353,7 +354,7 @@ def test_a_watcher_may_be_closed_by_what_it_tells(tmp_path: Path) -> None:
 
     watchers.append(Watcher(changed))
     watchers[0].add(tmp_path)
-    assert done.wait(20)
+    assert done.wait(100)
     watchers[0].close()
     assert not watchers[0].is_watching
 
@@ -365,7 +366,7 @@ from cortex_skills import Config, Plugin
 plugin = Plugin.open(Config(hotReload=True, verification={{"requireSignature": False}}))
 print(plugin.load({str(skills)!r}), plugin.is_watching)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "['kyc'] True\n", "")
 
 
@@ -379,5 +380,5 @@ with Plugin.open(Config(verification={{"requireSignature": False}})) as plugin:
     plugin.reload()
 print(json.dumps([name for name in ("watchfiles", "anyio") if name in sys.modules]))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True)
     assert json.loads(done.stdout) == []

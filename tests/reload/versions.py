@@ -32,14 +32,21 @@ def write(folder: Path, version: object = 1, more: str = "", **semantic: Any) ->
     return write_skill(folder, code(folder.name, version, more), **semantic)
 
 
+def save(file: Path, text: str) -> None:
+    """Save a file as most editors do, whole under its name: nobody reads half of it."""
+    beside = file.with_name(f".{file.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(file)
+
+
 def save_code(folder: Path, version: object, more: str = "") -> None:
-    """Save the code, as an editor that writes in place."""
-    (folder / "skill.ts").write_text(code(folder.name, version, more), encoding="utf-8")
+    """Save the code."""
+    save(folder / "skill.ts", code(folder.name, version, more))
 
 
 def save_manifest(folder: Path, **semantic: Any) -> None:
     """Save the manifest alone."""
-    (folder / "SKILL.md").write_text(manifest_text(folder.name, **semantic), encoding="utf-8")
+    save(folder / "SKILL.md", manifest_text(folder.name, **semantic))
 
 
 def answer(plugin: Plugin, name: str) -> str:
