@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cortex_sandbox import Sandbox, bundle
+from cortex_sandbox import Limits, Sandbox, bundle
 from cortex_sandbox.direct import DirectSandbox
 
+# What has to end well may take this long, in seconds, on a machine that does other things too.
+PATIENCE_S = 60.0
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="the direct mode needs Node.js, and there is none")
 
 
@@ -38,31 +41,33 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def opened(folder: Callable[..., Path]) -> Iterator[Callable[..., DirectSandbox]]:
     """Opens a skill's code in the direct mode, loaded."""
-    boxes: list[DirectSandbox] = []
+    with ExitStack() as closing:
 
-    def open_skill(code: str, *, files: Mapping[str, str] | None = None, **given: Any) -> DirectSandbox:
-        boxes.append(DirectSandbox(folder(code, files), **given))
-        boxes[-1].load()
-        return boxes[-1]
+        def open_skill(code: str, *, files: Mapping[str, str] | None = None, **given: Any) -> DirectSandbox:
+            box = closing.enter_context(DirectSandbox(folder(code, files), **_patient(given)))
+            box.load(timeout_s=PATIENCE_S)
+            return box
 
-    yield open_skill
-    for box in boxes:
-        box.close()
+        yield open_skill
 
 
 @pytest.fixture
 def both(opened: Callable[..., DirectSandbox]) -> Iterator[Callable[..., tuple[Sandbox, DirectSandbox]]]:
     """Opens the same skill in the sandbox and in the direct mode."""
-    boxes: list[Sandbox] = []
+    with ExitStack() as closing:
 
-    def open_both(code: str, *, files: Mapping[str, str] | None = None, **given: Any) -> tuple[Sandbox, DirectSandbox]:
-        boxes.append(Sandbox(**given))
-        boxes[-1].load_module(bundle({"skill.ts": code, **(files or {})}))
-        return boxes[-1], opened(code, files=files, **given)
+        def open_both(
+            code: str, *, files: Mapping[str, str] | None = None, **given: Any
+        ) -> tuple[Sandbox, DirectSandbox]:
+            box = closing.enter_context(Sandbox(**_patient(given)))
+            box.load_module(bundle({"skill.ts": code, **(files or {})}))
+            return box, opened(code, files=files, **given)
 
-    yield open_both
-    for box in boxes:
-        box.close()
+        yield open_both
+
+
+def _patient(given: dict[str, Any]) -> dict[str, Any]:
+    return {"limits": Limits(timeout_s=PATIENCE_S), **given}
 
 
 def is_running(pid: int) -> bool:

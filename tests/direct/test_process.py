@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ import pytest
 
 from cortex_sandbox import Limits, Sandbox, SandboxError, SandboxTimeout
 from cortex_sandbox.direct import IMPORT_TIMEOUT_S, DirectSandbox
+from tests.patience import shortest
+from tests.signals import heard
 
-from .conftest import is_running, needs_node
+from .conftest import PATIENCE_S, is_running, needs_node
 
 pytestmark = needs_node
 
@@ -169,7 +172,7 @@ def test_a_child_that_holds_the_pipes_open_does_not_hide_the_end(opened: Opened)
             held.enter_context(Path(os.devnull).open())
         box = opened("", files={"skill.mjs": SKILL}, entry="skill.mjs")
         with pytest.raises(SandboxError, match="exit status 4"):
-            box.call("childHoldsPipes", timeout_s=20)
+            box.call("childHoldsPipes")
 
 
 def test_a_process_that_died_between_two_calls_is_an_error(box: DirectSandbox) -> None:
@@ -262,7 +265,7 @@ def test_the_process_gets_a_small_environment_and_no_trace_of_the_runner(
     monkeypatch.setenv("SECRET_TOKEN", "t")
     monkeypatch.setenv("NODE_OPTIONS", "--require=/absent.cjs")
     with DirectSandbox(folder("", {"skill.mjs": SKILL}), "skill.mjs") as box:
-        box.load()
+        box.load(timeout_s=PATIENCE_S)
         names = box.call("environment")
         assert "PATH" in names
         assert not {"SECRET_TOKEN", "NODE_OPTIONS", "CORTEX_UNSAFE_DIRECT_LOAD"} & set(names)
@@ -276,9 +279,9 @@ def test_a_skill_is_called_after_it_was_loaded_and_loaded_once(folder: Callable[
     with DirectSandbox(folder("export default { a: () => 1 };")) as box:
         with pytest.raises(SandboxError, match="NotLoaded"):
             box.call("a")
-        box.load()
+        box.load(timeout_s=PATIENCE_S)
         with pytest.raises(SandboxError, match="loaded already"):
-            box.load()
+            box.load(timeout_s=PATIENCE_S)
         assert box.call("a") == 1
     assert not box.alive
     box.close()
@@ -288,25 +291,30 @@ def test_a_skill_is_called_after_it_was_loaded_and_loaded_once(folder: Callable[
 
 def test_a_hundred_calls_and_ten_skills_leave_no_process_and_no_descriptor(opened: Opened, box: DirectSandbox) -> None:
     box.close()
-    before = _descriptors()
-    pids = []
-    for _ in range(5):
-        box = opened("export default { two: () => 2, exit: () => process.exit() };")
-        pids.append(box.pid)
-        assert [box.call("two") for _ in range(20)] == [2] * 20
-        with pytest.raises(SandboxError):
-            box.call("exit")
-    for _ in range(5):
-        box = opened("export default {};")
-        pids.append(box.pid)
-        box.close()
-    assert not any(is_running(pid) for pid in pids if pid is not None)
-    assert _descriptors() == before
+
+    def left_open() -> int:
+        gc.collect()
+        before = _descriptors()
+        pids = []
+        for _ in range(5):
+            box = opened("export default { two: () => 2, exit: () => process.exit() };")
+            pids.append(box.pid)
+            assert [box.call("two") for _ in range(20)] == [2] * 20
+            with pytest.raises(SandboxError):
+                box.call("exit")
+        for _ in range(5):
+            box = opened("export default {};")
+            pids.append(box.pid)
+            box.close()
+        assert not any(is_running(pid) for pid in pids if pid is not None)
+        return _descriptors() - before
+
+    assert shortest(left_open, 1) <= 0  # what others open meanwhile in this process, they open once
 
 
 def test_a_sandbox_that_is_forgotten_ends_its_process(folder: Callable[..., Path]) -> None:
     box = DirectSandbox(folder("export default {};"))
-    box.load()
+    box.load(timeout_s=PATIENCE_S)
     pid = box.pid
     assert pid is not None
     del box
@@ -320,7 +328,7 @@ def test_a_folder_that_cannot_be_run_in_leaves_nothing_behind(folder: Callable[.
         (home / "skill.ts").unlink()
         home.rmdir()
         with pytest.raises(SandboxError, match="cannot be started"):
-            box.load()
+            box.load(timeout_s=PATIENCE_S)
 
 
 def test_threads_wait_for_each_other(opened: Opened) -> None:
@@ -365,24 +373,25 @@ def test_an_interrupt_in_a_host_function_reaches_the_caller(opened: Opened) -> N
     assert not box.alive
 
 
-def test_an_event_loop_is_not_blocked(box: DirectSandbox) -> None:
-    async def main() -> tuple[str, int]:
-        call = asyncio.create_task(box.acall("sleep"))
-        turns = 0
-        while not call.done():
-            await asyncio.sleep(0)
-            turns += 1
-        return await box.acall("hello"), turns
+def test_an_event_loop_is_not_blocked(opened: Opened) -> None:
+    turned = threading.Event()
+    box = opened("", files={"skill.mjs": SKILL}, entry="skill.mjs", host={"ask": lambda: turned.wait(50)})
 
-    answer, turns = asyncio.run(main())
-    assert answer == "hello"
-    assert turns > 3
+    async def main() -> tuple[bool, str]:
+        call = asyncio.create_task(box.acall("ask"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        turned.set()
+        return await call, await box.acall("hello")
+
+    assert asyncio.run(main()) == (True, "hello")
 
 
 def test_a_call_that_is_cancelled_is_killed(box: DirectSandbox) -> None:
     async def main() -> None:
         call = asyncio.create_task(box.acall("loop", timeout_s=60))
-        await asyncio.sleep(0.1)
+        while box._ticket is None:
+            await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -402,7 +411,7 @@ from pathlib import Path
 from cortex_sandbox.direct import DirectSandbox
 
 box = DirectSandbox(Path(sys.argv[1]), "skill.mjs")
-box.load()
+box.load(timeout_s=60)
 if sys.argv[2] == "fork" and os.fork() == 0:
     sys.exit()
 if sys.argv[2] == "fork":
@@ -415,19 +424,24 @@ if sys.argv[2] == "loop":
 
 
 @pytest.fixture
-def host(folder: Callable[..., Path]) -> Callable[[str], subprocess.Popen[str]]:
+def host(folder: Callable[..., Path]) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
     """Starts a host of its own, which opens a skill and prints the process id."""
     home = folder("", {"skill.mjs": SKILL})
+    with ExitStack() as ending:
 
-    def start(then: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", HOST_PROGRAM, str(home), then]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        def start(then: str) -> subprocess.Popen[str]:
+            command = [sys.executable, "-c", HOST_PROGRAM, str(home), then]
+            with heard(signal.SIGINT, signal.SIGTERM):
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            ending.enter_context(process)
+            ending.callback(process.kill)
+            return process
 
-    return start
+        yield start
 
 
 def test_a_host_that_ends_takes_the_process_with_it(host: Callable[[str], subprocess.Popen[str]]) -> None:
-    told, _ = host("end").communicate(timeout=30)
+    told, _ = host("end").communicate(timeout=100)
     assert _gone(int(told))
 
 
@@ -439,12 +453,12 @@ def test_a_host_that_is_stopped_in_a_call_leaves_no_process(
     assert process.stdout is not None
     pid = int(process.stdout.readline())
     process.send_signal(by)
-    process.communicate(timeout=30)
+    process.communicate(timeout=100)
     assert _gone(pid)
 
 
 def test_a_fork_of_the_host_does_not_end_the_process(host: Callable[[str], subprocess.Popen[str]]) -> None:
-    told, _ = host("fork").communicate(timeout=30)
+    told, _ = host("fork").communicate(timeout=100)
     answer, pid = told.split()
     assert answer == "hello"
     assert _gone(int(pid))
@@ -457,8 +471,8 @@ def _descriptors() -> int:
 
 
 def _eventually(holds: Callable[[], bool]) -> bool:
-    """Whether it holds some time within ten seconds."""
-    end = time.monotonic() + 10
+    """Whether it holds some time within a minute."""
+    end = time.monotonic() + 60
     while not holds():
         if time.monotonic() > end:
             return False
