@@ -47,7 +47,7 @@ def run_host() -> Callable[..., str]:
 
     def run(code: str, *arguments: str) -> str:
         command = [sys.executable, "-W", "error", "-c", code, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
@@ -91,10 +91,10 @@ def processes() -> Callable[..., set[int]]:
 
 @pytest.fixture
 def soon() -> Callable[[Callable[[], bool]], bool]:
-    """Whether something becomes so within a few seconds."""
+    """Whether something becomes so within a minute."""
 
     def wait(condition: Callable[[], bool]) -> bool:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not condition() and time.monotonic() < until:
             time.sleep(0.01)
         return condition()

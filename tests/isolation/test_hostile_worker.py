@@ -17,14 +17,15 @@ from cortex_sandbox.isolation.processes import open_process
 from cortex_sandbox.isolation.wire import ERROR, HOST_CALL, LOG, READY, RESULT, frame
 
 OK = frame(READY, b"[1000000, []]")
-LIMITS = Limits(timeout_s=0.3, transfer_bytes=1024)
+PATIENT = Limits(timeout_s=60, transfer_bytes=1024)
+SHORT = Limits(timeout_s=0.3, transfer_bytes=1024)
 
 
 class Rogue:
     """A process with a descriptor, and the other end of its pipe in the test's hands."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         self.ours, self.theirs = socket.socketpair()
 
     def link(self, limit: int) -> Link:
@@ -44,10 +45,12 @@ class Rogue:
 def rogue(monkeypatch):
     one = Rogue()
     monkeypatch.setattr(conversation, "take_worker", one.link)
-    yield one
-    one.ours.close()
-    one.theirs.close()
-    assert one.process.wait(10) == -9  # the host has killed it
+    with one.ours, one.theirs, one.process:
+        try:
+            yield one
+            assert one.process.wait(100) == -9  # the host has killed it
+        finally:
+            one.process.kill()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def rogue(monkeypatch):
 )
 def test_garbage_is_a_broken_sandbox(rogue, answer):
     rogue.say(OK)
-    with ProcessSandbox(LIMITS) as box:
+    with ProcessSandbox(PATIENT) as box:
         rogue.say(answer)
         with pytest.raises(SandboxError) as caught:
             box.evaluate("1")
@@ -84,7 +87,7 @@ def test_garbage_is_a_broken_sandbox(rogue, answer):
 )
 def test_a_result_that_is_no_plain_json_is_an_error_of_the_guests(rogue, answer):
     rogue.say(OK)
-    with ProcessSandbox(LIMITS) as box:
+    with ProcessSandbox(PATIENT) as box:
         rogue.say(frame(RESULT, b"[true, 5]\n", answer))
         with pytest.raises(SandboxError):
             box.evaluate("1")
@@ -95,13 +98,13 @@ def test_a_worker_that_does_not_start_well_makes_no_sandbox(rogue, first, monkey
     monkeypatch.setattr(conversation, "_READY_S", 0.2)
     rogue.say(first)
     with pytest.raises(SandboxError):
-        ProcessSandbox(LIMITS)
+        ProcessSandbox(SHORT)
 
 
 @pytest.mark.parametrize("answer", [b"", b"\0\0", (100).to_bytes(4, "big") + RESULT + b"[true"])
 def test_silence_ends_at_the_deadline(rogue, answer):
     rogue.say(OK)
-    with ProcessSandbox(LIMITS) as box:
+    with ProcessSandbox(SHORT) as box:
         rogue.say(answer)
         with pytest.raises(SandboxTimeout):
             box.evaluate("1")
@@ -135,7 +138,7 @@ def test_a_flood_of_log_lines_is_bounded_and_ends_at_the_deadline(rogue):
 def test_a_host_call_of_any_form_gets_an_answer_and_harms_nobody(rogue, request_text):
     asked = []
     rogue.say(OK)
-    with ProcessSandbox(LIMITS, {"ask": lambda value: asked.append(value)}) as box:
+    with ProcessSandbox(PATIENT, {"ask": lambda value: asked.append(value)}) as box:
         rogue.say(frame(HOST_CALL, request_text) + frame(RESULT, b"[true, 5]\n7"))
         assert box.evaluate("1") == 7
     assert asked == []
@@ -147,4 +150,4 @@ def test_a_worker_that_does_not_read_is_given_up(rogue):
         start = time.monotonic()
         with pytest.raises(SandboxTimeout):
             box.call("f", "x" * (4 << 20))
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60  # and not for ever

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from cortex_sandbox import ProcessSandbox, SandboxError
+from tests.patience import shortest
 
 START = "import os, signal, sys, time\nfrom cortex_sandbox import *\n"
 
 
 def descriptors() -> int:
+    gc.collect()
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
@@ -31,11 +33,15 @@ def alive(pid: int) -> bool:
 def test_a_hundred_sandboxes_leave_no_process_and_no_descriptor(processes, soon):
     ProcessSandbox().close()
     assert soon(lambda: len(processes()) == 2)  # the template, and a worker ahead
-    before = descriptors()
-    for number in range(100):
-        with ProcessSandbox() as box:
-            assert box.evaluate(str(number)) == number
-    assert descriptors() == before
+
+    def left_open() -> int:
+        before = descriptors()
+        for number in range(100):
+            with ProcessSandbox() as box:
+                assert box.evaluate(str(number)) == number
+        return descriptors() - before
+
+    assert shortest(left_open, 1) <= 0  # what others open meanwhile in this process, they open once
     assert soon(lambda: len(processes()) == 2)
 
 
@@ -44,8 +50,7 @@ def test_a_sandbox_that_is_forgotten_ends(processes, soon):
     before = descriptors()
     for _ in range(5):
         ProcessSandbox()
-    gc.collect()
-    assert descriptors() == before
+    assert soon(lambda: descriptors() <= before)
     assert soon(lambda: len(processes()) == 2)
 
 
@@ -55,7 +60,7 @@ def test_a_sandbox_that_could_not_be_made_leaves_nothing(processes, soon):
     for _ in range(5):
         with pytest.raises(ValueError, match="name"):
             ProcessSandbox(host={"not a name": print})
-    assert descriptors() == before
+    assert soon(lambda: descriptors() <= before)
     assert soon(lambda: len(processes()) == 2)
 
 
@@ -88,7 +93,7 @@ def test_everything_ends_with_the_host(end, processes, soon):
         if end == "for_ever()":
             assert host.stdout.readline() == "in\n"
             host.kill()
-        host.wait(30)
+        host.wait(100)
         assert host.stderr.read() == ""
     assert len(below) >= 4
     assert soon(lambda: not any(alive(pid) for pid in below))

@@ -12,7 +12,7 @@ import pytest
 
 from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxMemoryError, SandboxTimeout
 
-SLACK_S = 15.0  # for a machine that does other things; what is waited for would take a minute
+SLACK_S = 30.0  # for a machine that does other things; what is waited for would take a minute
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_worker_that_dies_between_calls_is_an_error_of_the_next(process_box, p
 
 
 def test_a_memory_bomb_is_a_memory_error():
-    with ProcessSandbox(Limits(memory_bytes=8 << 20, timeout_s=20)) as box, pytest.raises(SandboxMemoryError):
+    with ProcessSandbox(Limits(memory_bytes=8 << 20, timeout_s=60)) as box, pytest.raises(SandboxMemoryError):
         box.evaluate("const all = []; for (;;) all.push('x'.repeat(100000) + all.length);")
 
 
@@ -107,7 +107,7 @@ def test_an_interrupt_in_a_host_function_comes_through_and_ends_the_sandbox():
 def test_another_thread_can_interrupt_a_call():
     entered = threading.Event()
     with ProcessSandbox(Limits(timeout_s=60), {"enter": entered.set}) as box:
-        threading.Thread(target=lambda: (entered.wait(10), box.interrupt())).start()
+        threading.Thread(target=lambda: (entered.wait(100), box.interrupt())).start()
         with pytest.raises(SandboxError) as caught:
             box.evaluate("enter(); for (;;);")
         assert caught.value.name == "Interrupted"
@@ -119,21 +119,23 @@ def test_threads_take_turns_and_wait_no_longer_than_their_limit():
 
     def hold() -> None:
         entered.set()
-        released.wait(30)
+        released.wait(50)
 
     with ProcessSandbox(Limits(timeout_s=60), {"hold": hold}) as box:
         first = threading.Thread(target=lambda: box.evaluate("hold(); 0"))
         first.start()
-        entered.wait(10)
-        with pytest.raises(SandboxTimeout, match="busy"):
-            box.evaluate("1", timeout_s=0.05)
-        released.set()
-        first.join()
+        try:
+            assert entered.wait(100)
+            with pytest.raises(SandboxTimeout, match="busy"):
+                box.evaluate("1", timeout_s=0.05)
+        finally:
+            released.set()
+            first.join()
         assert box.evaluate("1") == 1
 
 
 def test_twenty_live_at_once_keep_to_themselves():
-    boxes = [ProcessSandbox(Limits(timeout_s=30)) for _ in range(20)]
+    boxes = [ProcessSandbox(Limits(timeout_s=60)) for _ in range(20)]
     found = {}
 
     def use(index: int) -> None:
@@ -154,7 +156,7 @@ def test_an_event_loop_is_not_blocked():
     turned = threading.Event()
 
     async def run() -> bool:
-        with ProcessSandbox(Limits(timeout_s=60), {"until_it_turned": lambda: turned.wait(30)}) as box:
+        with ProcessSandbox(Limits(timeout_s=60), {"until_it_turned": lambda: turned.wait(50)}) as box:
             box.load_module("export default { run: () => until_it_turned() }")
             task = asyncio.ensure_future(box.acall("run"))
             for _ in range(5):
