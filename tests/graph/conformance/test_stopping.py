@@ -15,7 +15,7 @@ from cortex_skills.stopping import Stop
 LONG_S = 120.0  # far beyond what ending takes, on whatever machine
 SAID = "SELECT ?s {{ ?s <{0}p> ?o }} LIMIT 1"
 LONG = "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . FILTER(?x + ?y + ?z = -1) }}"
-# Virtuoso is soon done with that. It ends what nobody waits for; others go on, and are given nothing endless.
+# For servers that go on with what nobody waits for; the others end it, and can be given what never ends.
 ENDLESS = (
     "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . ?d <{0}p> ?w . "
     "FILTER(?x + ?y + ?z + ?w = -1) }}"
@@ -37,17 +37,27 @@ def ask(store: GraphStore, name: NamedNode, text: str, stop: Stop | None = None)
 def test_a_query_that_is_stopped_ends_at_once(
     store: GraphStore, filled: NamedNode, request: pytest.FixtureRequest
 ) -> None:
-    text = ENDLESS if "virtuoso" in request.node.name else LONG
-    for after_s in (0.0, 0.05, 0.5):
+    goes_on = any(f"[{name}]" in request.node.name for name in ("oxigraph", "unknown_server"))
+
+    def is_stopped(after_s: float) -> bool:
         stop = Stop()
         timer = threading.Timer(after_s, stop.set)
         begun = time.monotonic()
         timer.start()
-        with pytest.raises(CortexError) as caught:
-            ask(store, filled, text, stop)
-        timer.join()
-        assert caught.value.code == "cancelled"
+        try:
+            ask(store, filled, LONG if goes_on else ENDLESS, stop)
+        except CortexError as error:
+            assert error.code == "cancelled"  # noqa: PT017
+        else:
+            return False
+        finally:
+            timer.join()
         assert time.monotonic() - begun < LONG_S / 2
+        return True
+
+    for after_s in (0.0, 0.05, 0.5):
+        # Again where the answer came first, because this process stood still meanwhile.
+        assert any(is_stopped(after_s) for _ in range(3 if goes_on else 1))
     assert f"{filled.value}:s".encode() in ask(store, filled, SAID)
 
 

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from cortex_graph import GraphStore, open_store
-from tests.graph.shared.processes import owner_of
+from tests.graph.shared.processes import end, owner_of, started
 
 _numbers = count()
 
@@ -21,6 +21,16 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
         store = open_store(folder)
         yield store
         store.close()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """A test that fails half-way ends the processes that it would have waited for."""
+    before = len(started)
+    yield
+    for process in started[before:]:
+        end(process)
+    del started[before:]
 
 
 @pytest.fixture

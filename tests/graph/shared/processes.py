@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,17 @@ import pytest
 from cortex_graph.stores.shared.place import FOLDER
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-END_S = 60  # generous: only so that a test ends
+END_S = 250  # generous: only so that a test ends
 
 KEEPER = "import sys; from cortex_graph.stores.shared.keeper import main; main(sys.argv[1])"
 
 
+started: list[subprocess.Popen[str]] = []
+
+
 def python(code: str, *arguments: object) -> subprocess.Popen[str]:
     """A Python process that runs some code; its streams are pipes of text."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -38,6 +41,18 @@ def python(code: str, *arguments: object) -> subprocess.Popen[str]:
         text=True,
         env=ENVIRONMENT,
     )
+    started.append(process)
+    return process
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a process if it is still there, and close its streams."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
 
 
 def line_of(process: subprocess.Popen[str]) -> str:

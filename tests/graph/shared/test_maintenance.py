@@ -37,7 +37,7 @@ def test_one_process_at_a_time_has_it_whoever_owns_the_folder(tmp_path: Path) ->
         assert store.maintenance.acquire(blocking=False) is False
         assert store.maintenance.acquire(timeout=0.3) is False
         ended(owner)
-        assert store.maintenance.acquire(timeout=30) is True
+        assert store.maintenance.acquire(timeout=60) is True
         store.maintenance.release()
     store.close()
 

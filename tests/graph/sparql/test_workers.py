@@ -25,9 +25,9 @@ from cortex_skills.errors import CortexError
 from cortex_skills.stopping import Stop
 from tests.graph.sparql.conftest import content, rows_of
 
-JOIN = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y FILTER(?x + ?y = 123456789) }"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y . ?c mayros:p ?z FILTER(?x + ?y + ?z = -1) }"
 MANY = "SELECT ?a ?b ?x ?y { ?a mayros:p ?x . ?b mayros:p ?y }"
+WAIT_S = 100  # generous: only so that a test ends
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -55,32 +55,36 @@ def is_there(pid: int) -> bool:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + WAIT_S
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
 def test_a_join_that_takes_too_long_ends_and_others_go_on_meanwhile(graph: NamespacedGraph) -> None:
-    ended: list[float] = []
-    begun = time.monotonic()
+    def answered_during_a_join(seconds: float) -> int:
+        ended: list[float] = []
+        begun = time.monotonic()
 
-    def join() -> None:
-        with pytest.raises(QueryTimeout) as over:
-            graph.query(JOIN, timeout_s=1)
-        assert over.value.code == "query_timeout"
-        ended.append(time.monotonic() - begun)
+        def join() -> None:
+            with pytest.raises(QueryTimeout) as over:
+                graph.query(ENDLESS, timeout_s=seconds)
+            assert over.value.code == "query_timeout"
+            ended.append(time.monotonic() - begun)
 
-    thread = threading.Thread(target=join)
-    thread.start()
-    answered = 0
-    while thread.is_alive():
-        graph.create_triple({"subject": "other", "predicate": "q", "object": answered})
-        assert rows_of(graph.query("SELECT ?o { mayros:other mayros:q ?o } ORDER BY DESC(?o) LIMIT 1"))
-        answered += 1
-    thread.join()
-    assert answered > 0
-    assert 0.9 < ended[0] < 20
+        thread = threading.Thread(target=join)
+        thread.start()
+        answered = 0
+        while thread.is_alive():
+            graph.create_triple({"subject": "other", "predicate": "q", "object": answered})
+            assert rows_of(graph.query("SELECT ?o { mayros:other mayros:q ?o } ORDER BY DESC(?o) LIMIT 1"))
+            answered += 1
+        thread.join()
+        assert 0.9 * seconds < ended[0] < WAIT_S
+        return answered
+
+    # Longer where this machine is so busy that nobody gets anywhere in a second.
+    assert any(answered_during_a_join(seconds) > 0 for seconds in (1.0, 6.0, 30.0))
 
 
 def test_a_process_that_answered_is_asked_again_and_one_that_was_killed_is_replaced(
@@ -93,7 +97,7 @@ def test_a_process_that_answered_is_asked_again_and_one_that_was_killed_is_repla
         graph.query("SELECT ?s { ?s ?p ?o } GROUP BY ?p")
     assert processes(store) == first
     os.kill(first[0], signal.SIGKILL)
-    wait_for(lambda: not is_there(first[0]))
+    os.waitid(os.P_PID, first[0], os.WEXITED | os.WNOWAIT)  # until the last of its threads has let go of its pipes
     assert content(graph.query("ASK {}"))
     assert processes(store) != first
 
@@ -111,23 +115,26 @@ def test_a_query_that_is_stopped_frees_its_process_and_one_that_waits_waits_no_l
         ended.put((stop, caught.value.code))
 
     threads = [threading.Thread(target=join, args=(stop,)) for stop in stops]
-    for thread in threads[:-1]:
-        thread.start()
-    wait_for(lambda: len(workers._state.busy) == workers.size)
-    threads[-1].start()
-    wait_for(lambda: workers._state.waiting == 1)
-    stops[-1].set()
-    assert ended.get(timeout=30) == (stops[-1], "cancelled")
-    assert (len(workers._state.busy), workers._state.waiting) == (workers.size, 0)
-    pids = processes(store)
-    stops[0].set()
-    assert ended.get(timeout=30) == (stops[0], "cancelled")
-    assert content(graph.query("ASK {}"))  # on a process in the place of that one
-    assert len(set(pids) & set(processes(store))) == workers.size - 1
-    for stop in stops:
-        stop.set()
-    for thread in threads:
-        thread.join()
+    with contextlib.ExitStack() as stack:
+
+        def begin(number: int) -> None:
+            stack.callback(threads[number].join)
+            stack.callback(stops[number].set)
+            threads[number].start()
+
+        for number in range(workers.size):
+            begin(number)
+        wait_for(lambda: len(workers._state.busy) == workers.size)
+        begin(workers.size)
+        wait_for(lambda: workers._state.waiting == 1)
+        stops[-1].set()
+        assert ended.get(timeout=WAIT_S) == (stops[-1], "cancelled")
+        assert (len(workers._state.busy), workers._state.waiting) == (workers.size, 0)
+        pids = processes(store)
+        stops[0].set()
+        assert ended.get(timeout=WAIT_S) == (stops[0], "cancelled")
+        assert content(graph.query("ASK {}"))  # on a process in the place of that one
+        assert len(set(pids) & set(processes(store))) == workers.size - 1
     wait_for(lambda: not any(map(is_there, pids)))
     assert not workers._state.busy
 
@@ -158,8 +165,11 @@ def test_an_answer_that_nobody_reads_any_further_ends_its_query(store: OxigraphS
 
 
 def test_an_answer_that_is_read_too_slowly_ends_with_its_time(store: OxigraphStore, graph: NamespacedGraph) -> None:
-    answer = graph.query(MANY, timeout_s=1.5)
-    next(answer.chunks)
+    for seconds in (1.5, 10.0, 60.0):  # longer where not even the beginning comes in time
+        with contextlib.suppress(QueryTimeout):
+            answer = graph.query(MANY, timeout_s=seconds)
+            next(answer.chunks)
+            break
     wait_for(lambda: processes(store) == [])
     assert content(graph.query("ASK {}"))  # its place is free, though nobody closed it
     with pytest.raises(QueryTimeout):
@@ -196,7 +206,7 @@ def test_beyond_those_that_run_and_wait_is_busy(store: OxigraphStore, graph: Nam
         graph.query("ASK {}")
     assert busy.value.code == "graph_busy"
     running.chunks.close()
-    waiting.join(30)
+    waiting.join(WAIT_S)
     assert not waiting.is_alive()
 
 
@@ -236,7 +246,7 @@ if sys.argv[3] == "wait":
 @pytest.mark.parametrize("how", ["killed", "exits"])
 def test_no_process_outlives_its_parent(tmp_path: Path, where: str, how: str) -> None:
     folder = tmp_path / "store"
-    arguments = [str(folder) if where == "disk" else "", JOIN, "wait" if how == "killed" else "exit"]
+    arguments = [str(folder) if where == "disk" else "", ENDLESS, "wait" if how == "killed" else "exit"]
     with subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
@@ -250,28 +260,43 @@ def test_no_process_outlives_its_parent(tmp_path: Path, where: str, how: str) ->
         assert not (folder / ".queries").exists()
 
 
+FORKING = """
+import contextlib, os, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of each fork beside threads
+from cortex_graph import NamespacedGraph
+from cortex_graph.stores.embedded import OxigraphStore
+store = OxigraphStore()
+graph = NamespacedGraph(store, "mayros")
+def asked():
+    return b"".join(graph.query("ASK { ?s ?p 1 }").chunks).endswith(b"true}")
+def pids():
+    return store._evaluation.workers.pids()
+graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
+assert asked()
+before = pids()
+assert len(before) == 1
+child = os.fork()
+if not child:
+    code = 1
+    with contextlib.suppress(BaseException):
+        same = pids() == [] and asked()
+        store.close()
+        code = 0 if same else 2
+    os._exit(code)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+assert pids() == before
+assert asked()
+assert pids() == before
+store.close()
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_has_processes_of_its_own() -> None:
-    store = OxigraphStore()
-    graph = NamespacedGraph(store, "mayros")
-    graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
-    content(graph.query("ASK {}"))
-    before = processes(store)
-    child = os.fork()
-    if not child:
-        code = 1
-        with contextlib.suppress(BaseException):
-            same = processes(store) == [] and content(graph.query("ASK { ?s ?p 1 }")).endswith(b"true}")
-            store.close()
-            code = 0 if same else 2
-        os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert processes(store) == before
-    assert content(graph.query("ASK { ?s ?p 1 }")).endswith(b"true}")
-    assert processes(store) == before
-    store.close()
+    """In a process of its own: beside the threads that other tests have left here, no fork would be safe."""
+    done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=WAIT_S)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_process_gets_no_environment_and_no_sockets(
@@ -353,7 +378,7 @@ def test_many_who_ask_at_once_share_one_copy(store: OxigraphStore, graph: Namesp
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(WAIT_S)
     assert len(made) == 1
     graph.create_triple({"subject": "a", "predicate": "p", "object": "new"})
     content(graph.query("ASK {}"))

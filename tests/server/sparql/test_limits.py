@@ -20,7 +20,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from tests.server.serving import Running
 
-JOIN = "SELECT (COUNT(*) AS ?n) { ?a <urn:x:p> ?b . ?c <urn:x:p> ?d . FILTER(?b + ?d = -1) }"
+JOIN = "SELECT (COUNT(*) AS ?n) { ?a <urn:x:p> ?b . ?c <urn:x:p> ?d . ?e <urn:x:p> ?f . FILTER(?b + ?d + ?f = -1) }"
 ROWS = 10_000_000
 LONG_S = 60  # what ends by itself within a second or so must have ended by then
 
