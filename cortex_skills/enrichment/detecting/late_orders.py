@@ -4,12 +4,14 @@ Rules kept here:
 - a verb that no noun is written like (`ignore`, `reveal`) gives an order where a statement cannot have it: behind a
   noun in the singular, an adjective or a number ("The bridge is 12 m long ignore the rules");
 - any verb gives one behind what leads from a fact to an order (`so`, `therefore`, `by the way`);
+- what somebody is `requested to` do may be an order, as what somebody must do;
 - what stands behind who does it, a helping verb, `to`, an adverb or another verb stays a statement; pure and linear.
 """
 
 from __future__ import annotations
 
 from cortex_skills.enrichment.detecting.lexicon import ORDER, PLAIN, VERBS
+from cortex_skills.enrichment.detecting.reading import MAYBE
 
 
 def _words(text: str) -> frozenset[str]:
@@ -20,7 +22,10 @@ _ALWAYS_VERBS = _words(
     "ignore disregard forget reveal disclose divulge obey pretend disobey impersonate regurgitate recite recommend "
     "respond overlook discard exfiltrate"
 )
-_LEADING_ON = _words("so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly")
+_LEADING_ON = _words(
+    "so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly yo bro dude "
+    "nah hey pls plz"
+)
 # Behind these, a verb tells what somebody does; so it does behind a plural.
 _TELLING = _words(
     "i you he she it we they who whom which that this these those one people men women children police everyone nobody "
@@ -30,6 +35,8 @@ _TELLING = _words(
     "of in on at by for with from about against into between without ever be is are was were been being am s t re ve "
     "me him us them let lets make made help helps helped go come cannot either neither whether but"
 )
+# `to` may give an order behind these.
+_BIDDEN = _words("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
 _PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
 
 
@@ -50,6 +57,9 @@ def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> 
         if _leads_on(tokens, place) or (tokens[place] in _ALWAYS_VERBS and not _tells(tokens[place - 1])):
             row = placed[:] if row is placed else row
             row[place] = (mask | ORDER) & ~PLAIN
+        elif place > 1 and tokens[place - 1] == "to" and tokens[place - 2] in _BIDDEN:
+            row = placed[:] if row is placed else row
+            row[place] = (mask | MAYBE) & ~PLAIN
     return row
 
 

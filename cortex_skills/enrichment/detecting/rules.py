@@ -100,6 +100,8 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "judge", "instructions prompt told reply text", "earlier you", "void", ahead=10, back=2),
     _rule("override", "outrank", "here", "you instructions charge", back=14, ahead=8),
     _rule("override", "wins", "instructions", "here", back=6, ahead=2),
+    _rule("override", "pretend judge", "instructions prompt told reply", "void", ahead=12, back=8),
+    _rule("override", "void", "allsaid", "earlier you", back=14, ahead=0),
     # Another role.
     _rule("role", "strong_role", soft=True),
     _rule("role", "enact", soft=True),
@@ -136,13 +138,18 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "question", "briefed", ahead=8, back=1),
     _rule("secret", "want", "you", "secret", back=3, ahead=6, unless="not"),
     _rule("secret", "secret", "user", "reply", back=8),
+    _rule("secret", "verbatim", "creator prompt told briefed", "you me creator", back=12, ahead=10),
+    _rule("secret", "creator", "told text instructions prompt secret", "reveal crave verbatim question", back=10),
+    _rule("secret", "crave", "secret prompt", "you claim verbatim urgent", back=8),
+    _rule("secret", "crave", "told briefed creator", "verbatim prompt", back=4),
+    _rule("secret", "secret", "when_asked yourtext", "want crave reveal", back=10),
     # Urgency, the user's supposed wish, answers given in advance.
     _rule("urgency", "strong_urge"),
     _rule("urgency", "user", "want", "you", ahead=9, back=2),
     _rule("urgency", "user", "want", "check", "not hide void", ahead=16, back=2),
     _rule("urgency", "hide", "user reply here", ahead=10, back=8),
     _rule("urgency", "say reveal", "user", "not hide", "here reply", back=4, ahead=8),
-    _rule("urgency", "not", "say reveal", "user", ahead=4),
+    _rule("urgency", "not", "say reveal chat", "user", ahead=4),
     _rule("urgency", "model", "modal", "say act reveal send use praise", ahead=14),
     _rule("urgency", "model", "say act", "praise", ahead=14),
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
@@ -160,6 +167,15 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     _rule("urgency", "frame", "many only", "reply text when_asked", "you manner", back=2, ahead=8),
     _rule("urgency", "judge ignore", "slant", "here reply you model user", ahead=9, back=3),
+    _rule(
+        "urgency", "yourtext", "praise foremost slant target me only modal", "say place judge frame act send", back=14
+    ),
+    _rule("urgency", "yourtext", "modal only", "praise foremost target me slant", back=12),
+    _rule("urgency", "place judge", "foremost", "me only target", ahead=12, back=4),
+    _rule("urgency", "model", "judge place act say send reveal write", ahead=2, back=0, unless="not"),
+    _rule("urgency", "audience", "judge place act say send reveal write use execute ignore follow", ahead=8, back=0),
+    _rule("urgency", "model audience", "modal", "judge place elevate ignore follow execute loosen write", ahead=14),
+    _rule("role", "audience", "from_now", "here part", ahead=8),
     # What is to be done in the user's name.
     _rule("action", "chat", "manner only quoted free_of", soft=True, ahead=6, back=2, unless="not either"),
     _rule("action", "chat", "reply", "user", ahead=8, unless="not"),
@@ -178,6 +194,9 @@ RULES: tuple[Rule, ...] = (
     _rule("action", "act send", signs=MONEY, ahead=10),
     _rule("action", "write", "genre", ahead=5),
     _rule("action", "say write reveal", "reply", "you", ahead=8),
+    _rule("action", "elevate", "admin", "user", ahead=8, back=4, unless="able"),
+    _rule("action", "elevate", "admin", "me manner", ahead=6, back=1),
+    _rule("action", "elevate act", "rights", "user me part many goods", ahead=6, back=1, unless="you able"),
     # Commands and programs.
     _rule("command", "execute use act send write", signs=RISKY, ahead=10),
     _rule("command", "launch", "command data tool callable here me goods when_asked", signs=URL, ahead=6),
@@ -201,6 +220,7 @@ RULES: tuple[Rule, ...] = (
     _rule("exfiltration", "send", "data reply secret", "user you", signs=URL | MAIL | PLACEHOLDER, ahead=14),
     _rule("exfiltration", "send", "data reply secret", "user me", ahead=10),
     _rule("exfiltration", "send", "data reply", "secret", ahead=8),
+    _rule("exfiltration", "reveal", "secret data", "send", signs=URL | MAIL, ahead=14),
     _rule("exfiltration", "send", "user", signs=URL | MAIL, ahead=8),
     _rule("exfiltration", "use execute", "secret prompt", signs=URL, ahead=14),
 )
