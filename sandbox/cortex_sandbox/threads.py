@@ -90,14 +90,16 @@ class _Job:
         self._ended = threading.Lock()
         self._ended.acquire()
 
-    def run(self) -> None:
-        """Do the work, unless nobody waits for it any more."""
+    def run(self, over: Callable[[], None]) -> None:
+        """Do the work, unless nobody waits for it any more; `over` is called before anybody hears that it has ended."""
         if not self.claim():
+            over()
             return
         try:
             self.result = self.context.run(self.work)
         except BaseException as error:
             self.error = error
+        over()
         self.has_ended = True
         self._ended.release()
 
@@ -171,8 +173,11 @@ class DeepThreads:
     def _serve(self, inbox: queue.SimpleQueue[_Job]) -> None:
         threading.current_thread().name = "cortex-sandbox"
         _this_thread.stack_bytes = self._stack_bytes
+
+        def be_idle() -> None:  # before the caller goes on: its next job finds this thread, and not a new one
+            self._idle.append(inbox)
+
         while True:
             job = inbox.get()
-            job.run()
+            job.run(be_idle)
             del job
-            self._idle.append(inbox)
