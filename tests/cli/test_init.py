@@ -188,7 +188,9 @@ def test_without_a_name_and_a_terminal_it_is_a_wrong_usage(run):
     assert (answer.exit_code, answer.error["code"]) == (2, "invalid_arguments")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=30), st.booleans())
 def test_whatever_is_answered_the_skill_is_valid_or_not_written(run, tmp_path_factory, description, predicate, two):
     folder = tmp_path_factory.mktemp("any") / "a-skill"

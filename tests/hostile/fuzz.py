@@ -214,14 +214,14 @@ def check(source: str, *, is_module: bool = False, stack_bytes: int = INLINE) ->
     return None
 
 
-def fuzz(seconds: float, seed: int) -> tuple[int, list[Found]]:
-    """How many scripts ran, and those that broke the invariant."""
+def fuzz(seconds: float, seed: int, least: int = 0) -> tuple[int, list[Found]]:
+    """How many scripts ran, of which there are `least` however long they take, and those that broke the invariant."""
     dice = random.Random(seed)
     sources = (Grammar(dice), Mutator(dice, all_scripts()))
     found: list[Found] = []
     count = 0
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while count < least or time.monotonic() < end:
         source = dice.choice(sources).script()
         broken = check(source, is_module=dice.random() < 0.1, stack_bytes=dice.choice((INLINE, DEEP)))
         count += 1

@@ -15,9 +15,9 @@ from .harness import all_scripts
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_made_up_scripts_end_in_a_typed_outcome_within_their_limits(seed: int) -> None:
-    count, found = fuzz(seconds=5, seed=seed)
+    count, found = fuzz(seconds=5, seed=seed, least=20)
     assert found == []
-    assert count > 20
+    assert count >= 20
 
 
 @given(st.text(max_size=60))

@@ -33,7 +33,9 @@ def box() -> Iterator[Sandbox]:
 
 
 @given(VALUES)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 def test_any_json_value_survives_the_way_in_through_a_host_call_and_out(box: Sandbox, value: Any) -> None:
     assert box.call("same", value) == value
     assert box.call("viaHost", value) == value
@@ -41,7 +43,9 @@ def test_any_json_value_survives_the_way_in_through_a_host_call_and_out(box: San
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 def test_any_text_is_the_same_text_in_the_guest(box: Sandbox, text: str) -> None:
     if not any(0xD800 <= ord(c) < 0xE000 for c in text):
         assert box.call("codes", text) == [ord(c) for c in text]

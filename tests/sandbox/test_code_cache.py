@@ -157,7 +157,7 @@ def test_a_machine_where_nothing_is_kept_compiles_before_the_time_of_a_guest_beg
     (tmp_path / "file").write_text("")
     source = (
         "from cortex_sandbox import Limits, Sandbox\n"
-        "with Sandbox(Limits(stack_bytes=512 << 10, timeout_s=0.5)) as box:\n"
+        "with Sandbox(Limits(stack_bytes=512 << 10, timeout_s=3)) as box:\n"
         "    box.load_module('export default { twice: (n) => 2 * n }')\n"
         "    print(box.call('twice', 21))\n"
     )

@@ -213,10 +213,10 @@ def test_an_interrupt_while_the_guest_runs_reaches_the_caller_when_the_guest_has
     try:
         for source in ("for (let i = 0; i < 1e7; i++);", "for (let i = 0; i < 1e5; i++) { Date.now(); echo(1); }"):
             timer = threading.Timer(0.03, os.kill, (os.getpid(), signal.SIGUSR1))
-            with Sandbox(Limits(stack_bytes=stack_bytes), host={"echo": lambda value: value}) as box:
-                timer.start()
+            host = {"echo": lambda value: value, "begin": timer.start}
+            with Sandbox(Limits(stack_bytes=stack_bytes, timeout_s=100), host=host) as box:
                 with pytest.raises(Interrupt):
-                    box.evaluate(f"{source} 1")
+                    box.evaluate(f"begin(); {source} 1")
                 assert not box._lock.locked()
             timer.join()
             with Sandbox() as box:

@@ -153,10 +153,15 @@ def test_a_log_line_is_cut() -> None:
 
 
 def test_logs_of_a_call_that_failed_are_kept() -> None:
-    with Sandbox(Limits(timeout_s=1.0)) as box:
-        with pytest.raises(SandboxTimeout):
-            box.evaluate("console.log('before'); for (;;);")
-        assert box.take_logs() == [LogLine("info", "before")]
+    begun = threading.Event()
+    for timeout_s in (0.2, 1, 5, 20):  # as long as it takes to get as far as the loop
+        with Sandbox(Limits(timeout_s=timeout_s), host={"begin": begun.set}) as box:
+            with pytest.raises(SandboxTimeout):
+                box.evaluate("console.log('before'); begin(); for (;;);")
+            logged = box.take_logs()
+        if begun.is_set():
+            break
+    assert logged == [LogLine("info", "before")]
 
 
 def test_the_clock_is_whole_milliseconds_of_the_wall_clock() -> None:
@@ -268,7 +273,7 @@ def test_acall_does_not_block_the_event_loop() -> None:
     turned = threading.Event()
 
     async def main() -> bool:
-        with Sandbox(Limits(timeout_s=60), host={"until_it_turned": lambda: turned.wait(30)}) as box:
+        with Sandbox(Limits(timeout_s=60), host={"until_it_turned": lambda: turned.wait(50)}) as box:
             box.load_module("export default { work: () => until_it_turned() }")
             task = asyncio.ensure_future(box.acall("work"))
             for _ in range(5):
@@ -298,16 +303,18 @@ def test_a_sandbox_that_stays_busy_is_a_timeout_for_who_waits() -> None:
 
     def hold() -> None:
         entered.set()
-        leave.wait(30)
+        leave.wait(50)
 
-    with Sandbox(Limits(timeout_s=30), host={"hold": hold}) as box:
+    with Sandbox(Limits(timeout_s=100), host={"hold": hold}) as box:
         thread = threading.Thread(target=lambda: box.evaluate("hold()"))
         thread.start()
-        entered.wait(30)
-        with pytest.raises(SandboxTimeout, match="busy"):
-            box.evaluate("1", timeout_s=0.05)
-        leave.set()
-        thread.join()
+        try:
+            assert entered.wait(100)
+            with pytest.raises(SandboxTimeout, match="busy"):
+                box.evaluate("1", timeout_s=0.05)
+        finally:
+            leave.set()
+            thread.join()
         assert box.evaluate("2") == 2
 
 
