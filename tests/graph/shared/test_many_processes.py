@@ -10,27 +10,28 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
-from tests.graph.shared.processes import Lines, ended, line_of, owner_of, python, record_of, running
+from tests.graph.shared.processes import END_S, Lines, ended, line_of, owner_of, python, record_of, running
 
 WRITER = """
-import sys, time
+import sys, threading
 from pathlib import Path
 from cortex_graph import NamespacedGraph, Provenance, open_store
 folder, name, count, namespace = sys.argv[1:]
 graph = NamespacedGraph(open_store(Path(folder)), namespace)
 print("open", flush=True)
 sys.stdin.readline()
-slowest = 0.0
+enough = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), enough.set()), daemon=True).start()
 for number in range(int(count)):
-    started = time.monotonic()
     made = graph.create_triple(
         {"subject": f"thing:{name}", "predicate": "p", "object": number},
         Provenance(skill="s", skill_version="1.0.0", agent=name),
     )
-    slowest = max(slowest, time.monotonic() - started)
     print(made["id"], flush=True)
-print(f"slowest {slowest}", flush=True)
+    if enough.is_set():
+        break
 """
+MOST = 1_000_000  # more than anybody writes until it is told that it is enough
 
 
 def written(folder: Path, namespace: str = "mayros") -> set[str]:
@@ -71,7 +72,7 @@ def test_eight_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None
         go(process)
     assert [reader.end() for reader in readers] == [0] * 8
     for first, namespace in ((0, "mayros"), (1, "may")):
-        ids = {line for reader in readers[first::2] for line in reader.lines[:-1]}
+        ids = {line for reader in readers[first::2] for line in reader.lines}
         assert len(ids) == 4000
         assert written(tmp_path / "store", namespace) == ids
 
@@ -84,7 +85,7 @@ def test_what_was_acknowledged_survives_ten_dead_owners_and_the_others_go_on(tmp
     dead: list[Lines] = []
 
     def start(name: str) -> None:
-        process = python(WRITER, folder, name, 1000, "mayros")
+        process = python(WRITER, folder, name, MOST, "mayros")
         assert line_of(process) == "open" or pytest.fail(str(ended(process)))
         alive[process.pid] = Lines(process, more)
         go(process)
@@ -94,18 +95,21 @@ def test_what_was_acknowledged_survives_ten_dead_owners_and_the_others_go_on(tmp
     for kill in range(10):
         before = {pid: len(reader.lines) for pid, reader in alive.items()}
         with more:  # every death comes in the middle of writing
-            assert more.wait_for(lambda: owner_that_writes(folder, alive, before), 60)  # noqa: B023
+            assert more.wait_for(lambda: owner_that_writes(folder, alive, before), END_S)  # noqa: B023
         victim = owner_that_writes(folder, alive, before)
         os.kill(victim, signal.SIGKILL)
         dead.append(alive.pop(victim))
         assert dead[-1].end() == -signal.SIGKILL
         start(f"later{kill}")
+    before = {pid: len(reader.lines) for pid, reader in alive.items()}
+    with more:  # and after the last death they all go on
+        assert more.wait_for(lambda: owner_that_writes(folder, alive, before), END_S)
+    for reader in alive.values():
+        go(reader.process)
     assert [reader.end() for reader in alive.values()] == [0] * 8
-    slowest = [float(reader.lines.pop().split()[1]) for reader in alive.values()]
-    assert all(len(reader.lines) == 1000 for reader in alive.values())
-    assert max(slowest) < 20, "a takeover ends; how fast it is, is measured elsewhere"
     acknowledged = {line for reader in [*alive.values(), *dead] for line in reader.lines}
-    assert all(0 < len(reader.lines) < 1000 for reader in dead)
+    assert len(acknowledged) == sum(len(reader.lines) for reader in [*alive.values(), *dead])
+    assert all(reader.lines for reader in dead)
     found = written(folder)
     assert acknowledged <= found
     assert len(found) <= len(acknowledged) + 10  # what a victim had written and could not say any more
@@ -115,11 +119,8 @@ def owner_that_writes(folder: Path, alive: dict[int, Lines], before: dict[int, i
     """The pid of the owner, once it and all others have written something since; 0 until then."""
     record = record_of(folder)
     pid = record["pid"] if record else 0
-    some = all(
-        len(reader.lines) > before.get(other, 0) or len(reader.lines) > 1000 or before.get(other, 0) > 900
-        for other, reader in alive.items()
-    )
-    return pid if pid in alive and some and 0 < len(alive[pid].lines) < 900 else 0
+    some = all(len(reader.lines) > before.get(other, 0) for other, reader in alive.items())
+    return pid if pid in alive and some else 0
 
 
 OPENING = """
@@ -146,7 +147,9 @@ def test_sixteen_processes_that_start_at_once_agree_on_one_owner(tmp_path: Path)
     record = record_of(tmp_path / "store")
     assert record is not None
     assert record["pid"] in {process.pid for process in processes}
-    assert NamespacedGraph(open_store(tmp_path / "store"), "mayros").count() == 16
+    store = open_store(tmp_path / "store")
+    assert NamespacedGraph(store, "mayros").count() == 16
+    store.close()
     assert [ended(process)[0] for process in processes] == [0] * 16
 
 
@@ -228,9 +231,9 @@ def test_an_owner_that_goes_while_others_write_answers_what_it_began(tmp_path: P
 
         writer = threading.Thread(target=write)
         writer.start()
-        assert begun.wait(60)
+        assert begun.wait(END_S)
         go(owner)
-        writer.join(60)
+        writer.join(END_S)
     assert results == [True] * 2000
     assert record_of(tmp_path)["pid"] == os.getpid()  # type: ignore[index]
     graph.store.close()
