@@ -3,7 +3,8 @@
 Rules kept here:
 - nothing is written: what has no proof gets none here;
 - all proofs of an answer share one time limit. What it did not suffice for is `not_evaluated`, and says so;
-- a skill asks for at most five proofs a query, and only if it may request proofs; each is answered or told why not.
+- a skill asks for at most five proofs a query, and only if it may request proofs; each is answered or told why not,
+  and what it names them by is shown unless that tells a model what to do.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from cortex_skills.memory.hiding import without_memories
 from cortex_skills.proofs.logic.document import KIND
 from cortex_skills.proofs.logic.verifying import verify
 from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.proofs.wording import instructs
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 MAX_REQUESTS = 5
 _MAX_NAME = 1024
 _MAX_TRIPLES = 5  # that one request is about
+_LEFT_OUT = "(left out: what the skill says here reads like an instruction)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,15 @@ class Shower:
 
     def requests(self, asked: Sequence[Any]) -> list[dict[str, Any]]:
         """What there is of the statements that a skill asks proofs for."""
-        return [self._request(each) for each in asked[:MAX_REQUESTS]]
+        wanted = [_wanted(each) for each in asked[:MAX_REQUESTS]]
+        texts = [text for parts in wanted for text in parts.values()]
+        hides = any(map(instructs, (*texts, " ".join(texts))))  # what it says it may say in pieces
+        return [self._request(parts, hides=hides) for parts in wanted]
 
-    def _request(self, asked: Any) -> dict[str, Any]:
-        parts: dict[str, Any] = {}
-        if isinstance(asked, dict):
-            parts = {key: asked.get(key) for key in ("proofType", "subject", "predicate")}
-        if not parts or not all(isinstance(part, str) and 0 < len(part) <= _MAX_NAME for part in parts.values()):
+    def _request(self, parts: dict[str, str], *, hides: bool) -> dict[str, Any]:
+        if not parts:
             return {"status": "refused", "message": "a request is {proofType, subject, predicate}, with texts"}
-        shown = {key: one_line(str(part)) for key, part in parts.items()}
+        shown = {key: _LEFT_OUT if hides else one_line(part) for key, part in parts.items()}
         if parts["proofType"] != KIND:
             return shown | {"status": "refused", "message": "only proofs of type pol are made here"}
         try:
@@ -91,7 +94,7 @@ class Shower:
             ours = from_floor(error)
             if ours is not None and ours.code == "cancelled":
                 raise
-            return shown | {"status": "failed", "message": one_line(str(error))[:300]}
+            return shown | {"status": "failed", "message": _LEFT_OUT if hides else one_line(str(error))[:300]}
 
     def _answers(self, subject: str, predicate: str) -> list[dict[str, Any]]:
         graph = self.call.graph
@@ -109,3 +112,11 @@ class Shower:
         judgement, _ = self.prover.judge(quad, self.call.skill.rules, self.call.stop, timeout_s=left)
         said = [f"{finding.message} [{name}, {finding.rule}]" for name, finding in judgement.violations]
         return entry | {"verdict": judgement.verdict.value, "reasons": ["judged now, and not kept", *said]}
+
+
+def _wanted(asked: Any) -> dict[str, str]:
+    """The parts of a request; none when it is no request."""
+    keys = ("proofType", "subject", "predicate")
+    given = {key: asked.get(key) for key in keys} if isinstance(asked, dict) else {}
+    parts = {key: part for key, part in given.items() if isinstance(part, str) and 0 < len(part) <= _MAX_NAME}
+    return parts if len(parts) == len(keys) else {}

@@ -6,7 +6,8 @@ Rules kept here:
 - its input schema is the plugin's, and `skill` and `agent` beside it: the skills that may act, to be named when several
   are active;
 - a failure is a result with `isError`, its code first in the text and in the structured content;
-- a host may hand the structured content to a model: what is withheld from the text is not in it either.
+- a host may hand the structured content to a model: what is withheld from the text is not in it either, nor what a
+  skill that fails says to a model by the message of its exception.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from cortex_skills.skill import Skill
 from cortex_skills.tools import TOOLS, Tool
 from cortex_skills.tools.offered import acting_for, annotations_of
 
+_LEFT_OUT = "(left out: what the skill says here reads like an instruction)"
 _AGENT = {
     "type": "string",
     "minLength": 1,
@@ -63,11 +65,22 @@ def answer(result: Result) -> types.CallToolResult:
 
 def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
     """What a host may hand to a model: the details without the triples that are withheld from the text."""
+    said = details.get("enrichment")
+    if isinstance(said, dict) and said.get("status") == "failed":
+        details = {**details, "enrichment": {**said, **_cleaned(said)}}
     withheld = details.get("withheld")
     if not withheld:
         return details
     shown = [triple for place, triple in enumerate(details["matches"]) if place not in withheld]
     return {**details, "matches": shown}
+
+
+def _cleaned(failure: dict[str, Any]) -> dict[str, str]:
+    """What a skill's exception says, and the line of its source, as far as they tell a model nothing to do."""
+    from cortex_skills.proofs.wording import instructs
+
+    texts = {key: failure[key] for key in ("message", "excerpt") if isinstance(failure.get(key), str)}
+    return {key: _LEFT_OUT if instructs(text) else text for key, text in texts.items()}
 
 
 def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:
