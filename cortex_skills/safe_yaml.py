@@ -8,6 +8,7 @@ Rules kept here:
 - a plain word that YAML 1.1 and YAML 1.2 read differently (`no`, `010`, `1:30`, `2024-01-01`, `1e3`) is never
   guessed: it has to be quoted, or written as `true`, `false` or a decimal number; where the caller says that only text
   can stand, a plain word is the text as it is written, and there is nothing to guess;
+- the same goes for line breaks: U+0085, U+2028 and U+2029, which end a line for YAML 1.1 alone, stand nowhere;
 - nothing is raised: every problem is kept with its path and line, and the rest of the text is still read.
 
 PyYAML takes 30 ms to import: import this module where it is used.
@@ -38,7 +39,11 @@ _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
 _NUMBER_OF_YAML_1_2 = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?|0o[0-7]+")
+_LINE_BREAK_OF_YAML_1_1 = re.compile("[\x85\u2028\u2029]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
+
+_LINE_BREAK = re.compile("\r\n|[\r\n]")
+_ESCAPE = "take it out; in double quotes it may be written as an escape"
 
 _MAX_EXACT = 2**53  # beyond it a JSON reader may round
 _MAX_EXACT_LENGTH = len(str(-_MAX_EXACT))
@@ -58,6 +63,10 @@ def read(
 
     """
     reader = _Reader(yaml.parse(text, Loader=yaml.CSafeLoader), file, first_line, is_text)
+    for match in _LINE_BREAK_OF_YAML_1_1.finditer(text):
+        line = first_line + len(_LINE_BREAK.findall(text, 0, match.start()))
+        reader.fail(at, line, f"holds U+{ord(match[0]):04X}, which ends a line for some YAML readers only", _ESCAPE)
+        break
     data = None
     try:
         text.encode("utf-8")  # libyaml would raise on a lone surrogate

@@ -1,8 +1,8 @@
 """Skills of agentskills.io: `validate` says what the reference validator says.
 
 Where the two differ, this one is stricter, and only in what is named here: names in other letters than a-z, a name with
-blanks around it, control characters in the description, structured text fields, `skill.md` in small letters, and ---
-inside of a line.
+blanks around it, control characters in the description, structured text fields, `skill.md` in small letters, ---
+inside of a line, line breaks that not every reader takes for one, a NUL in the body, links, and more than 1 MiB.
 """
 
 import json
@@ -100,6 +100,10 @@ def test_the_verdict_is_that_of_the_reference_validator(tmp_path_factory, made, 
         "---\n---\n",
         "---\nname: a-skill\n---\nbody",
         "---\nname: a-skill\ndescription: b\ntype: semantic\nsemantic:\n  version: 1\n---\n",
+        "---\nname: a-skill\x85description: b\n---\n",
+        "---\nname: a-skill\u2028description: b\n---\n",
+        "---\nname: a-skill\u2029description: b\n---\n",
+        "---\nname: a-skill\ndescription: b\n# a comment\u2028license: c\n---\n",
     ],
 )
 def test_what_the_reference_refuses_is_refused_or_a_semantic_skill(tmp_path, text):
@@ -117,6 +121,9 @@ def test_what_the_reference_refuses_is_refused_or_a_semantic_skill(tmp_path, tex
         ("a-skill", "---\nname: a-skill\ndescription: b\nmetadata: text\n---\n"),
         ("a-skill", "---\nname: a-skill\ndescription: b\nmetadata:\n  a:\n    b: c\n---\n"),
         ("a-skill", "---\nname: a-skill\ndescription: b --- c\n---\n"),
+        ("a-skill", '---\nname: a-skill\ndescription: "a\u2028b"\n---\n'),
+        ("a-skill", "---\rname: a-skill\rdescription: b\r---\r"),
+        ("a-skill", "---\nname: a-skill\ndescription: b\n---\n\0"),
     ],
 )
 def test_where_this_one_is_stricter(tmp_path, name, text):

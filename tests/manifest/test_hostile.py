@@ -50,6 +50,21 @@ def test_a_file_that_is_none_says_why(text, message):
     assert messages(text) == [("document", message)]
 
 
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("text", ["# note{}license: free", "license: free{}compatibility: none", "license: 'one{}two'"])
+def test_what_ends_a_line_for_some_readers_only_hides_nothing(end, text):
+    said = front("name: a\r\ndescription: b\r\n" + text.format(end))
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(said)
+    first = caught.value.errors[0]
+    assert first.message == f"holds U+{ord(end):04X}, which ends a line for some YAML readers only"
+    assert first.mark.line == 4
+
+
+def test_the_escape_of_such_a_line_end_is_text():
+    assert parse_manifest(front('name: a\ndescription: b\nlicense: "one\\L\\Ptwo"')).license == "one\u2028\u2029two"
+
+
 @pytest.mark.parametrize("text", ["", "null", "- a", "text", "12", "a: 1\n...\n--- b\n"])
 def test_frontmatter_that_is_no_mapping_is_refused(text):
     assert ("document" in dict(messages(front(text)))) is True
