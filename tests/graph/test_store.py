@@ -92,6 +92,15 @@ def test_a_folder_keeps_what_was_written(tmp_path: Path, form: str) -> None:
     assert NamespacedGraph(open_store(folder), "mayros").count() == 0
 
 
+def test_a_folder_that_is_opened_again_and_again_does_not_fill_with_logs(tmp_path: Path) -> None:
+    for number in range(8):
+        store = OxigraphStore(tmp_path / "store")
+        store.insert([[quad(number)]])
+        store.close()
+    assert len(list((tmp_path / "store").glob("LOG.old.*"))) <= 3
+    assert OxigraphStore.read_only(tmp_path / "store").count(Pattern(GRAPH)) == 8
+
+
 def test_a_new_folder_is_the_users_own(tmp_path: Path) -> None:
     open_store(tmp_path / "store").close()
     assert (tmp_path / "store").stat().st_mode & 0o077 == 0

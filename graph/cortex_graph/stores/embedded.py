@@ -15,7 +15,7 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, wraps
 from itertools import islice
 from pathlib import Path
@@ -46,6 +46,7 @@ _COUNTS = 1000  # patterns whose count is remembered, each with the last write t
 _SHORT = 4096  # characters of the terms of such a pattern
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _FULL = "No space left"
+_OLD_LOGS = 3  # of RocksDB, that are kept
 _ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
@@ -58,7 +59,7 @@ def _reported(operation: Operation) -> Operation:
     def reporting(self: OxigraphStore, *args: Any, **kwargs: Any) -> Any:
         try:
             return operation(self, *args, **kwargs)
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, MemoryError) as error:
             # Or whoever keeps the error keeps the store open, closed or not.
             traceback.clear_frames(error.__traceback__)
             raise self._unavailable(error) from error
@@ -410,9 +411,14 @@ def _told(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what bulk operations that were killed have left; RocksDB never does. The folder is locked by us."""
-    for file in folder.glob("bulk-*.sst"):
-        file.unlink(missing_ok=True)
+    """Remove what bulk operations that were killed have left, and old logs. The folder is locked by us.
+
+    RocksDB never does the first, and keeps a thousand logs: one of 140 KB for each time that the folder is opened.
+    """
+    old_logs = sorted(folder.glob("LOG.old.*"))[:-_OLD_LOGS]
+    for file in (*folder.glob("bulk-*.sst"), *old_logs):
+        with suppress(OSError):
+            file.unlink()
 
 
 def _strangers(folder: Path) -> list[str]:
