@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp_types import INVALID_REQUEST, PARSE_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from tests.mcp.conftest import COMMAND
@@ -114,6 +115,26 @@ def test_nonsense_does_not_end_it(raw: Raw, nonsense: bytes) -> None:
     while (answer := raw.read()).get("id") != 2:
         pass
     assert answer["result"] == {}
+
+
+UNREAD = [
+    (b'{"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {"half": "\\ud83d"}}', 2, INVALID_REQUEST),
+    (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": 7}', "a", INVALID_REQUEST),
+    (b"[]", None, INVALID_REQUEST),
+    (b"{", None, PARSE_ERROR),
+]
+
+
+def test_a_request_that_cannot_be_read_is_answered_and_nobody_waits_for_ever(raw: Raw) -> None:
+    raw.send(UNREAD[0][0])  # also before the handshake
+    assert raw.read()["error"]["code"] == INVALID_REQUEST
+    raw.greet()
+    for line, number, code in UNREAD:
+        raw.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7}', line)
+        answer = raw.read()
+        assert (answer["id"], answer["error"]["code"]) == (number, code)
+    raw.send({"id": 3, "method": "ping"})
+    assert raw.read()["result"] == {}
 
 
 def test_a_huge_argument_is_refused_and_nothing_else_suffers(raw: Raw) -> None:

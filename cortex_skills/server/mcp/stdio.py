@@ -4,6 +4,7 @@ Rules kept here:
 - standard output carries the protocol and nothing else (`output`);
 - the end of the input, SIGTERM and SIGINT end it well; requests that came before the end of the input are answered,
   for as long as a host would wait;
+- a line that is no message is answered by whatever id it has (`unreadable`);
 - a line that is too long is answered like one that is no JSON, and never held.
 """
 
@@ -14,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,7 @@ from cortex_skills.server.lanes import Lane
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.server import build
+from cortex_skills.server.mcp.unreadable import Answering
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -62,7 +65,8 @@ async def _serve(plugin: Plugin, caller: Caller) -> None:
     try:
         with claimed() as output:
             async with stdio_server(stdin=lines, stdout=output) as (reading, writing):  # type: ignore[arg-type]
-                await built.server.run(reading, writing, built.server.create_initialization_options())
+                messages = Answering(reading, writing, lines.read)
+                await built.server.run(messages, writing, built.server.create_initialization_options())
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -75,6 +79,10 @@ class _Lines:
 
     They are read by a thread of its own: nothing can wake one that waits for input, and the process must not wait for
     it when it ends.
+
+    Attributes:
+        read: the lines that were handed on, until somebody takes them off.
+
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -84,6 +92,7 @@ class _Lines:
         self._room = threading.Semaphore(16)
         self._is_ended = False
         self._at_work = 0
+        self.read: deque[str] = deque()
         threading.Thread(target=self._read, name="cortex-stdin", daemon=True).start()
 
     async def count(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -107,6 +116,7 @@ class _Lines:
     async def __aiter__(self) -> AsyncIterator[str]:
         while (line := await self._queue.get()) is not None and not self._is_ended:
             self._room.release()
+            self.read.append(line)
             yield line
         until = self._loop.time() + _GRACE_S
         while not self._is_ended and self._loop.time() < until:
