@@ -43,6 +43,16 @@ def write_triples(file: Path, count: int, *, subject: str = "urn:cortex:mayros:s
     return file
 
 
+# Before a program: it never puts what it has written in its place, so that it is killed before that, however late.
+UNFINISHED = """
+import time
+from pathlib import Path
+def never(way):
+    return lambda path, target: time.sleep(600) if path.name.endswith(".part") else way(path, target)
+Path.rename, Path.replace = never(Path.rename), never(Path.replace)
+"""
+
+
 class Sliced(OxigraphStore):
     """A store whose bulk load is not atomic, like that of a server, and that fails when it was told to."""
 
@@ -73,19 +83,22 @@ class Dying(OxigraphStore):
 def python(code: str, *arguments: object, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
     """A process that runs some code, with `sys.argv[1:]` the arguments."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | (env or {}))
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | (env or {})
+    )
 
 
-def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], *, within_s: float = 60) -> bool:
+def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], *, within_s: float = 100) -> bool:
     """Kill a process as soon as something has happened; whether it still ran then."""
     end = time.monotonic() + within_s
-    while process.poll() is None and not happened():
-        assert time.monotonic() < end
-        time.sleep(0.002)
-    ran = process.poll() is None
-    process.kill()
-    process.communicate()
-    return ran
+    try:
+        while process.poll() is None and not happened():
+            assert time.monotonic() < end
+            time.sleep(0.002)
+        return process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def left_in(folder: Path, beginnings: Sequence[str] = ("cortex-",)) -> list[str]:

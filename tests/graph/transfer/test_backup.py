@@ -15,7 +15,17 @@ from pyoxigraph import NamedNode
 from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, StoreLocked, export_rdf, open_store
 from cortex_graph.transfer import back_up, digest_of, read_backup, restore
 from cortex_graph.transfer.restoring import restore_into
-from tests.graph.transfer.support import Sliced, assert_some, exported, kill_when, left_in, lines, python, write_triples
+from tests.graph.transfer.support import (
+    UNFINISHED,
+    Sliced,
+    assert_some,
+    exported,
+    kill_when,
+    left_in,
+    lines,
+    python,
+    write_triples,
+)
 
 
 @pytest.fixture
@@ -319,7 +329,7 @@ def large(tmp_path: Path) -> Path:
 
 
 def test_a_backup_that_is_killed_is_not_there_and_the_next_one_clears_up(large: Path, tmp_path: Path) -> None:
-    process = python(BACKUP, large, tmp_path / "backup")
+    process = python(UNFINISHED + BACKUP, large, tmp_path / "backup")
     assert kill_when(process, lambda: list(tmp_path.glob(".backup.*.part/store/CURRENT")))
     assert not (tmp_path / "backup").exists()
     assert left_in(tmp_path, (".backup",)) != []

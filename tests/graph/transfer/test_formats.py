@@ -148,6 +148,11 @@ BOMBS = {
         "rdf-xml",
         b'<!DOCTYPE x [<!ENTITY a0 "lol">' + LAUGHS + b"]>" + RDF + b"<e:a e:p='&a12;'/></rdf:RDF>",
     ),
+    "attributes": ("rdf-xml", RDF + b"<e:a " + b" ".join(b'e:p%d=""' % n for n in range(1001)) + b"/></rdf:RDF>"),
+    "prefixes": (
+        "rdf-xml",
+        RDF + b"".join(b'<e:a xmlns:a%d="urn:a" xmlns:b%d="urn:b">' % (n, n) for n in range(500)),
+    ),
     "arrays": ("json-ld", b"[" * 1_000_000),
     "collections": ("turtle", b"<urn:a> <urn:p> " + b"(" * 100_000),
 }
@@ -160,6 +165,66 @@ def test_a_file_made_to_exhaust_the_reader_is_refused(graph: NamespacedGraph, bo
         import_rdf(graph, io.BytesIO(content), form)
     assert caught.value.details["line"]
     assert graph.count() == 0
+
+
+def test_as_many_names_as_a_file_of_xml_may_have_are_read(graph: NamespacedGraph) -> None:
+    attributes = b" ".join(b'e:p%d=""' % number for number in range(1000))
+    prefixes = b" ".join(b'xmlns:p%d="urn:p"' % number for number in range(900))
+    twice = b"<rdf:Description %b/>" % prefixes * 2
+    assert (
+        import_rdf(graph, io.BytesIO(RDF + b"<rdf:Description %b/>" % attributes + twice + b"</rdf:RDF>"), "rdf-xml")
+        == 1000
+    )
+
+
+MARKED = {
+    "turtle": b"@prefix a: <urn:> . a:s a:p 1 .",
+    "trig": b"@prefix a: <urn:> . a:g { a:s a:p 1 }",
+    "n-triples": b'<urn:s> <urn:p> "1" .\n',
+    "n-quads": b'<urn:s> <urn:p> "1" <urn:g> .\n',
+    "json-ld": b'{"@id": "urn:s", "urn:p": 1}',
+    "rdf-xml": b"<?xml version='1.0'?>" + RDF + b"<rdf:Description rdf:about='urn:s' e:p='1'/></rdf:RDF>",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_byte_order_mark_is_no_part_of_a_text(graph: NamespacedGraph, form: str) -> None:
+    assert import_rdf(graph, io.BytesIO("\ufeff".encode() + MARKED[form]), form) == 1
+    (triple,) = graph.list_triples()["triples"]
+    assert triple["subject"] == "urn:s"
+
+
+def test_a_byte_order_mark_elsewhere_is_a_character_like_others(graph: NamespacedGraph) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        import_rdf(graph, io.BytesIO(MARKED["n-triples"] + "\ufeff".encode() + MARKED["n-triples"]), "n-triples")
+    assert caught.value.details["line"] == 2
+    assert graph.count() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"@id": "a", "urn:p": 1}',
+        '{"@id": "", "urn:p": 1}',
+        '{"@id": "//host/a", "urn:p": 1}',
+        '{"@id": "urn:a", "urn:p": {"@id": "../b"}}',
+        '{"@id": "urn:a", "@type": "Kind"}',
+        '{"@id": "urn:a", "urn:p": {"@value": "1", "@type": "kind"}}',
+        '{"@id": "g", "@graph": {"@id": "urn:a", "urn:p": 1}}',
+        '{"@context": {"@base": "b/"}, "@id": "urn:a", "urn:p": {"@id": "c"}}',
+    ],
+)
+def test_a_relative_iri_of_json_ld_is_an_error_as_in_every_format(graph: NamespacedGraph, content: str) -> None:
+    with pytest.raises(InvalidArguments, match="relative IRI"):
+        import_rdf(graph, io.BytesIO(content.encode()), "json-ld")
+    assert graph.count() == 0
+    assert import_rdf(graph, io.BytesIO(content.encode()), "json-ld", base_iri="https://a.example/") == 1
+
+
+def test_a_base_in_the_context_of_json_ld_makes_its_iris_absolute(graph: NamespacedGraph) -> None:
+    content = b'{"@context": {"@base": "https://a.example/"}, "@id": "b", "urn:p": "<cortex-nowhere:///x>"}'
+    assert import_rdf(graph, io.BytesIO(content), "json-ld") == 1
+    assert graph.list_triples()["triples"][0]["subject"] == "https://a.example/b"
 
 
 RUNS = {
