@@ -16,6 +16,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.arguments import check_triple
+from cortex_graph.lengths import checked
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.terms import Term, from_term, to_term
 
@@ -44,12 +45,15 @@ def change(graph: NamespacedGraph, insert: Quads, remove: Quads) -> None:
     """
     names, index, store = graph.names, graph.index, graph.store
     inserted, removed = (_quads(graph, names.graph, some.triples) for some in (insert, remove))
+    records = _quads(graph, names.provenance_graph, insert.records)
+    for quad in (*inserted, *records):
+        checked(quad)
     begun = index.has_begun()
     store.apply(
         [
             *inserted,
             *(_entries(graph, inserted) if begun else ()),
-            *_quads(graph, names.provenance_graph, insert.records),
+            *records,
         ],
         [
             *removed,

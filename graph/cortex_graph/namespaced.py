@@ -29,6 +29,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.errors import invalid
 from cortex_graph.index import TripleIndex
+from cortex_graph.lengths import checked
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.proofs import StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
@@ -201,11 +202,13 @@ class NamespacedGraph:
         return update_graphs(self.store, [self], text, provenance=provenance, timeout_s=timeout_s)
 
     def _quad(self, subject: Any, predicate: Any, object_: Any) -> Quad:
-        return Quad(
-            self.names.node(subject, "subject"),
-            self.names.node(predicate, "predicate"),
-            self._object(object_),
-            self.names.graph,
+        return checked(
+            Quad(
+                self.names.node(subject, "subject"),
+                self.names.node(predicate, "predicate"),
+                self._object(object_),
+                self.names.graph,
+            )
         )
 
     def _object(self, value: Any) -> Term:

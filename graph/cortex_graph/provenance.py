@@ -36,6 +36,8 @@ from cortex_graph.vocabulary import (
     TYPE,
 )
 
+_LONGEST = 1 << 16  # characters of a name: in an IRI they may take twelve times as many bytes
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -158,6 +160,8 @@ def _value(quad: Quad) -> str | None:
 def _text(given: Any, part: str) -> str:
     if not isinstance(given, str) or not given:
         raise invalid(f"provenance.{part}", "must be a string that is not empty")
+    if len(given) > _LONGEST:
+        raise invalid(f"provenance.{part}", f"has more than {_LONGEST:,} characters")
     return given
 
 

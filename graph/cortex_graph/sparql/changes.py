@@ -17,6 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from cortex_graph.errors import QueryLimit, invalid
 from cortex_graph.index import hash_line
+from cortex_graph.lengths import checked
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.provenance import Provenance, description_of, record_of
 from cortex_graph.store import GraphStore, Pattern
@@ -107,7 +108,7 @@ def effect_of(store: GraphStore, changes: Iterable[Change], provenance: Provenan
     for change in changes:
         graph = change.graph
         gone = [quad for quad in change.remove if store.contains(quad)]
-        new = [quad for quad in change.insert if not store.contains(quad)]
+        new = [checked(quad) for quad in change.insert if not store.contains(quad)]
         effect.removed += len(gone)
         effect.inserted += len(new)
         effect.remove += gone

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
 from cortex_graph.errors import GraphBusy, NamespaceViolation, invalid
+from cortex_graph.lengths import long_line, too_long
 from cortex_graph.provenance import Provenance
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.limits import DEFAULT_LIMITS, TIMEOUT_S, Limits
@@ -191,8 +192,11 @@ class _Update:
                 lines.append(chunk)
         finally:
             answer.chunks.close()
+        answered = b"".join(lines)
+        if long_line(answered) is not None:  # the parser might not read it
+            raise too_long("query", "reads or writes a triple of")
         quads: dict[Quad, None] = {}
-        for found in parse(b"".join(lines), RdfFormat.N_TRIPLES):
+        for found in parse(answered, RdfFormat.N_TRIPLES):
             quads[self._skolem.quad(found.triple, target)] = None
             if len(quads) > self._limits.triples:
                 raise too_many(self._limits.triples)

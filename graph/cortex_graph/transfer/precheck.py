@@ -2,8 +2,8 @@
 
 Rules kept here:
 - XML is read by expat first. It stops entities that grow without end (which would fill the memory), tells line and
-  column of what is not well-formed (Oxigraph does not), and lets nesting beyond `MAX_DEPTH` be refused (which would
-  take Oxigraph time that grows with its square);
+  column of what is not well-formed (Oxigraph does not), and lets be refused what would take Oxigraph time that grows
+  with its square: nesting beyond `MAX_DEPTH`, elements with more than `MAX_NAMES` attributes or prefixes in scope;
 - triple terms nested beyond `MAX_DEPTH` are refused: some ten thousand of them overflow the stack of the process;
 - memory stays flat, and time grows with the file's size and no faster.
 """
@@ -21,6 +21,7 @@ from pyoxigraph import RdfFormat
 from cortex_graph.errors import InvalidArguments
 
 MAX_DEPTH = 1000
+MAX_NAMES = 1000
 _CHUNK = 1 << 20
 
 _CLOSED = b")>>"
@@ -67,15 +68,29 @@ def check_terms(content: bytes | mmap.mmap, before: int = 0) -> None:
 
 
 def _check_xml(file: Path, step: Callable[[], None]) -> None:
-    depth = 0
+    depth = prefixes = 0
     parser = ParserCreate(namespace_separator=" ")
+
+    def refuse(problem: str) -> None:
+        raise _broken(problem, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
     def start(name: str, attributes: dict[str, str]) -> None:  # noqa: ARG001 - expat's signature
         nonlocal depth
         depth += 1
         if depth > MAX_DEPTH:
-            line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
-            raise _broken(f"elements are nested more than {MAX_DEPTH} deep", line, column)
+            refuse(f"elements are nested more than {MAX_DEPTH} deep")
+        if len(attributes) > MAX_NAMES:
+            refuse(f"an element has more than {MAX_NAMES} attributes")
+
+    def declare(prefix: str | None, iri: str | None) -> None:  # noqa: ARG001 - expat's signature
+        nonlocal prefixes
+        prefixes += 1
+        if prefixes > MAX_NAMES:
+            refuse(f"more than {MAX_NAMES} prefixes are declared at once")
+
+    def forget(prefix: str | None) -> None:  # noqa: ARG001 - expat's signature
+        nonlocal prefixes
+        prefixes -= 1
 
     def end(name: str) -> None:  # noqa: ARG001 - expat's signature
         nonlocal depth
@@ -83,6 +98,8 @@ def _check_xml(file: Path, step: Callable[[], None]) -> None:
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.StartNamespaceDeclHandler = declare
+    parser.EndNamespaceDeclHandler = forget
     try:
         with file.open("rb") as opened:
             while chunk := opened.read(_CHUNK):

@@ -6,6 +6,8 @@ Rules kept here:
 - what it makes of the file is N-Triples in the job's folder: `data.nt`, and with provenance `records.nt` and
   `recorded.nt`, the triples that those are about and that the file does not hold itself;
 - it has a bound for its memory, so that a file made to fill it ends the reader and nothing else;
+- a byte order mark at the beginning is no part of a text (RFC 3629 §6); a relative IRI without a base is an error, in
+  JSON-LD as well, whose parser would leave its statement out;
 - blank nodes get names, triple terms are refused, and the graphs that stores keep beside a namespace (provenance,
   index) are never mixed into its triples.
 """
@@ -13,9 +15,11 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import sys
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +28,7 @@ from typing import IO, Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from cortex_graph.errors import GraphError, InvalidArguments, invalid
+from cortex_graph.lengths import MOST_BYTES, long_line, too_long
 from cortex_graph.names import Names, kept_beside
 from cortex_graph.transfer import lines
 from cortex_graph.transfer.formats import FORMATS
@@ -31,6 +36,8 @@ from cortex_graph.transfer.precheck import check_file, check_terms
 
 MAX_MEMORY = 4 << 30
 _BEAT_S = 0.2
+_NOWHERE_SCHEME = "cortex-nowhere:"
+_NOWHERE = f"{_NOWHERE_SCHEME}///"
 
 
 class Reading:
@@ -66,14 +73,18 @@ class Reading:
         before = _state(self._file)
         found = self._folder / "found.nt"
         with self._file.open("rb") as self._input, found.open("wb", buffering=1 << 20) as records:
+            if self._input.read(len(BOM_UTF8)) != BOM_UTF8:
+                self._input.seek(0)
             if self._form in lines.FORMATS:
                 self._read_lines(self._input, records)
             else:
                 check_file(self._file, self._form, self._step)
-                triples = self._triples(parse(self._input, self._form, base_iri=self._base_iri), records)
+                triples = self._triples(self._parsed(self._input), records)
                 serialize(triples, self._folder / "data.nt", RdfFormat.N_TRIPLES)
         if _state(self._file) != before:
             raise invalid("source", "was changed while it was read", hint="nothing was imported; try again")
+        for written in ("data.nt", "found.nt"):
+            _check_lengths(self._folder / written)
         held = 0
         if self._wants_records:
             from cortex_graph.transfer.records import check_records
@@ -90,6 +101,12 @@ class Reading:
 
     def _step(self) -> None:
         self.steps += 1
+
+    def _parsed(self, file: IO[bytes]) -> Iterator[Quad]:
+        if self._form != RdfFormat.JSON_LD or self._base_iri is not None:
+            return parse(file, self._form, base_iri=self._base_iri)
+        # Without a base, statements with relative IRIs would be left out (JSON-LD 1.1 API §8.2).
+        return map(_absolute, parse(file, self._form, base_iri=_NOWHERE))
 
     def _read_lines(self, file: IO[bytes], records: IO[bytes]) -> None:
         before = 0
@@ -178,8 +195,11 @@ def main() -> int:
         answer = {"error": {"message": error.message, "hint": error.hint, "details": {"field": "source"}}}
     except OSError as error:
         answer = {"error": {"os": str(error), "errno": error.errno}}
-    except MemoryError:
-        answer = {"error": {"problem": "needs more memory than the reader of a file may have"}}
+    except MemoryError as error:
+        problem = "needs more memory than the reader of a file may have"
+        if "buffer" in str(error):
+            problem = f"holds a term of more than {MOST_BYTES >> 20} MiB, or one that does not end"
+        answer = {"error": {"problem": problem}}
     ended.set()
     beats.join()
     _say(answer)
@@ -211,6 +231,24 @@ def _bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _absolute(quad: Quad) -> Quad:
+    if _NOWHERE_SCHEME in str(quad):
+        kind = [quad.object.datatype] if isinstance(quad.object, Literal) else []
+        for term in (quad.subject, quad.predicate, quad.object, quad.graph_name, *kind):
+            if isinstance(term, NamedNode) and term.value.startswith(_NOWHERE_SCHEME):
+                relative = term.value.removeprefix(_NOWHERE).removeprefix(_NOWHERE_SCHEME)
+                hint = "give it an absolute one, or a base (`@base`)"
+                raise invalid("source", f"holds the relative IRI <{relative[:200]}>", hint=hint)
+    return quad
+
+
+def _check_lengths(file: Path) -> None:
+    if file.stat().st_size > MOST_BYTES:
+        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            if long_line(content) is not None:
+                raise too_long("source", "holds a triple of")
 
 
 def _state(file: Path) -> tuple[int, int, int]:
