@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyoxigraph import Quad
@@ -18,6 +19,7 @@ from cortex_graph.stores.embedded import OxigraphStore
 
 UNKNOWN = "0" * 64
 TRIPLES = 47
+WAIT_S = 100  # generous: only so that a test ends
 
 
 class Slow(OxigraphStore):
@@ -33,7 +35,7 @@ class Slow(OxigraphStore):
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
         insert = list(insert)
         if any(quad.subject != quad.graph_name for quad in insert):  # entries, and no marks
-            assert self.allowed.acquire(timeout=30)
+            assert self.allowed.acquire(timeout=WAIT_S)
             if self.fails:
                 raise GraphUnavailable("the disk is full")
             self.chunks.append(len(insert))
@@ -79,8 +81,8 @@ def cut_short(store: Slow) -> None:
     store.go_on(chunks=2)
     with pytest.raises(GraphBusy):
         graph.get_triple(UNKNOWN)
-    assert store.written.acquire(timeout=30)
-    assert store.written.acquire(timeout=30)
+    assert store.written.acquire(timeout=WAIT_S)
+    assert store.written.acquire(timeout=WAIT_S)
     store.go_on(then_fail=True)
     with pytest.raises(GraphUnavailable):
         graph.index.complete()
@@ -136,7 +138,7 @@ def test_it_makes_way_for_who_waits_to_import_and_misses_nothing_of_that(slow: S
     graph = NamespacedGraph(slow, "mayros")
     with pytest.raises(GraphBusy):
         graph.get_triple(UNKNOWN)
-    importer = threading.Thread(target=lambda: slow.maintenance.acquire(timeout=60))
+    importer = threading.Thread(target=lambda: slow.maintenance.acquire(timeout=WAIT_S))
     importer.start()
     while importer.is_alive():
         slow.go_on(chunks=1)
@@ -160,7 +162,7 @@ def test_it_ends_when_somebody_imported_between_two_pieces(slow: Slow, monkeypat
         if not slept:
             slept.append(graph.index.forget_completeness())
 
-    monkeypatch.setattr(indexing.time, "sleep", sleep)
+    monkeypatch.setattr(indexing, "time", SimpleNamespace(sleep=sleep))  # not the module: other threads sleep, too
     slow.go_on()
     with pytest.raises(GraphBusy, match="by another"):
         graph.index.complete()
@@ -224,7 +226,7 @@ def test_a_folder_that_many_may_open_is_let_go_of_as_well(tmp_path: Path, monkey
     with pytest.raises(GraphUnavailable, match="is closed"):
         index.complete()
     again = open_store(tmp_path / "store")
-    assert again.maintenance.acquire(timeout=30)
+    assert again.maintenance.acquire(timeout=WAIT_S)
     again.maintenance.release()
     again.close()
 

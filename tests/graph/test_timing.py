@@ -2,7 +2,8 @@
 
 Processor time of this thread is compared, not time on the clock: who else uses the machine does not show in it much. Of
 many runs in turn the quickest counts, and the bounds are generous: what another namespace holds must not take twice as
-long, nor half as long, to be asked for as what is nowhere.
+long, nor half as long, to be asked for as what is nowhere. What the code does differently shows each time it is
+measured; what the machine does, not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from cortex_graph import GraphStore, NamespacedGraph, Provenance, open_store
 
 MANY = 10_000
 RUNS = 200
+TIMES = 3
 WITHIN = 2.0
 BESIDE = 3.0  # a larger store has more levels to look through, whoever asks
 
@@ -58,8 +60,8 @@ def test_what_another_namespace_holds_is_asked_for_in_the_time_of_what_is_nowher
     stores: tuple[GraphStore, GraphStore], probe: str
 ) -> None:
     graph = NamespacedGraph(stores[0], "mayros")
-    there, nowhere = _quickest(probe, (graph, "there"), (graph, "where"))
-    assert 1 / WITHIN < there / nowhere < WITHIN
+    ratios = (_ratio(probe, (graph, "there"), (graph, "where")) for _ in range(TIMES))
+    assert any(1 / WITHIN < ratio < WITHIN for ratio in ratios)
 
 
 @pytest.mark.slow
@@ -68,8 +70,8 @@ def test_beside_a_large_namespace_an_answer_takes_the_time_that_it_takes_alone(
     stores: tuple[GraphStore, GraphStore], probe: str
 ) -> None:
     both, alone = (NamespacedGraph(store, "mayros") for store in stores)
-    beside_many, by_itself = _quickest(probe, (both, "where"), (alone, "where"))
-    assert 1 / BESIDE < beside_many / by_itself < BESIDE
+    ratios = (_ratio(probe, (both, "where"), (alone, "where")) for _ in range(TIMES))
+    assert any(1 / BESIDE < ratio < BESIDE for ratio in ratios)
 
 
 def _row(word: str) -> dict[str, object]:
@@ -82,12 +84,13 @@ def _id(word: str) -> str:
     return hashlib.sha256(iri.encode()).hexdigest()
 
 
-def _quickest(probe: str, *asked: tuple[NamespacedGraph, str]) -> list[int]:
-    """Of each, in turn, the quickest run, in nanoseconds of this thread."""
+def _ratio(probe: str, *asked: tuple[NamespacedGraph, str]) -> float:
+    """Between the quickest runs of two, measured in turn in nanoseconds of this thread."""
     took: list[list[int]] = [[] for _ in asked]
     for number in range(RUNS):
         for runs, (graph, word) in zip(took, asked, strict=True):
             begun = time.thread_time_ns()
             PROBES[probe](graph, f"{word}-{number}")
             runs.append(time.thread_time_ns() - begun)
-    return [min(runs) for runs in took]
+    first, second = (min(runs) for runs in took)
+    return first / second

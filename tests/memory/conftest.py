@@ -9,9 +9,9 @@ import pytest
 
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills.memory import Memories
-from tests.plugin.conftest import opened, plugin, skill, told
+from tests.plugin.conftest import opened, patient, plugin, skill, told
 
-__all__ = ["opened", "plugin", "skill", "told"]
+__all__ = ["opened", "patient", "plugin", "skill", "told"]
 
 
 class Clock:

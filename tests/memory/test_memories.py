@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from datetime import datetime
+
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -275,10 +278,18 @@ def test_a_limit_that_is_none_is_refused(limit) -> None:
 def test_a_first_look_that_takes_long_is_told_and_goes_on(memories, graph, clock) -> None:
     for number in range(1500):
         remember(memories, f"tea {number}")
-    fresh = Memories(graph, clock)
+    told = threading.Event()
 
-    with pytest.raises(CortexError) as caught:
-        fresh.recall(wanted("tea"), agent="a1", patience_s=0.0)
+    def after_it_is_told() -> datetime:
+        assert told.wait(60)
+        return clock()
+
+    fresh = Memories(graph, after_it_is_told)
+    try:
+        with pytest.raises(CortexError) as caught:
+            fresh.recall(wanted("tea"), agent="a1", patience_s=0.0)
+    finally:
+        told.set()
     assert caught.value.code == "graph_busy"
     assert len(fresh.recall(wanted("tea"), agent="a1", patience_s=60).found) == 5
 

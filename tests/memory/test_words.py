@@ -56,9 +56,9 @@ def test_plain_texts_have_the_same_words_as_others(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a" * 1_000_000, "東" * 500_000, "a'" * 500_000, "' " * 500_000, "é\u0301" * 300_000])
 def test_a_long_text_ends(text: str) -> None:
-    start = time.monotonic()
+    start = time.thread_time()
     assert len(words(text)) <= MAX_WORDS
-    assert time.monotonic() - start < 20
+    assert time.thread_time() - start < 20
 
 
 @pytest.fixture(scope="module")
