@@ -37,6 +37,10 @@ _TELLING = _words(
 )
 # `to` may give an order behind these.
 _BIDDEN = _words("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
+_DEMANDED = _words(
+    "essential vital crucial imperative necessary mandatory important ask asks demand demands insist insists require "
+    "requires request requests order orders sure certain ensure propose suggest"
+)
 _PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
 
 
@@ -57,7 +61,7 @@ def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> 
         if _leads_on(tokens, place) or (tokens[place] in _ALWAYS_VERBS and not _tells(tokens[place - 1])):
             row = placed[:] if row is placed else row
             row[place] = (mask | ORDER) & ~PLAIN
-        elif place > 1 and tokens[place - 1] == "to" and tokens[place - 2] in _BIDDEN:
+        elif _is_bidden(tokens, place):
             row = placed[:] if row is placed else row
             row[place] = (mask | MAYBE) & ~PLAIN
     return row
@@ -65,6 +69,12 @@ def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> 
 
 def _leads_on(tokens: list[str], place: int) -> bool:
     return tokens[place - 1] in _LEADING_ON or tokens[max(place - 3, 0) : place] == ["by", "the", "way"]
+
+
+def _is_bidden(tokens: list[str], place: int) -> bool:
+    if place > 2 and tokens[place - 2 : place] == ["that", "you"]:
+        return tokens[place - 3] in _DEMANDED
+    return place > 1 and tokens[place - 1] == "to" and tokens[place - 2] in _BIDDEN
 
 
 def _tells(before: str) -> bool:
