@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -44,6 +45,8 @@ PROGRAM = "cortex-skills"
 
 _DONE, _BAD, _USAGE, _INTERRUPTED, _NOBODY_READS = 0, 1, 2, 130, 141
 _ENVIRONMENT = frozenset({"config_invalid", "graph_busy", "graph_unavailable", "internal_error", "store_locked"})
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 log = logging.getLogger(__name__)
 
@@ -141,6 +144,10 @@ def _usage(error: click.ClickException) -> CortexError:
 
 
 def _unforeseen(error: Exception) -> CortexError:
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        where = f" ({error.filename})" if error.filename else ""
+        hint = "make room, or write to another place"
+        return CortexError("internal_error", f"this could not be written: {error.strerror}{where}", hint=hint)
     log.info("this was not foreseen", exc_info=error)
     hint = "run it again with --verbose, and report what it says"
     return CortexError("internal_error", f"{type(error).__name__}: {error}", hint=hint)

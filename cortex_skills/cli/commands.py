@@ -14,6 +14,8 @@ import click
 
 from cortex_skills.cli.options import MAX_WORD, CommonOption, common_options
 
+_WHOLE = 500  # characters of a command's first sentence: all of them
+
 
 class Command(click.Command):
     """A command that takes the options of all."""
@@ -73,7 +75,9 @@ class Group(click.Group):
         """List the commands by section, then the options."""
         for title, commands in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(command.name or "", command.get_short_help_str(limit=90)) for command in commands])
+                formatter.write_dl(
+                    [(command.name or "", command.get_short_help_str(limit=_WHOLE)) for command in commands]
+                )
         _format_options(self, ctx, formatter)
 
 

@@ -21,7 +21,7 @@ def doctor(common: Common) -> None:
     from cortex_skills.cli.checks import CHECKS
 
     out = common.out
-    with out.working("checking (the first time on a machine, the WebAssembly guests are compiled)"):
+    with out.working("checking (the first time on a machine takes some seconds more)"):
         verdicts = [verdict for check in CHECKS for verdict in check(common)]
     failed = any(verdict.status == "fail" for verdict in verdicts)
 

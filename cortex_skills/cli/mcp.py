@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from cortex_skills.cli.commands import Command
@@ -19,6 +21,10 @@ def mcp(common: Common, skill: str | None) -> None:
     """
     from cortex_skills.policy import acting_skill
 
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError("standard input and output must be open: the host speaks over them")
+    if sys.stdin.isatty():
+        common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
     with common.loaded() as plugin:
         if skill is not None:
             acting_skill(skill, plugin.skills)

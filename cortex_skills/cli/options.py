@@ -190,7 +190,12 @@ def common_options() -> list[click.Option]:
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     return [
         option("--config", metavar="FILE", type=file, keep=_setter("config"), help="The settings (cortex.yaml)."),
-        option("--store", metavar="URL", keep=_setter("store"), help="The graph: memory:, or the path of a folder."),
+        option(
+            "--store",
+            metavar="URL",
+            keep=_setter("store"),
+            help="The graph: memory:, a folder, or a server (http…, cortex:…).",
+        ),
         option("--namespace", metavar="NS", keep=_setter("namespace"), help="The namespace [mayros]."),
         option("--agent", metavar="ID", keep=_keep_agent, help="On whose behalf [default]."),
         option(

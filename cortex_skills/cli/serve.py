@@ -19,8 +19,9 @@ from cortex_skills.cli.options import Common
 def serve(common: Common, host: str | None, port: int | None) -> None:
     """Serve the graph over HTTP, to those who have a token.
 
-    The Cortex REST API is at /api/v1, its description at /openapi.json. Ctrl-C or SIGTERM ends it, once what is under
-    way is done.
+    SPARQL is at /sparql, the tools for agents (MCP) at /mcp, the Cortex REST API at /api/v1, its description at
+    /openapi.json. `cortex-skills token create` makes a token. Ctrl-C or SIGTERM ends it, once what is under way is
+    done.
     """
     settings = common.settings()
     with ExitStack() as open_now:

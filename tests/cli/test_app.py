@@ -1,11 +1,13 @@
 """What all commands have in common: options, help, errors, exit codes."""
 
+import errno
 import json
 
 import pytest
 
 from cortex_skills import __version__, audit
 from cortex_skills.cli.app import program
+from cortex_skills.cli.output import Output
 
 COMMANDS = [
     ["init"],
@@ -61,6 +63,29 @@ def test_every_command_explains_itself_and_takes_the_options_of_all(run, words):
     assert answer.exit_code == 0
     assert own.startswith("Usage: cortex-skills " + " ".join(words))
     assert all(option in common for option in COMMON)
+
+
+def test_no_sentence_of_the_help_is_cut_short(run):
+    for words in ([], ["graph"], ["proof"], ["trust"], ["token"], ["key"]):
+        assert "..." not in run(*words, "--help").stdout.partition("\n")[2]
+
+
+def test_the_help_of_serve_names_every_door(run):
+    said = " ".join(run("serve", "--help").stdout.split())
+    assert all(f"at {path}" in said for path in ("/sparql", "/mcp", "/api/v1", "/openapi.json"))
+
+
+def test_a_full_disk_is_told_without_asking_for_a_report(run, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere")
+
+    monkeypatch.setattr(Output, "answer", full)
+    answer = run("doctor")
+    assert answer.exit_code == 2
+    assert answer.stderr.splitlines() == [
+        "error[internal_error]: this could not be written: No space left on device (/somewhere)",
+        "hint: make room, or write to another place",
+    ]
 
 
 def test_an_option_counts_before_and_after_the_command(run, tmp_path):

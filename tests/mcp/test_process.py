@@ -72,6 +72,31 @@ def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: st
     assert answers[3]["content"][0]["text"].startswith("Asserted:")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+def test_who_starts_it_on_a_terminal_is_told_what_it_waits_for(parameters: StdioServerParameters) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [COMMAND, *parameters.args], env=parameters.env, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        os.close(theirs)
+        assert process.stderr.readline() == b"waiting for an agent host on standard input; Ctrl-C ends it\n"
+        os.close(ours)
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell")
+@pytest.mark.parametrize("closed", ["<&-", "</dev/null >&-"])
+def test_without_anything_to_speak_over_it_says_so(parameters: StdioServerParameters, closed: str) -> None:
+    script = f'exec "$0" "$@" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", script, COMMAND, *parameters.args], env=parameters.env, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error[invalid_arguments]: standard input and output must be open")
+
+
 def test_what_was_asked_before_the_input_ended_is_answered_and_the_process_ends_well(raw: Raw) -> None:
     raw.greet()
     raw.send(raw.call(2, "skill_assert", STATUS), raw.call(3, "skill_graph_query", ASK))
