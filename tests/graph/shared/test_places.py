@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphUnavailable, Pattern, StoreLocked, open_store
+from cortex_graph import Dataset, GraphUnavailable, Pattern, StoreLocked, open_store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import limits
 from cortex_graph.stores.shared import place as places_of_owners
@@ -283,5 +283,17 @@ def test_a_full_disk_is_an_error_and_what_was_answered_can_be_read(mounted: Call
     assert all(store.contains(quad(number)) for number in [*range(100), *written])
     store.close()
     fill(place)
-    full = failure(lambda: open_store(folder))
-    assert full is None or "disk is not full" in full.hint
+    store = open_store(folder)  # opening it to write would take room
+    assert store.count(Pattern(GRAPH)) == 101 + len(written)
+    asked = store.query("ASK { GRAPH <urn:g> { ?s ?p ?o } }", Dataset((), (GRAPH,)))
+    assert b"true" in b"".join(asked.chunks)
+    told = failure(lambda: store.insert([[quad(-2)]]))
+    assert told is not None
+    assert "the disk was full" in told.message
+    assert str(os.getpid()) in told.hint
+    assert ended(python(COUNTING, folder)) == (0, f"{101 + len(written)} ReadingStore\n", "")
+    store.close()
+    (place / "filler").unlink()
+    store = open_store(folder)
+    assert store.insert([[quad(-2)]]) == [True]
+    store.close()

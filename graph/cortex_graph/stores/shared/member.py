@@ -7,7 +7,7 @@ Rules kept here:
   said of a folder that is locked while nobody of ours claims it, and of no other;
 - a process that was forked from one that had a store open never opens one itself: RocksDB does not survive a fork. It
   goes through the owner, and starts a process for that when there is none;
-- a folder that cannot be written to is opened for reading, when nobody can be writing to it.
+- a folder that cannot be written to, or whose disk is full, is opened for reading, when nobody can be writing to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A store in a folder that this process cannot write to.
+"""A store in a folder that this process cannot write to: it may not, or the disk is full.
 
 Rules kept here:
 - it shows what the store held when it was opened, and refuses every change;
@@ -23,6 +23,8 @@ try:
 except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
+_ROOM = 512 << 10  # bytes on the disk; to open a store takes 350 KB
+
 
 class ReadingStore(OxigraphStore):
     """A store that is only read.
@@ -39,6 +41,8 @@ class ReadingStore(OxigraphStore):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder, self._where = folder, f"the store in {folder}"
+        self._was_full = os.access(folder, os.W_OK)
+        self._evaluation.use(folder)
         self._lock_file = _lock(folder)
         try:
             with opens_rocksdb():
@@ -54,14 +58,16 @@ class ReadingStore(OxigraphStore):
     @staticmethod
     def is_for(folder: Path) -> bool:
         """Whether a folder holds a store and cannot be written to."""
-        return (folder / "CURRENT").exists() and not os.access(folder, os.W_OK)
+        return (folder / "CURRENT").exists() and (not os.access(folder, os.W_OK) or _is_full(folder))
 
     def insert(self, *_: Any, **__: Any) -> NoReturn:
         """Refused."""
+        problem, hint = "its folder cannot be written to", "make the folder writable and open the store again"
+        if self._was_full:
+            problem = "the disk was full when it was opened"
+            hint = f"free some space, and restart the process that has the store open ({os.getpid()})"
         raise GraphUnavailable(
-            f"{self._where} is read-only: its folder cannot be written to",
-            hint="make the folder writable and open the store again",
-            details={"folder": str(self._folder)},
+            f"{self._where} is read-only: {problem}", hint=hint, details={"folder": str(self._folder)}
         )
 
     remove = apply = apply_at = bulk_insert = bulk_load = insert
@@ -78,6 +84,13 @@ class ReadingStore(OxigraphStore):
         file, self._lock_file = self._lock_file, None
         if file is not None:
             os.close(file)
+
+
+def _is_full(folder: Path) -> bool:
+    if not hasattr(os, "statvfs"):  # pragma: no cover - Windows
+        return False
+    told = os.statvfs(folder)
+    return told.f_blocks > 0 and told.f_bavail * told.f_frsize < _ROOM  # a system without blocks does not tell
 
 
 def _lock(folder: Path) -> int | None:
