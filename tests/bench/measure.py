@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Row:
 def median_s(work: Callable[[], object], *, runs: int = 15, batch: int = 1) -> float:
     """Seconds that one call of `work` takes: the median over `runs` of the mean over `batch` calls."""
     work()
-    return statistics.median(_mean_s(work, batch, time.perf_counter) for _ in range(runs))
+    return statistics.median(mean_s(work, batch) for _ in range(runs))
 
 
 def in_turn_s(
@@ -71,13 +72,24 @@ def in_turn_s(
         clock: of the wall, or of the processor.
 
     """
-    for work in works:
-        _mean_s(work, batch, clock)
-    times = [[_mean_s(work, batch, clock) for work in works] for _ in range(rounds)]
+    return told_in_turn_s([partial(mean_s, work, batch, clock) for work in works], rounds=rounds, of=of)
+
+
+def told_in_turn_s(
+    measures: Sequence[Callable[[], float]],
+    *,
+    rounds: int = 24,
+    of: Callable[[list[float]], float] = statistics.median,
+) -> list[float]:
+    """As `in_turn_s`, of measures that tell their seconds themselves: a reference in another process does."""
+    for measure in measures:
+        measure()
+    times = [[measure() for measure in measures] for _ in range(rounds)]
     return [of(list(taken)) for taken in zip(*times, strict=True)]
 
 
-def _mean_s(work: Callable[[], object], batch: int, clock: Callable[[], float]) -> float:
+def mean_s(work: Callable[[], object], batch: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds that one call of `work` takes: the mean over `batch` calls."""
     start = clock()
     for _ in range(batch):
         work()

@@ -1,9 +1,11 @@
 // The reference of the sandbox rows: quickjs-emscripten under Node.js, with the asyncified build, and values walked
-// into and out of the guest handle by handle, as plugins that embed it do. Prints one JSON object: figure → seconds.
+// into and out of the guest handle by handle, as plugins that embed it do. Reads a line with the skill and its rows, then
+// lines with a figure's name and how often to do it; answers each with the seconds that one took.
 import { newAsyncContext } from 'quickjs-emscripten';
-import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 
-const { source, rows } = JSON.parse(readFileSync(0, 'utf8'));
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { source, rows } = JSON.parse((await lines.next()).value);
 
 function toGuest(vm, value) {
   if (value === null || value === undefined) return vm.undefined;
@@ -45,26 +47,18 @@ async function call(vm, name, argument) {
   return answer;
 }
 
-async function best(repeats, inner, work) {
-  await work();
-  const times = [];
-  for (let i = 0; i < repeats; i++) {
-    const start = process.hrtime.bigint();
-    for (let j = 0; j < inner; j++) await work();
-    times.push(Number(process.hrtime.bigint() - start) / 1e9 / inner);
-  }
-  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
-}
-
 const vm = await load();
-const out = {
-  sandbox: await best(15, 1, async () => { await load(); }),
-  onQuery20: await best(30, 5, () => call(vm, 'onQuery', { results: rows.slice(0, 20) })),
-  onQuery1000: await best(15, 1, () => call(vm, 'onQuery', { results: rows })),
+const twenty = rows.slice(0, 20);
+const works = {
+  sandbox: load,
+  onQuery20: () => call(vm, 'onQuery', { results: twenty }),
+  onQuery1000: () => call(vm, 'onQuery', { results: rows }),
+  hostCalls1000: () => call(vm, 'hostCalls', { calls: 1000 }),
+  hostCalls0: () => call(vm, 'hostCalls', { calls: 0 }),
 };
-const calls = 1000;
-const many = await best(10, 1, () => call(vm, 'hostCalls', { calls }));
-const none = await best(10, 1, () => call(vm, 'hostCalls', { calls: 0 }));
-out.hostCall = (many - none) / calls;
-console.log(JSON.stringify(out));
-process.exit(0);
+for await (const line of lines) {
+  const [name, count] = line.split(' ');
+  const start = process.hrtime.bigint();
+  for (let i = 0; i < Number(count); i++) await works[name]();
+  console.log(Number(process.hrtime.bigint() - start) / 1e9 / Number(count));
+}

@@ -6,10 +6,13 @@ import json
 import statistics
 import subprocess
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Self
 
 from cortex_sandbox import Limits, ProcessSandbox, Sandbox, bundle
-from tests.bench.measure import Row, in_turn_s, median_s
+from tests.bench.measure import Row, in_turn_s, mean_s, told_in_turn_s
 from tests.bench.skill import SOURCE, result_rows, two_hundred_lines
 
 HERE = Path(__file__).parent
@@ -28,19 +31,33 @@ PREPARE = "globalThis.text = JSON.stringify([...Array(300).keys()].map((i) => ({
 
 def rows() -> list[Row]:
     """All of them."""
-    theirs = _emscripten()
+    return [*_beside_emscripten(), _second_ring(), _javascript(), _transpile()]
+
+
+def _beside_emscripten() -> list[Row]:
+    """What quickjs-emscripten does too, in a process of its own, in turn with this one."""
     data = result_rows(1000)
-    out = [Row("new sandbox, skill loaded", median_s(_load, runs=41, batch=5), EMSCRIPTEN, theirs["sandbox"], 1 / 20)]
-    with Sandbox(LIMITS, {"echo": lambda value: value}) as box:
+    with Sandbox(LIMITS, {"echo": lambda value: value}) as box, _Emscripten(SOURCE, data) as their:
         box.load_module(SOURCE)
+        rows = [Row("new sandbox, skill loaded", *_in_turn(_load, 5, their, "sandbox", 1), 1 / 20)]
         for count, goal, batch in ((20, 1 / 5, 50), (1000, 1 / 2, 5)):
-            context = {"results": data[:count]}
-            ours = median_s(lambda c=context: box.call("onQuery", c, shared="results"), runs=31, batch=batch)
-            out.append(Row(f"`onQuery` over {count:,} results", ours, EMSCRIPTEN, theirs[f"onQuery{count}"], goal))
-        many = median_s(lambda: box.call("hostCalls", {"calls": 1000}), runs=21)
-        none = median_s(lambda: box.call("hostCalls", {"calls": 0}), runs=21)
-        out.append(Row("host call from the guest", (many - none) / 1000, EMSCRIPTEN, theirs["hostCall"], 1))
-    return [*out, _second_ring(), _javascript(), _transpile()]
+            ours = partial(box.call, "onQuery", {"results": data[:count]}, shared="results")
+            pair = _in_turn(ours, batch, their, f"onQuery{count}", batch)
+            rows.append(Row(f"`onQuery` over {count:,} results", *pair, goal))
+        measures = [partial(mean_s, partial(box.call, "hostCalls", {"calls": calls}), 1) for calls in (1000, 0)]
+        measures += [partial(their.mean_s, f"hostCalls{calls}", 1) for calls in (1000, 0)]
+        many, none, their_many, their_none = told_in_turn_s(measures)
+        calls = (many - none) / 1000, EMSCRIPTEN, (their_many - their_none) / 1000
+        return [*rows, Row("host call from the guest", *calls, 1)]
+
+
+def _in_turn(
+    work: Callable[[], object], batch: int, their: _Emscripten, name: str, their_batch: int
+) -> tuple[float, str, float]:
+    """Our seconds, the name of the reference, and its seconds."""
+    measures = [partial(mean_s, work, batch), partial(their.mean_s, name, their_batch)]
+    ours, theirs = told_in_turn_s(measures, rounds=31)
+    return ours, EMSCRIPTEN, theirs
 
 
 def _load() -> None:
@@ -48,10 +65,29 @@ def _load() -> None:
         box.load_module(SOURCE)
 
 
-def _emscripten() -> dict[str, float]:
-    request = json.dumps({"source": SOURCE, "rows": result_rows(1000)})
-    done = subprocess.run(["node", HERE / "reference.mjs"], input=request, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+class _Emscripten:
+    """quickjs-emscripten under Node.js, which does what it is told and says how long it took."""
+
+    def __init__(self, source: str, rows: list[dict[str, object]]) -> None:
+        self._process = subprocess.Popen(
+            ["node", HERE / "reference.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._say(json.dumps({"source": source, "rows": rows}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=30)
+
+    def mean_s(self, name: str, batch: int) -> float:
+        """Seconds that one of these takes, by its own clock: the mean over a batch."""
+        self._say(f"{name} {batch}")
+        return float(self._process.stdout.readline())
+
+    def _say(self, line: str) -> None:
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
 
 
 def _second_ring() -> Row:
