@@ -4,7 +4,9 @@ Rules kept here:
 - made once a machine: the bootstrap runs, the memory is baked, the result is compiled and kept by the code cache;
 - the image has no `eval`, no `Function` that compiles: the engine's compiler is not part of its context. Source is
   compiled in an instance of its own, which adds the compiler to the context and runs nothing;
-- nothing in the image is secret or random: every sandbox begins with the same bytes.
+- nothing in the image is secret or random: every sandbox begins with the same bytes;
+- there are two: one whose memory has its final size, against which accesses are checked with fewer instructions, for
+  guests whose limit comes near that size; and one whose memory grows, for larger limits.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from .errors import SandboxError, SandboxMemoryError
 from .guests import read_guest
 from .imports import Imports
 from .instance import Instance
-from .wasm_image import bake
+from .wasm_image import PAGE, bake
 
 # What is exported and called (`guest/engine/guest.c`), with the number of parameters.
 EXPORTS: Mapping[str, int] = {
@@ -32,7 +34,7 @@ EXPORTS: Mapping[str, int] = {
     "guest_alloc": 1,
     "guest_compile": 4,
     "guest_enter": 3,
-    "guest_limit": 2,
+    "guest_limit": 3,
     "guest_run": 3,
 }
 _BAKING: Mapping[str, int] = {
@@ -42,6 +44,7 @@ _BAKING: Mapping[str, int] = {
     "guest_mail": 0,
     "guest_scratch": 0,
     "guest_start": 0,
+    "guest_used": 0,
 }
 # The functions of bootstrap.ts, in its order, which is the order of guest.c too.
 ENTRIES = ("call", "settle", "takeOutcome", "adopt", "inspect", "install", "describe")
@@ -49,7 +52,13 @@ ENTRIES = ("call", "settle", "takeOutcome", "adopt", "inspect", "install", "desc
 NOTHING, TEXT, THREW, NO_MEMORY = range(4)
 
 SCRATCH_BYTES = 64 << 10
+# What the engine itself needs beside the guest's heap: fragmentation, and the text under way at the border.
+OVERHEAD_BYTES = 4 << 20
+# The size of the memory that does not grow: its hard limit, whatever the guest does. No guest may be given so little
+# that this would be more than 32 MB beyond it.
+FIXED_BYTES = 16 << 20
 _BAKING_STACK = 128 << 10
+_BAKING_BYTES = 16 << 20
 _BAKING_S = 30.0
 _MAIL = struct.Struct("<II")
 
@@ -60,7 +69,9 @@ class Image:
 
     Attributes:
         pre: the module, its imports linked.
-        memory_bytes: the linear memory that it starts with.
+        memory_bytes: what is in use of its linear memory as it starts.
+        final_bytes: the size of its memory from the start and for good; None when it grows.
+        used: where it is told how much of its memory is in use, in pages.
         mail: where the address and the length of a text lie that is handed over.
         scratch: a buffer of `SCRATCH_BYTES` for texts on their way in.
         imports: what the linked imports need to stay alive.
@@ -69,55 +80,67 @@ class Image:
 
     pre: wasmtime.InstancePre
     memory_bytes: int
+    final_bytes: int | None
+    used: int
     mail: int
     scratch: int
     imports: Imports
 
 
-@cache
-def image_for(engine: Engine) -> Image:
-    """The image, compiled for this engine; the first call on a machine takes about a second.
+def image_for(engine: Engine, memory_bytes: int) -> Image:
+    """The image for guests with this limit, compiled for this engine; the first call on a machine takes a second.
+
+    Args:
+        engine: what runs them.
+        memory_bytes: the limit of their JavaScript heap.
 
     Raises:
         FileNotFoundError: when the build did not bring the guests.
 
     """
+    fixed = _image(engine, FIXED_BYTES)
+    return fixed if fixed.memory_bytes + memory_bytes + OVERHEAD_BYTES <= FIXED_BYTES else _image(engine, None)
+
+
+@cache
+def _image(engine: Engine, final_bytes: int | None) -> Image:
     wasm, bootstrap = read_guest("quickjs.wasm"), read_guest("bootstrap.js")
     imports = Imports(engine)
     module = load_module(
         engine.wasm,
         "quickjs",
-        engine.settings,
-        lambda: _bake(engine, imports, wasm, bootstrap),
+        f"{engine.settings},{final_bytes}",
+        lambda: _bake(engine, imports, wasm, bootstrap, final_bytes),
         wasm,
         bootstrap,
     )
     pre = imports.linker.instantiate_pre(module)
-    constant, memory_bytes = _read_places(engine, pre)
+    constant = _read_places(engine, pre)
     return Image(
         pre=pre,
-        memory_bytes=memory_bytes,
+        memory_bytes=constant["image"],
+        final_bytes=final_bytes,
+        used=constant["used"],
         mail=constant["mail"],
         scratch=constant["scratch"],
         imports=imports,
     )
 
 
-def _read_places(engine: Engine, pre: wasmtime.InstancePre) -> tuple[dict[str, int], int]:
-    """Where things lie, which the image exports as globals, and how large its memory is."""
+def _read_places(engine: Engine, pre: wasmtime.InstancePre) -> dict[str, int]:
+    """Where things lie, and how much memory was in use, which the image exports as globals."""
     store = wasmtime.Store(engine.wasm)
     store.set_epoch_deadline(1)
     exports: Any = pre.instantiate(store).exports(store)
-    places = {name: int(exports[name].value(store)) for name in ("mail", "scratch")}
-    return places, exports["memory"].data_len(store)
+    return {name: int(exports[name].value(store)) for name in ("image", "mail", "scratch", "used")}
 
 
-def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes) -> bytes:
+def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes, final_bytes: int | None) -> bytes:
     """Run the bootstrap in a fresh guest and bake what it leaves."""
     module = wasmtime.Module(engine.wasm, wasm)
     pre = imports.linker.instantiate_pre(module)
     bytecode = _compile_bootstrap(engine, pre, bootstrap)
-    guest = Instance(engine, pre, 16 << 20, {**EXPORTS, **_BAKING})
+    guest = Instance(engine, pre, _BAKING_BYTES, {**EXPORTS, **_BAKING})
 
     def boot() -> dict[str, int]:
         call = guest.functions
@@ -128,14 +151,15 @@ def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes) -> by
             raise SandboxError("the bootstrap did not run", "SandboxBroken")
         guest.write(code, bytes(len(bytecode)))
         call["guest_free"](code)
-        return {"mail": call["guest_mail"](), "scratch": call["guest_scratch"]()}
+        return {"mail": call["guest_mail"](), "scratch": call["guest_scratch"](), "used": call["guest_used"]()}
 
     places = guest.run(boot, time.monotonic() + _BAKING_S)
-    return bake(wasm, guest.read(0, guest.memory_size), places)
+    memory = guest.read(0, guest.memory_size)
+    return bake(wasm, memory, {**places, "image": len(memory)}, final_bytes and final_bytes // PAGE)
 
 
 def _compile_bootstrap(engine: Engine, pre: wasmtime.InstancePre, bootstrap: bytes) -> bytes:
-    guest = Instance(engine, pre, 16 << 20, {**EXPORTS, **_BAKING})
+    guest = Instance(engine, pre, _BAKING_BYTES, {**EXPORTS, **_BAKING})
 
     def compile_it() -> bytes:
         _start(guest)
@@ -151,7 +175,7 @@ def _start(guest: Instance) -> None:
     guest.functions["_initialize"]()
     if guest.functions["guest_start"]():
         raise SandboxError("the guest did not start", "SandboxBroken")
-    guest.functions["guest_limit"](0, _BAKING_STACK)
+    guest.functions["guest_limit"](0, _BAKING_BYTES // PAGE, _BAKING_STACK)
 
 
 def compile_source(guest: Instance, source: bytes, filename: str, *, as_module: bool) -> int:

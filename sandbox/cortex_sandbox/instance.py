@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import mmap
 import time
 from collections.abc import Callable, Mapping
 from ctypes import byref
@@ -37,6 +38,11 @@ _memory_size = ffi.dll["wasmtime_memory_data_size"]
 _memory_size.restype = ctypes.c_size_t
 _memory_size.argtypes = ffi.dll.wasmtime_memory_data_size.argtypes
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
+
+_NO_HUGE_PAGES: int | None = getattr(mmap, "MADV_NOHUGEPAGE", None)  # Linux
+if _NO_HUGE_PAGES is not None:
+    _madvise = ctypes.CDLL(None).madvise
+    _madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
 
 _all_running: set[Instance] = set()
 # Further ahead than any host lives; wasmtime adds it to the present epoch.
@@ -202,6 +208,11 @@ class Instance:
 
     def _ticks(self) -> int:
         return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), _ASK_TICKS)
+
+    def keep_small_pages(self) -> None:
+        """Have the system not back the memory with huge pages: a guest that needs a little shall not be given 2 MiB."""
+        if _NO_HUGE_PAGES is not None:
+            _madvise(_memory_data(self.context, self._memory_ref), self.memory_size, _NO_HUGE_PAGES)
 
     @property
     def memory_size(self) -> int:

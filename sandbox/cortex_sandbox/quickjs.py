@@ -16,6 +16,7 @@ from .image import (
     EXPORTS,
     NO_MEMORY,
     NOTHING,
+    OVERHEAD_BYTES,
     SCRATCH_BYTES,
     THREW,
     compile_source,
@@ -23,9 +24,8 @@ from .image import (
     read_mail,
 )
 from .instance import Instance
+from .wasm_image import PAGE
 
-# What the engine itself needs beside the guest's heap: fragmentation, and the text under way at the border.
-_OVERHEAD_BYTES = 4 << 20
 # The compiler sees hostile source too. Whatever its parser recurses through fits into 2 MB of native stack with this.
 _COMPILER_STACK = 128 << 10
 # More than the bootstrap ever says of what was thrown.
@@ -46,16 +46,25 @@ class Guest:
     """
 
     def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
-        self._image = image = image_for(engine)
-        self.instance = Instance(engine, image.pre, image.memory_bytes + memory_bytes + _OVERHEAD_BYTES, EXPORTS)
+        self._image = image = image_for(engine, memory_bytes)
+        whole = image.memory_bytes + memory_bytes + OVERHEAD_BYTES
+        self.instance = Instance(engine, image.pre, image.final_bytes or whole, EXPORTS)
+        if image.final_bytes:
+            self.instance.keep_small_pages()
         self._full_at = image.memory_bytes + memory_bytes * 3 // 4
         self._call = self.instance.functions
-        self._call["guest_limit"](memory_bytes, stack_bytes)
+        self._call["guest_limit"](memory_bytes, whole // PAGE, stack_bytes)
+
+    @property
+    def memory_bytes(self) -> int:
+        """How much of its memory the guest says is in use, everything included: never more than it has."""
+        pages = int.from_bytes(self.instance.read(self._image.used, 4), "little")
+        return min(pages * PAGE, self.instance.memory_size)
 
     @property
     def has_been_full(self) -> bool:
         """Whether its memory, which never shrinks, was ever nearly used up."""
-        return self.instance.alive and self.instance.memory_size >= self._full_at
+        return self.instance.alive and self.memory_bytes >= self._full_at
 
     def add_compiler(self) -> None:
         """Add what turns source text into code to the context; only a guest that runs nothing gets it."""
@@ -159,9 +168,9 @@ def out_of_memory() -> SandboxMemoryError:
     return SandboxMemoryError("out of memory", "InternalError")
 
 
-def prepare_compiler() -> None:
+def prepare_compiler(memory_bytes: int) -> None:
     """Have the engine of `compiler` ready; what that takes on a new machine shall not be part of a guest's time."""
-    image_for(engine_for(_COMPILER_STACK))
+    image_for(engine_for(_COMPILER_STACK), memory_bytes)
 
 
 def compiler(memory_bytes: int) -> Guest:

@@ -85,9 +85,9 @@ class Sandbox(Box):
         self._closed = ""
         self._stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
-        prepare_compiler()
+        prepare_compiler(self.limits.memory_bytes)
         self._guest = Guest(engine_for(self._stack_bytes), self.limits.memory_bytes, self._stack_bytes)
-        self._memory_bytes = self._guest.instance.memory_size
+        self._memory_bytes = self._guest.memory_bytes
         self._guest.instance.on_host_call = self._on_host_call
         if clock is not None:
             self._guest.instance.clock_ns = lambda: int(clock() * 1000) * 1_000_000
@@ -211,7 +211,7 @@ class Sandbox(Box):
             raise self._error(thrown.described, thrown.has_been_full) from None
         finally:
             if self._guest.instance.alive:
-                self._memory_bytes = self._guest.instance.memory_size
+                self._memory_bytes = self._guest.memory_bytes
             else:
                 self._discard("it was stopped at a limit")
 

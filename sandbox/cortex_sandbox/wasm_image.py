@@ -23,16 +23,18 @@ _GAP = 32
 _MAX_SEGMENTS = 100_000
 
 
-def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
+def bake(module: bytes, memory: bytes, constants: Mapping[str, int], final_pages: int | None = None) -> bytes:
     """The module, with `memory` as its initial memory and `constants` as exported i32 globals.
 
     Args:
         module: a core module with one memory and its globals of its own, and active data segments only.
         memory: the whole linear memory of an instance of it, a multiple of 64 KiB.
         constants: numbers below 2**31 to be read from an instance: where things lie in the memory.
+        final_pages: what the memory has from the start and for good, zeros behind `memory`, in pages of 64 KiB: an
+            engine then checks accesses against a constant. None when it may grow as the module says.
 
     Raises:
-        ValueError: when the module is not of that kind.
+        ValueError: when the module is not of that kind, or the memory larger than that.
 
     """
     if module[:8] != b"\0asm\x01\0\0\0" or len(memory) % PAGE:
@@ -46,7 +48,7 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
         if section == _START:
             raise ValueError("a module with a start function cannot be baked")
         if section == _MEMORY:
-            content = _memory_section(content, len(memory) // PAGE)
+            content = _memory_section(content, len(memory) // PAGE, final_pages)
         elif section == _GLOBAL:
             own_globals, rest = read_uleb(content, 0)
             added = b"".join(b"\x7f\0\x41" + sleb(value) + b"\x0b" for value in constants.values())
@@ -67,11 +69,15 @@ def bake(module: bytes, memory: bytes, constants: Mapping[str, int]) -> bytes:
     return bytes(out)
 
 
-def _memory_section(content: bytes, pages: int) -> bytes:
+def _memory_section(content: bytes, pages: int, final_pages: int | None) -> bytes:
     count, position = read_uleb(content, 0)
     flags = content[position]
     if count != 1 or flags not in (0, 1):
         raise ValueError("only a module with one plain 32-bit memory can be baked")
+    if final_pages is not None:
+        if pages > final_pages:
+            raise ValueError(f"a memory of {pages} pages cannot be baked into one of {final_pages}")
+        return b"\x01\x01" + uleb(final_pages) * 2
     _, rest = read_uleb(content, position + 1)
     return b"\x01" + bytes([flags]) + uleb(pages) + content[rest:]
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_sandbox import Limits, Sandbox
 from cortex_sandbox.engine import engine_for
+from cortex_sandbox.errors import SandboxError
+from cortex_sandbox.image import FIXED_BYTES, OVERHEAD_BYTES, image_for
 from cortex_sandbox.quickjs import Guest
+from cortex_sandbox.wasm_image import PAGE
 
 STACK = 64 << 10
 ROOM = 4 << 20
@@ -19,8 +25,8 @@ sizes = st.integers(0, 64) | st.integers(0, 5000) | st.integers(0, 400_000) | st
 class Heap:
     """malloc and free of one guest."""
 
-    def __init__(self) -> None:
-        self.guest = Guest(engine_for(STACK), ROOM, STACK)
+    def __init__(self, room: int = ROOM) -> None:
+        self.guest = Guest(engine_for(STACK), room, STACK)
         self.alloc = self.guest.instance.function("guest_alloc", 1)
         self.free = self.guest.instance.function("guest_free", 1)
 
@@ -77,6 +83,59 @@ def test_more_than_there_is_room_for_is_no_block_and_harms_nothing() -> None:
     assert heap.holds(small, 100, 7)
     assert heap.alloc(1 << 20)
     heap.guest.instance.close()
+
+
+@pytest.mark.parametrize("room", [1 << 20, 8 << 20, 10 << 20, 16 << 20, 64 << 20])
+def test_a_guest_uses_no_more_than_it_may_whatever_the_size_of_its_memory(room: int) -> None:
+    heap = Heap(room)
+    whole = image_for(engine_for(STACK), room).memory_bytes + room + OVERHEAD_BYTES
+    blocks = []
+    while at := heap.alloc(256 << 10):
+        blocks.append(at)
+    assert max(blocks) + (256 << 10) <= heap.guest.memory_bytes <= whole
+    assert heap.guest.memory_bytes > whole - (256 << 10) - 2 * PAGE
+    heap.guest.instance.close()
+
+
+def test_memory_of_a_small_limit_ends_at_its_final_size_and_that_of_a_large_one_where_it_has_grown_to() -> None:
+    for room, end in ((10 << 20, FIXED_BYTES), (16 << 20, image_for(engine_for(STACK), 16 << 20).memory_bytes)):
+        guest = Guest(engine_for(STACK), room, STACK)
+        assert guest.instance.memory_size == end
+        guest.instance.write(end - 4, b"last")
+        with pytest.raises(SandboxError, match="memory that it does not have"):
+            guest.instance.write(end - 3, b"over")
+        guest.instance.close()
+
+
+def test_a_guest_that_lies_about_its_memory_is_believed_no_further_than_it_reaches() -> None:
+    guest = Guest(engine_for(STACK), ROOM, STACK)
+    guest.instance.write(image_for(engine_for(STACK), ROOM).used, b"\xff\xff\xff\xff")
+    assert guest.memory_bytes == FIXED_BYTES
+    guest.instance.close()
+
+
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").is_dir(), reason="this system has no transparent huge pages"
+)
+def test_a_memory_of_final_size_is_never_backed_by_huge_pages() -> None:
+    guest = Guest(engine_for(STACK), ROOM, STACK)
+    base = guest.instance._address(0, 0)
+    flags = _flags_between(base, base + FIXED_BYTES)
+    assert flags
+    assert all("nh" in of_one for of_one in flags)
+    guest.instance.close()
+
+
+def _flags_between(begin: int, end: int) -> list[list[str]]:
+    """The flags of each of this process's mappings that lie there, as the kernel tells them."""
+    found, inside = [], False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if bounds := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            first, last = (int(bound, 16) for bound in bounds.groups())
+            inside = first < end and last > begin
+        elif inside and line.startswith("VmFlags:"):
+            found.append(line.split()[1:])
+    return found
 
 
 def test_a_guest_that_asks_for_sizes_up_and_down_for_long_does_not_use_its_memory_up() -> None:

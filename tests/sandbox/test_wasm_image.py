@@ -78,6 +78,19 @@ def test_code_imports_and_the_limit_of_the_memory_stay() -> None:
     assert exports["grow"](store) == -1
 
 
+def test_a_memory_of_final_size_is_zero_behind_the_image_and_never_grows() -> None:
+    store, exports = start(bake(MODULE, b"\1" * PAGE, {"x": 5}, final_pages=3))
+    memory = bytes(exports["memory"].read(store))
+    assert memory == b"\1" * PAGE + bytes(2 * PAGE)
+    assert exports["grow"](store) == -1
+    assert exports["x"].value(store) == 5
+
+
+def test_a_memory_larger_than_its_final_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="3 pages cannot be baked into one of 2"):
+        bake(MODULE, bytes(3 * PAGE), {}, final_pages=2)
+
+
 def test_baking_twice_is_baking_the_second_memory() -> None:
     first = bake(MODULE, b"\1" * PAGE, {"a": 1})
     second = bake(first, b"\0\2" * (PAGE // 2), {"b": 2})

@@ -18,6 +18,7 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
+from cortex_sandbox.limits import MAX_MEMORY_BYTES, MIN_MEMORY_BYTES
 from cortex_sandbox.threads import stack_size
 
 from .processes import open_process
@@ -42,7 +43,8 @@ def main(descriptor: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the host's to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     stack_size()  # asks the system for it, which a worker could not
-    try_out()
+    for memory_bytes in (MIN_MEMORY_BYTES, MAX_MEMORY_BYTES):  # each kind of image
+        try_out(memory_bytes)
     gc.freeze()
     with contextlib.suppress(ConnectionError):  # the host ended while it was spoken to
         while True:

@@ -15,7 +15,7 @@ from cortex_sandbox.border import to_json
 from cortex_sandbox.engine import INLINE_STACK_BYTES, deep_threads
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError
 from cortex_sandbox.host import HostSide, Promised
-from cortex_sandbox.limits import MAX_STACK_BYTES, Limits
+from cortex_sandbox.limits import MAX_STACK_BYTES, MIN_MEMORY_BYTES, Limits
 from cortex_sandbox.sandbox import Sandbox
 
 from .confinement import address_space, confine, limit_memory
@@ -104,10 +104,10 @@ def _elsewhere(*_arguments: Any) -> NoReturn:
     raise AssertionError("host functions are answered by the relay")
 
 
-def try_out() -> None:
+def try_out(memory_bytes: int = MIN_MEMORY_BYTES) -> None:
     """Run a few words of our own on every path, so that threads are there and memory is at hand when a guest comes."""
     for stack_bytes in (INLINE_STACK_BYTES, MAX_STACK_BYTES):
-        with Sandbox(Limits(stack_bytes=stack_bytes), {"echo": _elsewhere}) as box:
+        with Sandbox(Limits(memory_bytes=memory_bytes, stack_bytes=stack_bytes), {"echo": _elsewhere}) as box:
             box.load_module("export default { echo: async (value) => value }", source_map='{"mappings":""}')
             box.call("echo", "\ud800")
             for source in ("throw new Error('\\ud800')", "("):

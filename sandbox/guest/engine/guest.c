@@ -34,6 +34,7 @@ static struct {
     size_t length;
 } mail;
 static char scratch[SCRATCH_BYTES] __attribute__((aligned(16)));
+extern uint32_t memory_used, memory_limit;  // memory.c, in pages
 static const char *lent;  // the text that the host was told of last, which it has read when it comes again
 
 static void drop_exception(void)
@@ -142,16 +143,19 @@ int EXPORT(guest_boot)(const uint8_t *code, size_t length)
 
 void *EXPORT(guest_mail)(void) { return &mail; }
 void *EXPORT(guest_scratch)(void) { return scratch; }
+void *EXPORT(guest_used)(void) { return &memory_used; }
 
 // --- what the host calls of an image
 
 void *EXPORT(guest_alloc)(size_t size) { return malloc(size); }
 void EXPORT(guest_free)(void *block) { free(block); }
 
-void EXPORT(guest_limit)(size_t memory_bytes, size_t stack_bytes)
+// What JavaScript may use, and the pages of memory that all of it may.
+void EXPORT(guest_limit)(size_t heap_bytes, uint32_t pages, size_t stack_bytes)
 {
+    memory_limit = pages;
     JS_UpdateStackTop(runtime);
-    JS_SetMemoryLimit(runtime, memory_bytes);
+    JS_SetMemoryLimit(runtime, heap_bytes);
     JS_SetMaxStackSize(runtime, stack_bytes);
 }
 

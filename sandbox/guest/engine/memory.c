@@ -4,7 +4,8 @@
 // - every call takes bounded time, whatever came before it: a hostile guest cannot make the lists long and slow;
 // - what is freed can be used for any other size, and a block at the end grows in place: the limit of memory is used up by what
 //   is alive, not by what was;
-// - the memory grows by what is missing, and never shrinks (WebAssembly cannot).
+// - the memory grows by what is missing, and never shrinks (WebAssembly cannot). An image may have all of it from the
+//   start: what of it is in use is a number of pages that is counted here, and held to a limit here.
 //
 // A block is a header of four bytes, then what the user gets, at a multiple of eight. A free one holds its links there
 // and ends with its size, by which the block behind it finds it.
@@ -35,7 +36,10 @@ extern unsigned char __heap_base;
 static block *lists[32][FINE];
 static uint32_t coarse_used;     // which of `lists` have a block
 static uint8_t fine_used[32];    // and in which of their lists
-static block *last;              // a header of size 0 at the end of the memory
+static block *last;              // a header of size 0 at the end of what is in use
+
+// In pages: what is in use of the memory, and what may come to be.
+uint32_t memory_used, memory_limit = 65536;
 
 static inline uint32_t size_of(const block *b) { return b->head & ~FLAGS; }
 static inline block *at(void *from, ptrdiff_t offset) { return (block *)((char *)from + offset); }
@@ -128,19 +132,22 @@ static block *find(uint32_t need)
     return lists[coarse][__builtin_ctz(above)];
 }
 
-// Adds `bytes` or more to the end of the memory, as a free block joined with what is free before it.
+// Adds `bytes` or more to the end of what is in use, as a free block joined with what is free before it.
 static int grow(uint32_t bytes)
 {
-    uint32_t pages = (bytes + PAGE - 1) / PAGE, here = __builtin_wasm_memory_size(0);
+    uint32_t pages = (bytes + PAGE - 1) / PAGE, there = __builtin_wasm_memory_size(0);
     block *first = last;
     if (!last) {  // the rest of the page that the data ends in
+        memory_used = there;
         uintptr_t start = ((uintptr_t)&__heap_base + 7) & ~(uintptr_t)7;
         first = (block *)(start + 4);
         first->head = 0;
     }
-    if (__builtin_wasm_memory_grow(0, pages) == SIZE_MAX)
+    pages += memory_used;
+    if (pages > memory_limit || (pages > there && __builtin_wasm_memory_grow(0, pages - there) == SIZE_MAX))
         return -1;
-    last = (block *)((uintptr_t)(here + pages) * PAGE - sizeof(uint32_t));
+    memory_used = pages;
+    last = (block *)((uintptr_t)pages * PAGE - sizeof(uint32_t));
     last->head = 0;
     release(first, (uint32_t)((char *)last - (char *)first));
     return 0;
