@@ -3,16 +3,17 @@
 Rules kept here:
 - a query is read as tokens once more: whoever asks a store, it asks no other server;
 - its time begins with the call, and covers waiting for a process and the making of a snapshot;
-- the processes and the folder of snapshots are made with the first query.
+- the processes and the folder of snapshots are made with the first query; what a process that was killed has left goes
+  with the next one that makes such a folder.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +53,7 @@ class Evaluation:
         self._snapshots = Snapshots(revisions, self._place, take, per_graphs=folder is None)
         self._lock = threading.Lock()
         self._workers = workers
+        self._release: Callable[[], object] = bool  # lets others remove the copies
 
     @property
     def workers(self) -> Workers:
@@ -110,10 +112,15 @@ class Evaluation:
         if workers is not None:
             workers.close()
         self._snapshots.close()
+        self._release()
 
     def _place(self) -> Path:
         if self._folder is None:
-            return Path(tempfile.mkdtemp(prefix="cortex-queries-"))
+            from cortex_graph.transfer.scratch import lasting_folder
+
+            folder, in_use = lasting_folder("cortex-queries-")
+            self._release = weakref.finalize(self, in_use.close)
+            return folder
         place = self._folder / FOLDER
         place.mkdir(mode=0o700, exist_ok=True)
         return place

@@ -24,7 +24,7 @@ try:
 except ImportError:  # Windows: what is left behind goes after a day
     fcntl = None  # type: ignore[assignment]
 
-_PREFIXES = ("cortex-transfer-", "cortex-import-", "cortex-export-")
+_PREFIXES = ("cortex-transfer-", "cortex-import-", "cortex-export-", "cortex-queries-")
 _LOCK = ".in-use"
 _YOUNG_S = 60.0  # between a folder and its lock
 _OLD_S = 86_400.0
@@ -33,15 +33,24 @@ _OLD_S = 86_400.0
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A folder for temporary files (in `TMPDIR`), gone afterwards; those of dead processes go as well."""
-    sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIXES[0]))
-    lock = (folder / _LOCK).open("wb")
+    folder, lock = lasting_folder(_PREFIXES[0])
     try:
-        _locked(lock)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
+
+
+def lasting_folder(beginning: str) -> tuple[Path, IO[bytes]]:
+    """The same for a caller who removes it; it is in use until the file is closed, or the process ends.
+
+    Args:
+        beginning: of its name, one of `_PREFIXES`.
+
+    """
+    sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=beginning))
+    return folder, _lock_of(folder)
 
 
 def sweep(place: Path) -> list[Path]:
@@ -94,9 +103,8 @@ def whole_folder(path: Path) -> Iterator[Path]:
     _sweep_parts(path)
     part = _part_of(path)
     part.mkdir(mode=0o700)
-    lock = (part / _LOCK).open("wb")
+    lock = _lock_of(part)
     try:
-        _locked(lock)
         yield part
         sync_folder(part)
         (part / _LOCK).unlink()
@@ -159,6 +167,17 @@ def _is_unlocked(file: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+def _lock_of(folder: Path) -> IO[bytes]:
+    """The lock of a new folder. It is locked when it appears: nobody may take the folder for left behind meanwhile."""
+    if fcntl is None:
+        return (folder / _LOCK).open("wb")
+    new = folder / f"{_LOCK}.new"
+    lock = new.open("wb")
+    _locked(lock)
+    new.rename(folder / _LOCK)
+    return lock
 
 
 def _locked(file: IO[bytes]) -> None:
