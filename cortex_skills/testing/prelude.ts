@@ -57,17 +57,48 @@ function failed(message: string | undefined, otherwise: string): never {
   throw new AssertionError(message === undefined ? otherwise : `${message}: ${otherwise}`);
 }
 
+// A promise that is awaited at the end of its test when the test has not done so: no failure goes unseen.
+class Watched extends Promise<any> {
+  static override get [Symbol.species]() {
+    return Promise;
+  }
+  taken = false;
+  override then(...hooks: any[]): any {
+    this.taken = true;
+    return super.then(...hooks);
+  }
+}
+const watched: Watched[] = [];
+
+function watch(promise: Promise<unknown>): Promise<any> {
+  const one = new Watched((resolve, reject) => void promise.then(resolve, reject));
+  watched.push(one);
+  return one;
+}
+
+async function thrownBy(body: () => unknown, part?: string | RegExp): Promise<unknown> {
+  let thrown: unknown;
+  try {
+    await body();
+  } catch (error) {
+    thrown = error;
+    if (part !== undefined && !holds(String(error), part)) failed(undefined, `${shown(error)} does not match ${shown(part)}`);
+    return thrown;
+  }
+  return failed(undefined, "nothing was thrown");
+}
+
 function holds(text: string, part: string | RegExp): boolean {
   return typeof part === "string" ? text.includes(part) : new RegExp(part.source, part.flags.replace(/[gy]/g, "")).test(text);
 }
 
 const t = Object.freeze({
-  call: (tool: string, args: unknown = {}, agent: string | null = null) => host.call(tool, args, agent),
+  call: (tool: string, args: unknown = {}, agent: string | null = null) => watch(host.call(tool, args, agent)),
   query: (what: unknown, agent: string | null = null) =>
-    host.call("skill_graph_query", typeof what === "string" ? { predicate: what, scope: "namespace" } : what, agent),
-  load: (file: string) => host.load(file),
-  add: (subject: string, predicate: string, object: unknown) => host.add({ subject, predicate, object }),
-  triples: (pattern: unknown = {}) => host.triples(pattern),
+    watch(host.call("skill_graph_query", typeof what === "string" ? { predicate: what, scope: "namespace" } : what, agent)),
+  load: (file: string) => watch(host.load(file)),
+  add: (subject: string, predicate: string, object: unknown) => watch(host.add({ subject, predicate, object })),
+  triples: (pattern: unknown = {}) => watch(host.triples(pattern)),
 
   ok(value: unknown, message?: string) {
     if (!value) failed(message, `${shown(value)} is not true`);
@@ -81,17 +112,7 @@ const t = Object.freeze({
   match(text: string, part: string | RegExp, message?: string) {
     if (!holds(String(text), part)) failed(message, `${shown(text)} does not match ${shown(part)}`);
   },
-  async throws(body: () => unknown, part?: string | RegExp) {
-    let thrown: unknown;
-    try {
-      await body();
-    } catch (error) {
-      thrown = error;
-      if (part !== undefined && !holds(String(error), part)) failed(undefined, `${shown(error)} does not match ${shown(part)}`);
-      return thrown;
-    }
-    failed(undefined, "nothing was thrown");
-  },
+  throws: (body: () => unknown, part?: string | RegExp) => watch(thrownBy(body, part)),
   fail(message = "failed"): never {
     throw new AssertionError(message);
   },
@@ -113,5 +134,6 @@ export default {
   list: () => declared.map(({ name, mode }) => ({ name, mode })),
   run: async (index: number) => {
     await declared[index]!.body(t);
+    for (const one of watched) if (!one.taken) await one;
   },
 };

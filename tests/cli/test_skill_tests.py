@@ -77,6 +77,25 @@ def test_the_assertions_hold_what_they_say(tested):
     assert answer.exit_code == 0
 
 
+def test_what_a_test_forgot_to_await_fails_it_all_the_same(tested):
+    answer, outcomes = tested("""
+        test("throws nothing", (t) => { t.throws(() => 1); });
+        test("loads nothing", async (t) => { t.load("nothing.ttl"); });
+        test("is awaited by the runner", (t) => { t.throws(() => { throw new Error("a"); }); t.add("a", "p", 1); });
+        test("has caught it itself", async (t) => { await t.load("nothing.ttl").catch(() => 0); });
+        test("takes all at once", async (t) => {
+          await Promise.all([t.add("a", "p", 1), t.add("b", "p", 2)]);
+          t.ok(t.triples() instanceof Promise);
+          t.equal((await t.triples({ predicate: "p" })).length, 2);
+        });
+    """)
+    said = {name: outcome["error"] and outcome["error"]["message"] for name, outcome in outcomes.items()}
+    assert said.pop("throws nothing") == "nothing was thrown"
+    assert "nothing.ttl" in said.pop("loads nothing")
+    assert said == dict.fromkeys(("is awaited by the runner", "has caught it itself", "takes all at once"))
+    assert answer.exit_code == 1
+
+
 def test_what_fails_is_shown_with_its_place(run, write_skill):
     code = """\
     import { double } from "./double";
@@ -125,7 +144,7 @@ def test_what_fails_is_shown_with_its_place(run, write_skill):
     ],
 )
 def test_whatever_a_test_does_it_ends_as_an_outcome_with_a_place(tested, text, code, line):
-    env = {"CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": "1000"}
+    env = {"CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": "2000" if code == "skill_timeout" else "60000"}
     answer, outcomes = tested(text, env=env)
     (outcome,) = outcomes.values()
     assert (answer.exit_code, outcome["status"], outcome["error"]["code"]) == (1, "failed", code)
