@@ -23,7 +23,7 @@ from cortex_skills.proofs.signing.jsonld import described
 from cortex_skills.proofs.taking import Shown, take_in
 from cortex_skills.proofs.verdict import Verdict
 from tests.graph.ontology.test_ontology import records_of, report
-from tests.proofs.logic.conftest import shapes
+from tests.proofs.logic.conftest import patient, shapes
 from tests.server.proof_cases import KINDS, TRIPLE, Elsewhere
 
 _VALUES = st.one_of(
@@ -57,7 +57,7 @@ def graph() -> Iterator[NamespacedGraph]:
 
 
 def asked(graph: NamespacedGraph, **more: Any) -> Asked:
-    return Asked(datetime.now(UTC), Config(), graph, **more)
+    return Asked(datetime.now(UTC), patient(), graph, **more)
 
 
 def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

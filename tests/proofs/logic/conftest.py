@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,11 @@ PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
 """
 ORIGIN = Provenance(skill="probe", skill_version="1.2.3", agent="bob")
 Provers = Callable[..., Prover]
+
+
+def patient(**proofs: Any) -> Config:
+    """Settings with all the time for shapes that there may be: they are asked in a process that has to start."""
+    return Config(proofs=proofs, skill_sandbox={"proofTimeoutMs": 60_000})
 
 
 def shapes(text: str, name: str = "skill:probe") -> RuleSet:
@@ -50,7 +56,7 @@ def plain() -> Iterator[NamespacedGraph]:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    return Config(proofs={"keys": str(tmp_path / "keys")})
+    return patient(keys=str(tmp_path / "keys"))
 
 
 @pytest.fixture

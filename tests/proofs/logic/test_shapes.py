@@ -30,7 +30,7 @@ def triple(subject: str = "a", predicate: str = "p", object_: Any = 1) -> dict[s
     return {"subject": subject, "predicate": predicate, "object": object_}
 
 
-def judged(graph: NamespacedGraph, *texts: str, timeout_s: float = 20.0, **parts: Any) -> Judgement:
+def judged(graph: NamespacedGraph, *texts: str, timeout_s: float = 60.0, **parts: Any) -> Judgement:
     sets = [shapes(text, f"skill:s{number}") for number, text in enumerate(texts)]
     return judge(graph.quad_of(triple(**parts)), graph, sets, timeout_s=timeout_s)
 
@@ -131,7 +131,7 @@ def test_rules_look_at_what_they_reach_and_at_nothing_else(plain: NamespacedGrap
         plain.create_triple(triple(f"n{number}", "passport", number))
     looker = Looker(plain, plain.quad_of(triple("a", "passport", 7)))
     line = f"{looker.about.triple} ."
-    ENGINE.evaluate(line, [shapes(UNIQUE).text], looker, timeout_s=20)
+    ENGINE.evaluate(line, [shapes(UNIQUE).text], looker, timeout_s=60)
     assert {read.pattern for read in looker.reads} == {
         ("<urn:cortex:mayros:a>", "<urn:cortex:mayros:passport>", ""),
         ("", "<urn:cortex:mayros:passport>", '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'),
@@ -255,7 +255,7 @@ def test_a_call_that_ends_ends_the_evaluation(plain: NamespacedGraph) -> None:
     timer.start()
     quad = plain.quad_of(triple(object_=object_))
     with pytest.raises(CortexError) as ended:
-        judge(quad, plain, [shapes(text)], timeout_s=60.0, stop=stop)
+        judge(quad, plain, [shapes(text)], timeout_s=100.0, stop=stop)
     timer.join()
     assert ended.value.code == "cancelled"
 
@@ -265,7 +265,7 @@ def test_an_error_in_what_it_looks_at_reaches_the_caller(plain: NamespacedGraph)
         raise CortexError("graph_unavailable", "the store is gone")
 
     with pytest.raises(CortexError, match="the store is gone"):
-        ENGINE.evaluate('<urn:cortex:mayros:a> <urn:cortex:mayros:p> "1" .', [shapes(ONE).text], fails, timeout_s=20)
+        ENGINE.evaluate('<urn:cortex:mayros:a> <urn:cortex:mayros:p> "1" .', [shapes(ONE).text], fails, timeout_s=60)
     assert verdict(plain, ONE) is Verdict.VERIFIED
 
 
@@ -303,7 +303,7 @@ def test_literals_come_to_rules_as_they_are(plain: NamespacedGraph) -> None:
         looker = Looker(plain, quad)
         once = "sh:property [ sh:path [ sh:inversePath :p ] ; sh:maxCount 1 ]"
         shape = f":S a sh:NodeShape ; sh:targetObjectsOf :p ; {once} ."
-        (said,) = ENGINE.evaluate(f"{quad.triple} .", [shapes(shape).text], looker, timeout_s=20)
+        (said,) = ENGINE.evaluate(f"{quad.triple} .", [shapes(shape).text], looker, timeout_s=60)
         assert (said.applied, said.conforms) == (1, True)
         assert str(quad.object) in {read.pattern[2] for read in looker.reads}
     assert Quad(NamedNode("urn:s"), NamedNode("urn:p"), Literal("x")).object == Literal("x")

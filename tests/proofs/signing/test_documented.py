@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
     page = (ROOT / "docs/proofs.md").read_text(encoding="utf-8")
     section = page.partition("## Signatures")[2]
@@ -23,6 +24,7 @@ def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     places = {name: str(tmp_path / name) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    places["CORTEX_SKILL_SANDBOX__PROOF_TIMEOUT_MS"] = "60000"
     unsigned = {"CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false"}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block],
@@ -30,7 +32,7 @@ def test_the_commands_from_the_key_to_the_verifier_work(tmp_path: Path) -> None:
         env={**kept, **places, **unsigned, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     did, _, verdict = done.stdout.splitlines()[:3]

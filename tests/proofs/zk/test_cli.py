@@ -126,12 +126,16 @@ def test_a_terminal_does_not_show_the_value() -> None:
     running = subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, env=os.environ.copy())
     os.close(terminal)
     shown = b""
-    for prompt in (b"value:", b"confirmation"):
-        while prompt not in shown:
-            shown += os.read(controller, 1024)
-        os.write(controller, b"19901990\n")
-    out, _ = running.communicate(timeout=60)
-    os.close(controller)
+    try:
+        for prompt in (b"value:", b"confirmation"):
+            while prompt not in shown:
+                shown += os.read(controller, 1024)
+            os.write(controller, b"19901990\n")
+        out, _ = running.communicate(timeout=100)
+    finally:
+        running.kill()
+        running.communicate()
+        os.close(controller)
     assert running.returncode == 0
     assert out.startswith(b"pedersen:")
     assert b"1990" not in shown + out

@@ -186,7 +186,7 @@ def test_a_process_that_dies_while_it_writes_loses_nothing(store: OpeningStore) 
     store.add(YEAR)
     dying = f"import os, pathlib\npathlib.Path.replace = lambda *_: os._exit(9)\n{_ADD}"
     command = [sys.executable, "-c", dying, str(store.path.parent), str(store.key_file), "1"]
-    assert subprocess.run(command, cwd=ROOT, timeout=60).returncode == 9
+    assert subprocess.run(command, cwd=ROOT, timeout=100).returncode == 9
     assert [info.commitment for info in store.infos()] == [YEAR.commitment]
     assert store.add(Opening(2))
     assert len(store.infos()) == 2
@@ -201,7 +201,7 @@ def test_processes_and_threads_at_once_all_count(store: OpeningStore) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert [process.wait(timeout=100) for process in running] == [0, 0, 0]
     assert len(store.infos()) == 20
 
 
