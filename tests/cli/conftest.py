@@ -8,6 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_skills.cli.app import program
+from tests.patience import patient
+
+__all__ = ["patient"]
 
 MANIFEST = """\
 ---

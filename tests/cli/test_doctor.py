@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from cortex_graph import open_store
+from tests.ports import quiet_port
 
 SUBJECTS = [
     "python",
@@ -24,9 +25,7 @@ SUBJECTS = [
 @pytest.fixture
 def free_port():
     """The setting of a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
-    return {"CORTEX_CORTEX__PORT": str(number)}
+    return {"CORTEX_CORTEX__PORT": str(quiet_port())}
 
 
 def test_a_sound_installation_is_ok_line_by_line(run, store, free_port):

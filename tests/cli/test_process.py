@@ -13,6 +13,7 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import __version__
+from tests.signals import heard
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 
@@ -101,14 +102,10 @@ def test_a_reader_that_goes_away_ends_it_quietly(words, many, environment):
 
 
 def test_ctrl_c_ends_with_130_and_without_a_traceback(environment):
-    with subprocess.Popen(
-        [SCRIPT, "call", "skill_assert", "-"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with heard(signal.SIGINT):
+        process = subprocess.Popen([SCRIPT, "call", "skill_assert", "-"], env=environment, bufsize=0, **pipes)
+    with process:
         # It reads standard input when it has taken more than a pipe holds.
         process.stdin.write(b" " * 200_000)
         process.send_signal(signal.SIGINT)

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -55,8 +56,16 @@ def test_a_host_function_that_sleeps_is_left_behind_at_the_deadline():
         assert box.evaluate("quick()") == 3
 
 
-def test_a_worker_that_was_stopped_by_a_signal_is_killed_at_the_deadline(process_box, pid_of):
-    os.kill(pid_of(process_box), signal.SIGSTOP)
+def stands_still(pid: int) -> bool:
+    """Whether every thread of a process is stopped: a signal to stop reaches one after the other."""
+    stats = [stat.read_text() for stat in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
+def test_a_worker_that_was_stopped_by_a_signal_is_killed_at_the_deadline(process_box, pid_of, soon):
+    pid = pid_of(process_box)
+    os.kill(pid, signal.SIGSTOP)
+    assert soon(lambda: stands_still(pid))
     start = time.monotonic()
     with pytest.raises(SandboxTimeout):
         process_box.evaluate("1", timeout_s=0.2)
