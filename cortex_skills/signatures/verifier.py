@@ -87,6 +87,9 @@ class Verifier:
             check_own(reading.folder)
             key = self.keys.open_or_create(DEVELOPER)
             signature = sign_files(manifest, there, key, DEVELOPER, datetime.now(UTC))
+            if _unlike(signature, reading):
+                hint = "save it whole: it is looked at again after each save"
+                raise CortexError("signature_invalid", f"{manifest.name} changed while it was read", hint=hint)
             check_holds(signature, manifest.name, version_of(manifest), there, reading)
             return signature
         signature = self.signature_of(reading, there)

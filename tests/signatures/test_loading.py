@@ -323,6 +323,23 @@ def test_a_folder_that_is_being_developed_is_signed_as_it_is_read(opened: Opened
     assert not (folder / "SKILL.sig").exists()
 
 
+def test_a_save_in_the_middle_of_a_look_is_told_as_one_and_not_as_a_forgery(
+    opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = skill()
+
+    def read_meanwhile(path: Path) -> Reading:
+        reading = read_skill(path)
+        (folder / "skill.ts").write_text(CODE.replace("hello", "goodbye"))
+        return reading
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cortex_skills.loader.read_skill", read_meanwhile)
+        error = refused(opened(developing=[folder]), folder)
+    assert (error.message, error.hint[:13]) == ("probe changed while it was read", "save it whole")
+    assert opened(developing=[folder]).load(folder) == ["probe"]
+
+
 def test_only_the_folders_that_are_named_are_being_developed(opened: Opened, skill: Written) -> None:
     plugin = opened(developing=[skill("mine")])
     refused(plugin, skill("probe"), "signature_required")
