@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -32,6 +33,8 @@ _MAX_DEPTH = 16
 _MAX_MEMBERS = 500_000  # a full batch of proofs has half of that
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _MAX_PARAMETERS = 32
+_DIGITS = sys.get_int_max_str_digits()
+_TOO_LONG = "for integer string conversion"  # what Python says of more
 _INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 
@@ -114,7 +117,10 @@ def parse_json(body: bytes) -> Any:
         document = read_json(body)
     except UnicodeDecodeError:
         raise _invalid("the body is not UTF-8") from None
-    except ValueError as error:  # also an integer of more than 4,300 digits
+    except ValueError as error:
+        if _TOO_LONG in str(error):
+            hint = "give its digits as text: {value, datatype: xsd:integer's IRI}"
+            raise _invalid(f"the body holds an integer of more than {_DIGITS:,} digits", hint) from None
         raise _invalid(f"the body is not JSON: {str(error)[:200]}") from None
     _check_depth(document)
     return document

@@ -35,7 +35,7 @@ class Lane:
 
     def __init__(self, name: str, threads: int, waiting: int, *, deep: bool = False) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"cortex-{name}")
-        self._places = threads + waiting
+        self._places = self._all = threads + waiting
         self._is_closed = False
         self._beginning: Callable[[], Any] = nullcontext
         if deep:
@@ -53,12 +53,13 @@ class Lane:
         if not self._places:
             raise HttpError("server_busy", "too many requests wait already", hint="try again in a while")
         job = _Job(work, self)
+        self._places -= 1
         try:
             with self._beginning():  # the pool begins a thread as it is handed the job
                 self._pool.submit(job.run)
         except RuntimeError:  # closed
+            self.give_back(job)
             raise HttpError("server_busy", "the server is about to end", hint="try again in a while") from None
-        self._places -= 1
         try:
             return await job.answer
         except asyncio.CancelledError:
@@ -70,6 +71,11 @@ class Lane:
         """Begin nothing more; what has begun goes on."""
         self._is_closed = True
         self._pool.shutdown(wait=False)
+
+    @property
+    def taken(self) -> int:
+        """How many calls run or wait."""
+        return self._all - self._places
 
     @property
     def is_closed(self) -> bool:

@@ -51,7 +51,7 @@ def _stats(call: Call) -> Answer:
     server = {
         "version": __version__,
         "uptime_seconds": int(time.monotonic() - call.service.started),
-        "connected_clients": 0,
+        "connected_clients": sum(lane.taken for lane in call.service.lanes.values()),
     }
     return Answer(200, {"graph": {**numbers, "exact": is_exact}, "server": server, "namespace": graph.namespace})
 

@@ -173,6 +173,13 @@ def test_what_is_no_json_is_refused_and_writes_nothing(client, content):
     assert client.get("/api/v1/triples").json()["total"] == 0
 
 
+def test_an_integer_that_is_too_long_for_json_is_told_another_way(client):
+    response = raw(client, b'{"subject": "a", "predicate": "p", "object": ' + b"1" * 4301 + b"}")
+    assert response.json()["error"] == "the body holds an integer of more than 4,300 digits"
+    whole = {"value": "1" * 4301, "datatype": "http://www.w3.org/2001/XMLSchema#integer"}
+    assert client.post("/api/v1/triples", json=TRIPLE | {"object": whole}).json()["object"] == whole
+
+
 @pytest.mark.parametrize(
     "kind",
     [

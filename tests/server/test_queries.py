@@ -73,6 +73,7 @@ def test_stats_count_one_namespace(filled, namespace):
     assert body["namespace"] == namespace
     assert body["server"]["version"] == __version__
     assert body["server"]["uptime_seconds"] >= 0
+    assert body["server"]["connected_clients"] >= 1
 
 
 def test_stats_of_a_large_namespace_are_what_is_there_at_least_unless_all_is_wanted(filled, monkeypatch):
