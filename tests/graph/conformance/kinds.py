@@ -36,7 +36,7 @@ _VIRTUOSO = """
 integer-past-64-bits integer-huge integer-least integer-no-number integer-most decimal-long decimal-huge double-nan
 float-nan float-least float-infinite double-no-number boolean-no-boolean unsignedLong-most dateTime-fine
 dateTime-before-christ dateTime-far dateTime-no-date date-before-christ time time-zone duration dayTimeDuration
-yearMonthDuration gYear gYearMonth gMonthDay direction-ltr direction-rtl xmlLiteral iri-3000
+yearMonthDuration gYear gYearMonth gMonthDay gMonth gDay direction-ltr direction-rtl xmlLiteral iri-3000
 """
 
 KINDS = (

@@ -99,6 +99,8 @@ TERMS: dict[str, Literal | NamedNode] = {
     "gYear": typed("2024", "gYear"),
     "gYearMonth": typed("2024-02", "gYearMonth"),
     "gMonthDay": typed("--02-29", "gMonthDay"),
+    "gMonth": typed("--02", "gMonth"),
+    "gDay": typed("---29", "gDay"),
     "anyURI": typed("https://example.org/a b", "anyURI"),
     "base64Binary": typed("aGVsbG8=", "base64Binary"),
     "hexBinary": typed("0FB7", "hexBinary"),
