@@ -18,6 +18,9 @@ import pytest
 
 from cortex_skills.errors import CODES
 
+# A page is a dozen commands, one after the other, and whichever test comes first waits for those of the README.
+pytestmark = pytest.mark.timeout(600)
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The environment is set up already when the tests run.
@@ -35,7 +38,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     home = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
     environment = {**kept, **home, "PATH": path, "CORTEX_UNSAFE_DIRECT_LOAD": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
 
 
 def shell(lines: list[str], folder: Path) -> str:

@@ -23,9 +23,9 @@ def test_the_page_is_current() -> None:
 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cortex_skills.scanner.page"]
-    subprocess.run([*command, str(tmp_path / "scanner.md")], check=True, timeout=60)
+    subprocess.run([*command, str(tmp_path / "scanner.md")], check=True, timeout=100)
     assert (tmp_path / "scanner.md").read_text(encoding="utf-8") == page(RULES, WHOLE_FILES)
-    wrong = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    wrong = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert (wrong.returncode, wrong.stderr) == (1, "usage: python -m cortex_skills.scanner.page FILE\n")
 
 
@@ -40,6 +40,6 @@ def test_what_the_page_shows_is_what_the_command_prints(tmp_path: Path) -> None:
     (tmp_path / "verify-kyc").mkdir()
     (tmp_path / "verify-kyc" / "skill.ts").write_text('const a = 1;\n  eval("1");\n')
     command = [sys.executable, "-m", "cortex_skills", "scan", "verify-kyc"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
     (shown,) = re.findall(r"^```text\n(verify-kyc.*?)^```$", page(RULES, WHOLE_FILES), re.MULTILINE | re.DOTALL)
     assert (done.returncode, done.stdout) == (1, shown)

@@ -38,6 +38,7 @@ def without_times(output: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # each of its steps may take as long as a shell is waited for
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
 def test_the_session_goes_today_as_it_is_recorded(recorded: Cast, tmp_path: Path) -> None:
     today = played(tmp_path)

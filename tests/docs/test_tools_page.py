@@ -20,9 +20,9 @@ def test_the_page_is_current() -> None:
 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cortex_skills.tools.page"]
-    subprocess.run([*command, str(tmp_path / "tools.md")], check=True, timeout=60)
+    subprocess.run([*command, str(tmp_path / "tools.md")], check=True, timeout=100)
     assert (tmp_path / "tools.md").read_text(encoding="utf-8") == page(TOOLS.values())
-    wrong = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    wrong = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert (wrong.returncode, wrong.stderr) == (1, "usage: python -m cortex_skills.tools.page FILE\n")
 
 

@@ -11,6 +11,9 @@ import pytest
 
 from cortex_skills import Plugin, Result
 from tests.configs import config
+from tests.patience import PATIENT_MS, patient
+
+__all__ = ["patient"]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -26,7 +29,7 @@ def examples() -> Path:
 
 @pytest.fixture
 def plugin() -> Iterator[Plugin]:
-    with Plugin.open(config(), agent="a1") as plugin:
+    with Plugin.open(config(skillSandbox={"executionTimeoutMs": PATIENT_MS}), agent="a1") as plugin:
         yield plugin
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from .conftest import EXAMPLES
 
+pytestmark = pytest.mark.timeout(600)  # each command is a process, one after the other
+
 TOLD = "examples/verify-kyc/run_proofs.py"  # see test_run_proofs.py
 PROGRAMS = {"cortex-skills": [sys.executable, "-m", "cortex_skills"], "python": [sys.executable]}
 
@@ -64,7 +66,6 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)  # some thirty processes, one after the other
 def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -72,7 +73,7 @@ def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {"PATH": path, "EXAMPLE": str(EXAMPLES / "verify-kyc")}
     command = ["bash", "-euo", "pipefail", "-c", block]
-    done = subprocess.run(command, cwd=tmp_path, env=kept | settings, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(command, cwd=tmp_path, env=kept | settings, capture_output=True, text=True, timeout=500)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\nVERIFIED (bundle)\n" in done.stdout

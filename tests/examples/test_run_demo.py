@@ -12,6 +12,8 @@ from packaging.utils import canonicalize_name
 
 from cortex_graph import NamespacedGraph, open_store
 
+pytestmark = pytest.mark.timeout(400)  # the first to come waits for two runs
+
 
 def run(examples: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     script = examples / "supply-chain" / "run_demo.py"

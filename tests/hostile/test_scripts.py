@@ -64,13 +64,13 @@ def test_a_runaway_recursion_ends_as_it_must_on_a_thread_of_any_size(stack_kib: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(800)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork: each script gets a process of its own")
 @pytest.mark.parametrize("stack_bytes", [INLINE, DEEP], ids=["inline", "deep"])
 def test_a_hostile_script_ends_as_it_must_in_a_process_of_its_own(stack_bytes: int) -> None:
     def work(scripts: list[Script]) -> list[str]:
         command = [sys.executable, "-m", "tests.hostile.worker", str(stack_bytes), *(s.name for s in scripts)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=350)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=750)
         return done.stdout.splitlines()
 
     with ThreadPoolExecutor(2) as pool:

@@ -284,6 +284,7 @@ def test_what_is_not_there_is_watched_for_from_above(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)  # to make so many files takes as long as the disk takes
 def test_a_hundred_thousand_other_files_cost_nothing(hot: Plugin, skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     for number in range(100):
