@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,15 +16,32 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from cortex_skills import Config, Plugin
+from cortex_skills.server.protocol import Patience
 from tests.mcp import skills
-from tests.server.serving import Running, served
+from tests.patience import PATIENT_MS, patient
+from tests.server.serving import WAIT_S, Running, served
+
+__all__ = ["patient"]
 
 COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
 SETTINGS: dict[str, Any] = {
     "verification": {"requireSignature": False},
-    "skillSandbox": {"maxCallsPerMinute": 1000, "maxGraphQueries": 1000, "maxAssertions": 500},
+    "skillSandbox": {
+        "executionTimeoutMs": PATIENT_MS,
+        "maxCallsPerMinute": 1000,
+        "maxGraphQueries": 1000,
+        "maxAssertions": 500,
+    },
 }
+SOON_S = PATIENT_MS / 1000 - 15  # before a skill would run out of its time
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for what comes by itself, and not because a skill ran out of its time."""
+    async with asyncio.timeout(SOON_S):
+        while not is_so():
+            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -39,6 +57,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "CORTEX_STORE": str(tmp_path / "store"),
         "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
         "CORTEX_HOT_RELOAD": "true",
+        "CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": str(PATIENT_MS),
         "CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE": "1000",
         "CORTEX_SKILL_SANDBOX__MAX_ASSERTIONS": "500",
     }
@@ -54,10 +73,10 @@ def serve(tmp_path: Path, skill: Path) -> Iterator[Callable[..., Running]]:
     """Starts servers with the skill."""
     with ExitStack() as stack:
 
-        def start(**settings: Any) -> Running:
+        def start(patience: Patience | None = None, **settings: Any) -> Running:
             cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
             plugin = Plugin.open(Config(cortex=cortex, **{**SETTINGS, **settings}))
-            running = stack.enter_context(served(tmp_path, plugin=plugin))
+            running = stack.enter_context(served(tmp_path, plugin=plugin, patience=patience))
             plugin.load(skill.parent)
             return running
 
@@ -74,7 +93,7 @@ async def over_http(running: Running, token: str, *, query: str = "", **options:
     """The SDK's client at /mcp."""
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=WAIT_S, trust_env=False) as http,
         Client(streamable_http_client(f"{running.url}/mcp{query}", http_client=http), **options) as client,
     ):
         yield client

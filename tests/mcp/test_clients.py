@@ -11,7 +11,9 @@ import pytest
 from mcp import Client, MCPDeprecationWarning, MCPError, StdioServerParameters
 
 from tests.mcp import skills
-from tests.mcp.conftest import Connect
+from tests.mcp.conftest import Connect, until
+from tests.patience import queries_stop_after
+from tests.server.serving import WAIT_S
 
 STATUS = {"subject": "ada", "predicate": "hasStatus", "object": "approved"}
 ASK = {"predicate": "hasStatus", "scope": "namespace"}
@@ -19,7 +21,7 @@ MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
 
 def run(test: Any) -> None:
-    asyncio.run(asyncio.wait_for(test, 60))
+    asyncio.run(asyncio.wait_for(test, WAIT_S))
 
 
 @MODES
@@ -208,11 +210,13 @@ def test_a_client_gets_what_the_skill_logged_for_its_call_at_the_level_it_asked_
 
         async with connect(mode="legacy", logging_callback=hear) as client:
             await client.call_tool("skill_graph_query", ASK)
+            await until(lambda: len(heard) >= 2)
             assert heard == [("info", "asked about mayros:hasStatus"), ("warning", "for the tests")]
             heard.clear()
             with pytest.warns(MCPDeprecationWarning):
                 await client.set_logging_level("warning")
             await client.call_tool("skill_graph_query", ASK)
+            await until(lambda: bool(heard))
             assert heard == [("warning", "for the tests")]
 
     run(test())
@@ -231,6 +235,7 @@ def test_since_2026_a_client_gets_log_lines_only_if_the_call_asks(
         async with connect(log_level=level, logging_callback=hear) as client:
             assert client.protocol_version == "2026-07-28"
             await client.call_tool("skill_graph_query", ASK)
+            await until(lambda: len(heard) >= len(expected))
         assert heard == expected
 
     run(test())
@@ -251,4 +256,5 @@ def test_a_call_with_a_progress_token_hears_that_it_goes_on(connect: Connect, mo
         assert any(message == "skill_graph_query: at work" for _, message in heard)
         assert [progress for progress, _ in heard] == sorted({progress for progress, _ in heard})
 
-    run(test())
+    with queries_stop_after(3.0):
+        run(test())

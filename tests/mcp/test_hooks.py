@@ -8,14 +8,14 @@ from typing import Any
 from cortex_skills import CortexError
 from cortex_skills.events import AgentStart, ToolCall
 from tests.mcp.conftest import over_http
-from tests.server.serving import Running
+from tests.server.serving import WAIT_S, Running
 
 STATUS = {"subject": "ada", "predicate": "hasStatus", "object": "approved"}
 ASK = {"predicate": "hasStatus", "scope": "namespace"}
 
 
 def run(test: Any) -> None:
-    asyncio.run(asyncio.wait_for(test, 60))
+    asyncio.run(asyncio.wait_for(test, WAIT_S))
 
 
 def test_an_agent_that_asks_for_the_context_starts(running: Running) -> None:

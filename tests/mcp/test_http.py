@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from mcp import MCPError
 
 from cortex_skills.server.mcp import door as doors
 from cortex_skills.server.mcp.server import AT_ONCE
+from cortex_skills.server.protocol import Patience
 from tests.mcp import skills
-from tests.mcp.conftest import over_http
+from tests.mcp.conftest import over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run
-from tests.mcp.test_life import FOREVER, until
-from tests.server.serving import Running, talk
+from tests.mcp.test_life import FOREVER
+from tests.server.serving import WAIT_S, Running, talk
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 INITIALIZE = {
@@ -171,9 +173,9 @@ def test_a_session_that_is_not_used_ends(running: Running, monkeypatch: pytest.M
     monkeypatch.setattr(doors, "IDLE_S", 0.2)
     client = running.client("of-the-host")
     session = opened(client)
-    until = time.monotonic() + 30
+    end = time.monotonic() + WAIT_S
     while client.post("/mcp", json=PING, headers=session).status_code != 404:
-        assert time.monotonic() < until
+        assert time.monotonic() < end
         threading.Event().wait(0.5)
 
 
@@ -187,7 +189,7 @@ def test_a_stream_ends_when_its_token_is_revoked(running: Running, monkeypatch: 
 
 
 def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running]) -> None:
-    running = serve()
+    running = serve(patience=Patience(shutdown_s=600))
     client = running.client("of-the-host")
     session = opened(client)
     ended = threading.Event()
@@ -202,20 +204,19 @@ def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running])
     begun = threading.Event()
     listening = threading.Thread(target=listen)
     listening.start()
-    assert begun.wait(30)
+    assert begun.wait(WAIT_S)
     running.end()
-    assert ended.wait(10)  # well before the time that a request under way is given
-    listening.join(30)
+    assert ended.wait(WAIT_S)  # well before the time that a request under way is given
+    listening.join(WAIT_S)
 
 
 def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -> None:
-    running = serve()
+    running = serve(patience=Patience(shutdown_s=600))
 
     async def test() -> None:
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
             running.end()
-            async with asyncio.timeout(10):
-                assert [event async for event in changes] == []
+            assert [event async for event in changes] == []
 
     run(test())
 
@@ -239,17 +240,25 @@ def test_a_token_that_has_many_calls_at_work_leaves_threads_for_others(running: 
 
 def test_a_stream_outlives_the_patience_of_the_server(tmp_path: Any, skill: Any) -> None:
     from cortex_skills import Config, Plugin
-    from cortex_skills.server.protocol import Patience
     from tests.mcp.conftest import SETTINGS
     from tests.server.serving import served
 
-    patience = Patience(head_s=0.4, stall_s=0.4, idle_s=1)
+    patience = Patience(head_s=0.8, stall_s=0.8, idle_s=1)
     cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
     with served(tmp_path, patience=patience, plugin=Plugin.open(Config(cortex=cortex, **SETTINGS))) as running:
-        client = running.client("of-the-host")
-        session = opened(client)
-        with client.stream("GET", "/mcp", headers=session) as stream:
-            threading.Event().wait(1.5)
+
+        def attempt(session: dict[str, str] | None, stack: ExitStack) -> dict[str, str] | httpx.Response | None:
+            """A session, or the stream of one; None where this machine is too slow for so hasty a server."""
+            try:
+                client = running.client("of-the-host")
+                return stack.enter_context(client.stream("GET", "/mcp", headers=session)) if session else opened(client)
+            except httpx.TransportError:
+                return None
+
+        with ExitStack() as stack:
+            session = next(found for found in (attempt(None, stack) for _ in range(10)) if found)
+            stream = next(found for found in (attempt(session, stack) for _ in range(10)) if found)
+            threading.Event().wait(2.0)
             running.plugin.load(skill)
             line = next(line for line in stream.iter_lines() if "list_changed" in line)
         assert "notifications/tools/list_changed" in line

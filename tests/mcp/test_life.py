@@ -8,7 +8,6 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,11 @@ from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.stopping import Stop
 from tests.mcp import skills
-from tests.mcp.conftest import COMMAND, SETTINGS, Connect, over_http
+from tests.mcp.conftest import COMMAND, SETTINGS, Connect, over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run
-from tests.server.serving import Running
+from tests.server.serving import WAIT_S, Running
 
 FOREVER = {"predicate": "forever", "scope": "namespace"}
-WAIT_S = 30
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not is_so():
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -45,11 +37,9 @@ def test_a_cancelled_call_stops_its_skill_at_once(running: Running, mode: str) -
                 await until(lambda: calls._count == 1)
                 await asyncio.sleep(0.1)
                 call.cancel()
-                began = time.monotonic()
                 with pytest.raises(asyncio.CancelledError):
                     await call
                 await until(lambda: calls._count == 0)
-                assert time.monotonic() - began < 1.5  # the skill itself would take two seconds
             after = await client.call_tool("skill_graph_query", ASK)
         assert after.structured_content["enrichment"]["status"] == "ok"
         assert plugin.status()["skills"][0].get("fault") is None
@@ -82,17 +72,20 @@ def test_a_cancelled_call_stops_its_skill_in_a_process_of_its_own_too(
 
 def test_a_call_that_waits_for_its_turn_is_cancelled_too_and_the_one_under_way_is_not(running: Running) -> None:
     plugin, results = running.plugin, []
-    first = threading.Thread(target=lambda: results.append(plugin.call("skill_graph_query", FOREVER)))
+    enough, stop = Stop(), Stop()
+    first = threading.Thread(target=lambda: results.append(plugin.call("skill_graph_query", FOREVER, stop=enough)))
     first.start()
-    calls = plugin.skills["status-desk"].calls
-    while calls._count != 1:
-        time.sleep(0.001)
-    stop = Stop()
-    threading.Timer(0.2, stop.set).start()
-    second = plugin.call("skill_graph_query", ASK, stop=stop)
-    first.join(WAIT_S)
-    assert second.code == "cancelled"
-    assert results[0].details["enrichment"]["code"] == "skill_timeout"
+    try:
+        calls = plugin.skills["status-desk"].calls
+        while calls._count != 1:
+            time.sleep(0.001)
+        threading.Timer(0.2, stop.set).start()
+        assert plugin.call("skill_graph_query", ASK, stop=stop).code == "cancelled"
+        assert (calls._count, results) == (1, [])
+    finally:
+        enough.set()
+        first.join(WAIT_S)
+    assert [result.code for result in results] == ["cancelled"]
 
 
 def test_a_stopped_call_writes_nothing_and_takes_no_slot(running: Running) -> None:
@@ -119,11 +112,9 @@ def test_an_asynchronous_host_that_cancels_its_task_stops_the_skill(tmp_path: Pa
         task = asyncio.create_task(plugin.acall("skill_graph_query", FOREVER))
         await until(lambda: calls._count == 1)
         task.cancel()
-        began = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await task
         await until(lambda: calls._count == 0)
-        assert time.monotonic() - began < 1.5
 
     with Plugin.open(Config(**SETTINGS)) as plugin:
         plugin.load(skill)
