@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 # Default-ignorable and blank characters that Unicode nevertheless calls printable.
@@ -34,7 +35,7 @@ def json_text(value: Any) -> str:
     if written.isascii() and written.isprintable():
         # Of what is plainly visible in ASCII, markup alone is escaped.
         return written.translate(_MARKUP) if "<" in written or ">" in written or "&" in written else written
-    if all(map(_is_visible, set(_UNUSUAL.findall(written)))):
+    if all(map(_is_shown_as_it_is, set(written))):
         return written
     return _UNUSUAL.sub(_escape_markup, written)
 
@@ -65,6 +66,11 @@ def _escape_markup(match: re.Match[str]) -> str:
 
 def _is_visible(char: str) -> bool:
     return char.isprintable() and not _ALWAYS_ESCAPED.match(char)
+
+
+@lru_cache(maxsize=4096)
+def _is_shown_as_it_is(char: str) -> bool:
+    return _UNUSUAL.match(char) is None or _is_visible(char)
 
 
 def _escape_hidden(match: re.Match[str]) -> str:

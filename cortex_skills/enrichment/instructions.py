@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cortex_skills.enrichment.detecting import Screen
 
 ROUNDS = 6
+_FEW = 4  # pieces, which are judged sooner than looked at together
 
 
 def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
@@ -128,14 +129,20 @@ class _Walk:
 
     def _together(self, members: list[Member]) -> str | None:
         """The kind of instruction that members say when they are read one after the other."""
-        from cortex_skills.enrichment.detecting import detect
+        from cortex_skills.enrichment.detecting import Screen, detect
 
         pieces: list[Piece] = []
         for key, item in members:
             if type(key) is str and key not in self._quotations:
                 pieces.append((True, key))
             pieces += said(item, self._quotations)
-        kinds = map(detect, joined(pieces))
+        judge: Callable[[str], str | None] = detect
+        if len(pieces) > _FEW:
+            screen = Screen(runs(pieces))
+            if screen.clears_all:
+                return None
+            judge = screen.kind
+        kinds = map(judge, joined(pieces))
         return next((kind for kind in kinds if kind is not None), None)
 
     @staticmethod

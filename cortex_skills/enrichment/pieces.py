@@ -61,10 +61,20 @@ def runs(pieces: Sequence[Piece]) -> list[str]:
     """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
     values, sentences = _values_and_sentences(pieces)
     found = ["\n".join(sentences), "\n".join({piece for is_key, piece in pieces if is_key and is_word(piece)})]
-    if len(sentences) > len(values) and not all(map(_is_whole, values)):
-        found.append("\n".join(values))
+    if len(sentences) > len(values):
+        found.append("\n".join(_unfinished(values)))
     found += _turns(values), _turns(sentences), *_run_together(pieces)
     return list(dict.fromkeys(filter(None, found)))
+
+
+def _unfinished(pieces: list[str]) -> Iterator[str]:
+    """The pieces that do not end as a sentence does, and those that follow one."""
+    follows = False
+    for piece in pieces:
+        is_unfinished = not _is_whole(piece)
+        if is_unfinished or follows:
+            yield piece
+        follows = is_unfinished
 
 
 def is_word(piece: str) -> bool:

@@ -45,13 +45,16 @@ CODED = "|".join(
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
 _NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
-_GROUP_ENDS = re.compile(r"[\s\"',.;:|]+")
+_GROUP_ENDS = "\"',.;:|"
 _THREE_ALIKE = b"\1\1"  # each is like the next one
 _ALPHABET = re.compile("[A-Za-z0-9+/=_-]+")
 _ROT47 = {code: 33 + (code + 14) % 94 for code in range(33, 127)}
+_NO_WORD_BEFORE, _NO_WORD_BEHIND = r"(?<![^\s'\",])", r"(?!\S)"
 _ROT47_WORDS = re.compile(
-    r"(?<![^\s'\",])(?:E96[>C]?|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|@E96C|ECFDE|H9@|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E"
-    r"|2\?DH6C|7C@>)(?!\S)"
+    f"{_NO_WORD_BEFORE}"
+    r"(?:E96[>C]?|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|@E96C|ECFDE|H9@|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E"
+    r"|2\?DH6C|7C@>)"
+    f"{_NO_WORD_BEHIND}"
 )
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
@@ -89,7 +92,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
     for run in _put_together(text):
         for plain in _based(run):
             yield Decoded(plain, False)
-    if len(_ROT47_WORDS.findall(text)) > 1:
+    if _rot47().search(encoded) and len(_ROT47_WORDS.findall(text)) > 1:
         yield Decoded(text.translate(_ROT47), False)
 
 
@@ -112,6 +115,12 @@ def _patterns() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
             (r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}", numerals.morse, False),
         )
     )
+
+
+@cache
+def _rot47() -> Any:
+    """The words of rot47, without what must not stand beside them."""
+    return re2.compile(_ROT47_WORDS.pattern.removeprefix(_NO_WORD_BEFORE).removesuffix(_NO_WORD_BEHIND))
 
 
 @cache
@@ -150,22 +159,21 @@ def _based(run: str) -> Iterator[str]:
 
 def _put_together(text: str) -> Iterator[str]:
     """Runs that were broken into groups of one length, of which only the last may be shorter."""
-    pieces = [*_GROUP_ENDS.split(text), ""]
+    for end in _GROUP_ENDS:
+        text = text.replace(end, " ")
+    pieces = [*text.split(), ""]
     sizes = list(map(len, pieces))
-    if _THREE_ALIKE not in bytes(map(eq, sizes, sizes[1:])):
-        return
-    end = 0
-    for size, same in groupby(pieces, len):
-        of_one_size = list(same)
-        start, end = end, end + len(of_one_size)
-        if len(of_one_size) < _GROUPS or not 1 < size <= _LONGEST_GROUP:
-            continue
-        for fits, group in groupby(of_one_size, _is_of_alphabet):
-            whole = list(group)
-            start += len(whole)
-            if fits and len(whole) >= _GROUPS:
-                rest = pieces[start]
-                yield "".join(whole) + (rest if len(rest) < size and _is_of_alphabet(rest) else "")
+    alike = bytes(map(eq, sizes, sizes[1:]))
+    behind = 0
+    while (start := alike.find(_THREE_ALIKE, behind)) >= 0:
+        behind = alike.find(0, start) + 1
+        if 1 < sizes[start] <= _LONGEST_GROUP:
+            for fits, group in groupby(pieces[start:behind], _is_of_alphabet):
+                whole = list(group)
+                start += len(whole)
+                if fits and len(whole) >= _GROUPS:
+                    rest = pieces[start]
+                    yield "".join(whole) + (rest if len(rest) < len(whole[0]) and _is_of_alphabet(rest) else "")
 
 
 def _is_of_alphabet(piece: str) -> bool:

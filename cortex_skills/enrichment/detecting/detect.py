@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import cache, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import necessary, reading, rules
@@ -30,6 +30,7 @@ from cortex_skills.enrichment.detecting.shapes import (
     EVERYTHING,
     LETTERS,
     LONG,
+    SIGNS,
     TURN,
     TURNED,
     WORDS,
@@ -48,10 +49,10 @@ _ANSI = re.compile("\x1b\\[[0-9;]{0,20}[a-zA-Z]")
 _CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
 _DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
 _ASCII = "".join(map(chr, range(128)))
-_LEET = tuple(_ASCII.translate(str.maketrans("013457@$!|89", letters)) for letters in ("oieastasilbg", "oleastaslibg"))
+LEET = tuple(_ASCII.translate(str.maketrans("013457@$!|89", letters)) for letters in ("oieastasilbg", "oleastaslibg"))
 _LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,6}){5,}\w\b")
 _BREAKS = "-.*_/|·"
-_BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
+BROKEN_WORD = re.compile(r"[^\W\d_][-.*_/|·][^\W\d_]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
 _DOUBLED = re.compile(r"([a-z])\1+")
@@ -64,12 +65,12 @@ _WORK = re.compile(
     r"roman|lied|chanson|canci[oó]n|canzone|pel[ií]cula|serie|romance|romanzo|disco)\b"
 )
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
-_FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
+FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_HYPHENS = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+HYPHENS = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-_HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
+HUMPS, _WORD, _RARE, _PAIR = 3, 12, 18, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 _SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
@@ -115,7 +116,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
     kind = _squeezed(text, plain, doubts)
     if kind is not None or depth == 0:
         return kind
-    for plain, is_disguise in decoded(text, bool(doubts & CODE)):
+    for plain, is_disguise in decoded(text, bool(doubts & CODE)) if doubts & (CODE | SIGNS) else ():
         left[0] -= 1
         if left[0] < 0:
             return None
@@ -143,7 +144,7 @@ def is_hidden(text: str) -> bool:
 
 def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
     kind, signs = seen_in(view)
-    if kind is not None or (view.isascii() and not necessary.may_say(view, signs)):
+    if kind is not None or not necessary.may_say(view, signs):
         return kind
     return rules.judge(reading.sentences(view), signs, is_title)
 
@@ -151,29 +152,27 @@ def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
 def _views(text: str, folded: str, plain: str, doubts: int) -> Iterator[str]:
     """The text as it may be meant to be read; as it is written first, then as it looks."""
     is_ascii = plain.isascii() and text.isascii()
-    if folded != plain:
-        yield folded
     if doubts & WORDS:
+        if folded != plain:
+            yield folded
         yield plain
-    if doubts & DIGITS and len(_DIGIT_IN_WORD.findall(plain)) >= 2:
-        yield from (plain.translate(table) for table in _LEET)
+    if doubts & DIGITS and has_digits(plain):
+        yield from (plain.translate(table) for table in LEET)
     if doubts & TURNED:
         yield from _turned(text, plain)
     if doubts & BACKWARDS and ends_first(text, plain):
         yield " ".join(reversed(plain.split()))
     if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
         yield plain.replace("\n", " ")
-    if not is_ascii and _TURNED.search(text):
+    if doubts & TURNED and not is_ascii and _TURNED.search(text):
         yield fold(_TURNED.sub("\n", text))
     if doubts & BREAKS and is_hyphenated(plain):
-        yield _HYPHENS.sub("", plain)
+        yield without_hyphens(plain)
     if doubts & LETTERS and _LETTER_BY_LETTER.search(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain)
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
     if doubts & DOUBLES and is_doubled(plain):
-        # What is no word when it is written right may be one of another language.
-        single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
-        yield " ".join(known.get(word, word) for word in single.split())
+        yield without_doubles(plain)
 
 
 def _turned(text: str, plain: str) -> Iterator[str]:
@@ -195,45 +194,77 @@ def ends_first(text: str, plain: str) -> bool:
     """Whether a text begins as a sentence ends, or ends as one begins."""
     if plain.count(" ") < _PAIR:
         return False
-    return _FIRST_ENDS.match(text) is not None or (text[:1].islower() and text.split()[-1][0].isupper())
+    return FIRST_ENDS.match(text) is not None or (text[:1].islower() and text.split()[-1][0].isupper())
+
+
+def has_digits(plain: str) -> bool:
+    """Whether some digits stand in words."""
+    return len(_DIGIT_IN_WORD.findall(plain)) >= _PAIR
+
+
+def without_doubles(plain: str) -> str:
+    """A text whose doubled letters are one each, but for those of words that are known."""
+    # What is no word when it is written right may be one of another language.
+    single, known = _DOUBLED.sub(r"\1", plain), _without_doubles()
+    return " ".join([known.get(word, word) for word in single.split()])
+
+
+def without_hyphens(plain: str) -> str:
+    """A text in which words with hyphens between them are one."""
+    return HYPHENS.sub("", plain)
+
+
+def humps(text: str) -> int:
+    """How often a word begins with a capital within what is written as one."""
+    return len(_CAMEL.findall(text))
+
+
+def humps_apart(text: str) -> str:
+    """A text whose words are apart where they begin with capitals, folded."""
+    return fold(_CAMEL.sub(" ", text))
 
 
 def is_doubled(plain: str) -> bool:
     """Whether letters are doubled more often than in words."""
     at_most = doubled_letters(plain.encode("utf-8", "replace")).count(0)
-    if at_most < _HUMPS or (at_most * _RARE <= len(plain) and not _DOUBLED_FIRST.search(plain)):
+    if at_most < HUMPS or (at_most * _RARE <= len(plain) and not _DOUBLED_FIRST.search(plain)):
         return False
     doubled = len(_DOUBLED.findall(plain))
-    return doubled >= _HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain) is not None)
+    return doubled >= HUMPS and (doubled * _RARE > len(plain) or _DOUBLED_FIRST.search(plain) is not None)
 
 
 def is_hyphenated(plain: str) -> bool:
     """Whether some words stand with hyphens between them."""
-    return plain.count("-") >= _HUMPS and len(_HYPHENS.findall(plain)) >= _HUMPS
+    return plain.count("-") >= HUMPS and len(HYPHENS.findall(plain)) >= HUMPS
 
 
 def _squeezed(text: str, plain: str, doubts: int) -> str | None:
     """The kind of a text whose words were broken up, or run together."""
-    if doubts & CAMEL and len(_CAMEL.findall(text)) >= _HUMPS:
-        apart = fold(_CAMEL.sub(" ", text))
-        may_say = not apart.isascii() or necessary.may_say(apart, 0)
-        kind = rules.judge(reading.sentences(apart)) if may_say else None
+    if doubts & CAMEL and humps(text) >= HUMPS:
+        apart = humps_apart(text)
+        kind = rules.judge(reading.sentences(apart)) if necessary.may_say(apart, 0) else None
         if kind is not None:
             return kind
     spans = [match.group() for shape, pattern in _SPANS if doubts & shape for match in pattern.finditer(plain)]
     if doubts & BREAKS and is_broken(plain):
         spans.append(plain)
-    for span in spans:
-        kind = rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))
-        if kind is not None:
-            return kind
-    return None
+    return next((kind for kind in map(_run_together, spans) if kind is not None), None)
+
+
+def long_words_say(plain: str) -> bool:
+    """Whether words that are written as one say an instruction."""
+    return any(_run_together(match.group()) is not None for match in _LONG_WORD.finditer(plain))
+
+
+@lru_cache(maxsize=1024)
+def _run_together(span: str) -> str | None:
+    return rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))
 
 
 def is_broken(plain: str) -> bool:
     """Whether what breaks words stands in them more often than in names of files and the like."""
     many = sum(map(plain.count, _BREAKS)) * _WORD > len(plain)
-    return many and len(_BROKEN_WORD.findall(plain)) * _WORD > len(plain)
+    return many and len(BROKEN_WORD.findall(plain)) * _WORD > len(plain)
 
 
 @cache
@@ -253,6 +284,11 @@ def _rotated() -> frozenset[str]:
 def _reversed() -> frozenset[str]:
     words = _english()
     return frozenset(word[::-1] for word in words) - words
+
+
+def may_be_turned(words: Set[str]) -> bool:
+    """Whether a text may be turned, either way, in which these are all of `turned_words`."""
+    return max(len(words & _rotated()), len(words & _reversed())) >= _PAIR or any(ciphers_of(words))
 
 
 @cache

@@ -55,6 +55,8 @@ def unescaped(text: str) -> Unescaped:
         plain = html.unescape(text)
         letters = len(_latin_entities().findall(text)) if plain != text else 0
         text = plain
+    if not escape().search(text):
+        return Unescaped(text, letters)
 
     def meaning(match: Any) -> str:
         nonlocal letters
@@ -64,7 +66,7 @@ def unescaped(text: str) -> Unescaped:
         letters += sum(char.isascii() and char.isalpha() for char in meant)
         return meant
 
-    return Unescaped(_pattern().sub(meaning, text), letters)
+    return Unescaped(escape().sub(meaning, text), letters)
 
 
 def _meaning(way: int, run: str) -> str:
@@ -91,7 +93,8 @@ def _utf7(run: str) -> str:
 
 
 @cache
-def _pattern() -> Any:
+def escape() -> Any:
+    """A run of letters written in any of the ways."""
     return re2.compile("|".join(f"({way})" for way in _WAYS))
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
 from importlib.resources import files
 from typing import Any
 
 _REMEMBERED = 1 << 14
-# Of so few characters, each is looked up once.
+# So few characters are replaced one after the other.
 _FEW = 64
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
@@ -45,30 +45,50 @@ _CLASSES = _Classes()
 _DECOMPOSED = _Classes(zip(map(ord, "’‘“”„«»ıłø"), "''" + '"' * 5 + "ilo", strict=True))
 
 
-def fold(text: str) -> str:
-    """`text` in plain lower-case letters."""
+def fold(text: str, signs: Set[str] | None = None) -> str:
+    """`text` in plain lower-case letters.
+
+    Args:
+        text: any text.
+        signs: all its characters, when they are known.
+
+    """
     if text.isascii():
         is_plain = text.isprintable() or text.replace("\n", "").isprintable()
         return text.lower() if is_plain else text.lower().translate(_CLASSES)
+    if signs is None:
+        signs = set(text)
     if not text.isprintable() or not _FILLERS.isdisjoint(text):
         # Fillers decompose into letters of their own, so they go first.
-        text = text.translate(_CLASSES)
-    bare = _translated(unicodedata.normalize("NFKD", text).casefold(), _DECOMPOSED)
+        text = _translated(text, signs, _CLASSES)
+    bare = _translated(decomposed(text), signs_of(signs, decomposed), _DECOMPOSED)
     return bare if bare.isascii() else unicodedata.normalize("NFC", bare)
 
 
-def _translated(text: str, table: Mapping[int, Any]) -> str:
+def signs_of(signs: Set[str], read: Callable[[str], str]) -> set[str]:
+    """The characters of a text that is read in a way, where all its characters are known before."""
+    return set(read("\n".join(signs)))
+
+
+def decomposed(text: str) -> str:
+    """`text` in compatibility forms, without case."""
+    return unicodedata.normalize("NFKD", text).casefold()
+
+
+def _translated(text: str, signs: Set[str], table: Mapping[int, Any]) -> str:
     """What `text.translate` gives, where no character that is put in place of others has another put in its place."""
-    different = set(text)
-    if len(different) > _FEW:
-        return text.translate(table)
-    for char in different:
+    others = []
+    for sign in signs:
         try:
-            meant = table[ord(char)]
+            meant = table[ord(sign)]
         except KeyError:
             continue
-        if meant != ord(char):
-            text = text.replace(char, meant or "")
+        if meant != ord(sign):
+            others.append((sign, meant or ""))
+    if len(others) > _FEW:
+        return text.translate(table)
+    for sign, meant in others:
+        text = text.replace(sign, meant)
     return text
 
 
@@ -85,6 +105,14 @@ class _LookAlikes(dict[int, str]):
 _LOOK_ALIKES = _LookAlikes()
 
 
-def look_alike(folded: str) -> str:
-    """A folded text with every letter that looks like a Latin one as that one."""
-    return folded if folded.isascii() else _translated(folded, _LOOK_ALIKES.ready())
+def look_alike(folded: str, signs: Set[str] | None = None) -> str:
+    """A folded text with every letter that looks like a Latin one as that one.
+
+    Args:
+        folded: the text.
+        signs: all its characters, when they are known.
+
+    """
+    if folded.isascii():
+        return folded
+    return _translated(folded, set(folded) if signs is None else signs, _LOOK_ALIKES.ready())

@@ -1,17 +1,19 @@
 """What a text must hold before any rule can hold in it, asked of all rules at once.
 
 Rules kept here:
-- a rule needs its head, a category of each of its groups, and one of its signs, wherever they stand in the text;
+- a rule needs its head, a category of each of its groups, and one of its signs, near each other in one sentence;
 - which rules have a group filled is a row of bits, one row after the other in one number: what a word fills is such a
   number, what a text fills is the sum (by bits) of its words', and a few shifts tell whether a rule has all its groups;
-- words are taken as they follow each other, whatever stands between them, so that no phrase is missed; ASCII alone.
+- a part is what stands between two sure ends of sentences; its words are taken as they follow each other, whatever
+  stands between them, so that no phrase is missed; of a long part, so many words at once as a rule looks at;
+- words are bytes (UTF-8), so that a text is taken apart at once; what each fills is remembered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cache, partial, reduce
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache, partial, reduce
 from itertools import pairwise
 from operator import or_
 
@@ -19,54 +21,148 @@ from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.rules import RULES, Rule
 
 _SIGNS = 5  # the row behind the head and four needs
-# What surely ends a sentence.
-_END = re.compile(r"[.!?]\s|[;|]")
-_QUOTE = '"'  # a word, too: rules ask for it
-_NO_WORD = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _ALL = (1 << len(RULES)) - 1
 _ONE, _TWO, _THREE = (rows * len(RULES) for rows in (1, 2, 3))
+# As many words as a rule looks at, at most.
+_REACH = max(rule.back + rule.ahead for rule in RULES) + 1
+_REMEMBERED, _LONG_PART = 1 << 15, 1 << 10
+
+# Between the words of what was taken apart: the end of a sentence, of a line.
+END, LINE = b"\x02", b"\x03"
+_LINE_APART, _QUOTE_APART = b" \x03 ", b' " '
+_STOP = b"\x04"  # the end of a sentence in a language without blanks
+_QUOTE = b'"'  # a word, too: rules ask for it
+_SPLIT = re.compile(r"[.!?]\s|[;|…。؟।]")
+_MARKED = {";": 2, "|": 2, "\n": 3, '"': 34, "\x02": 2, "\x04": 4}
+_WORDS = bytes.maketrans(
+    bytes(code for code in range(128) if not chr(code).isalnum()),
+    bytes(_MARKED.get(chr(code), 32) for code in range(128) if not chr(code).isalnum()),
+)
+_ENDS = tuple((end + blank, END + blank) for end in (b".", b"!", b"?") for blank in (b" ", b"\n"))
+_SIGNS_ELSEWHERE = {**dict.fromkeys("…؟।", ";"), **dict.fromkeys("「『", '"'), "。": "\x04"}
+# The end of a sentence beside a language without blanks is none when nothing that counts stands between them.
+_UNSPACED_BEFORE = re.compile(b"([\xe0-\xef][\x80-\xbf]{2}[ \x03]*)\x02")
+_UNSPACED = re.compile(b"[\xe0-\xef]")
+_UNSPACED_BEHIND = re.compile(b"\x02([ \x03]*[\xe0-\xef])")
 
 
-def may_say(plain: str, signs: int) -> bool:
+def may_say(folded: str, signs: int) -> bool:
     """Whether a rule may hold in a folded text with these signs."""
-    words = words_of(plain)
-    filled = filled_by_each(words)
-    add_phrases(filled, words)
-    return may_hold(reduce(or_, filled.values(), filled_from_the_start(signs)))
+    start = filled_from_the_start(signs)
+    return any(part_may_say(part, start) for part in taken_apart(folded))
 
 
-def sentence_may_say(plain: str, filled: Mapping[str, int], start: int) -> bool:
-    """The same, of one sentence at least, where it is known what each word fills, and what is filled without one."""
-    return any(may_hold(reduce(or_, map(filled.__getitem__, words_of(part)), start)) for part in _END.split(plain))
+def part_may_say(part: bytes, start: int) -> bool:
+    """Whether a rule may hold in a part, where it is known what is filled without a word."""
+    return _part_may_say(part, start) if len(part) <= _LONG_PART else _part_may_say.__wrapped__(part, start)
 
 
-def words_of(plain: str) -> list[str]:
-    """The words of a folded text as `reading` sees them, without what stands between them."""
-    text = plain.replace("n't", " not") if "n't" in plain else plain
-    words = text.translate(_NO_WORD).split()
-    return [*words, _QUOTE] if _QUOTE in text else words
+@lru_cache(maxsize=1024)
+def _part_may_say(part: bytes, start: int) -> bool:
+    words = part.split()
+    # Most words fill nothing.
+    filled = reduce(or_, filter(None, map(_FILLED.__getitem__, words)), start)
+    known = _pairs()
+    for pair in _all_pairs().intersection(pairwise(words)):
+        for others, fills in known[pair]:
+            if not others or others in b" %b " % b" ".join(words):
+                filled |= fills
+    return may_hold(filled)
 
 
-def filled_by_each(words: list[str]) -> dict[str, int]:
-    """What each of some words fills."""
-    distinct = list(dict.fromkeys(words))
-    return dict(zip(distinct, map(filled_by, reading.known_words().row(distinct)), strict=True))
+def sentences(folded: str) -> list[str]:
+    """The parts of a folded text with what stands between their words; not of a language without blanks."""
+    return _SPLIT.split(folded)
 
 
-def add_phrases(filled: dict[str, int], words: list[str]) -> None:
-    """Let the first word of each phrase that stands in a row of words fill what the phrase fills."""
-    spaced = ""
-    for first, second in _pairs().intersection(pairwise(words)):
-        spaced = spaced or f" {' '.join(words)} "
-        for others, _, categories in reading.known_words().phrases[first][second]:
-            if not others or (filled.keys() >= set(others) and f" {' '.join((first, second, *others))} " in spaced):
-                filled[first] |= filled_by(categories)
+def taken_apart(folded: str, signs: Iterable[str] | None = None) -> list[bytes]:
+    """The parts of a folded text as `reading` sees them: the words and `LINE`s of each, blanks between them.
+
+    Args:
+        folded: the text.
+        signs: all its characters, when they are known.
+
+    """
+    is_unspaced = not folded.isascii() and reading.is_unspaced(folded)
+    if folded.isascii():
+        stream = folded.encode()
+    else:
+        spaced = reading.unspaced_apart(folded) if is_unspaced else folded
+        stream = _plain_marks(spaced, set(folded) if signs is None else signs).encode("utf-8", "replace")
+    if b"n't" in stream:
+        stream = stream.replace(b"n't", b" not")
+    for end, marked in _ENDS:
+        if end in stream:
+            stream = stream.replace(end, marked)
+    stream = stream.translate(_WORDS)
+    if is_unspaced:
+        stream = _UNSPACED_BEHIND.sub(rb" \1", _UNSPACED_BEFORE.sub(rb"\1 ", stream))
+    stream = stream.replace(LINE, _LINE_APART).replace(_STOP, END)
+    if _QUOTE in stream:
+        stream = stream.replace(_QUOTE, _QUOTE_APART)
+    return stream.split(END)
+
+
+def _plain_marks(folded: str, signs: Iterable[str]) -> str:
+    """A folded text in which each sign beyond ASCII is one of ASCII that means as much."""
+    for char in signs:
+        if not char.isascii() and not char.isalnum():
+            folded = folded.replace(char, _SIGNS_ELSEWHERE.get(char, " "))
+    return folded
+
+
+class _Filled(dict[bytes, int]):
+    """What each word fills, worked out when it is first met."""
+
+    def __missing__(self, word: bytes) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        filled = self[word] = _filled_by_word(word.decode("utf-8", "replace"))
+        return filled
+
+
+_FILLED = _Filled()
+
+
+def _filled_by_word(word: str) -> int:
+    if word.isascii() or not reading.is_unspaced(word):
+        return filled_by(reading.known_words().of(word))
+    return reduce(or_, map(filled_by, reading.categories_within(word)), 0)
 
 
 @cache
-def _pairs() -> frozenset[tuple[str, str]]:
-    """The first two words of all phrases."""
-    return frozenset((first, second) for first, more in reading.known_words().phrases.items() for second in more)
+def _all_pairs() -> frozenset[tuple[bytes, bytes]]:
+    return frozenset(_pairs())
+
+
+@cache
+def _pairs() -> dict[tuple[bytes, bytes], list[tuple[bytes, int]]]:
+    """By the first two words of all phrases: the whole of those that have more, and what they fill."""
+    found: dict[tuple[bytes, bytes], list[tuple[bytes, int]]] = {}
+    for first, more in reading.known_words().phrases.items():
+        for second, phrases in more.items():
+            found[first.encode(), second.encode()] = [
+                (f" {' '.join((first, second, *others))} ".encode() if others else b"", filled_by(categories))
+                for others, _, categories in phrases
+            ]
+    return found
+
+
+def near(part: bytes, says: Callable[[bytes], bool]) -> Iterator[tuple[int, int]]:
+    """Ranges of the lines of a part, in one of which is whatever a rule that holds looks at: the first and the last."""
+    words = part.split()
+    # Of a language without blanks, a word here may be many, or none.
+    if len(words) <= 2 * _REACH or _UNSPACED.search(part):
+        yield 0, words.count(LINE)
+        return
+    places = [place for place, word in enumerate(words) if word != LINE]
+    number = at = 0
+    for first in range(0, max(len(places) - _REACH, 1), _REACH):
+        begin, end = places[first], places[min(first + 2 * _REACH, len(places)) - 1] + 1
+        number += words[at:begin].count(LINE)
+        at = begin
+        if says(b" ".join(words[begin:end])):
+            yield number, number + words[begin:end].count(LINE)
 
 
 def may_hold(filled: int) -> bool:

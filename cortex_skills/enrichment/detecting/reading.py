@@ -72,13 +72,26 @@ class Sentence:
     def placed(self) -> list[int]:
         """The categories of the words in their places; verbs that only name something are none."""
         tokens, row = self.tokens, self.row[:]
-        order_seen = False
+        order_seen, leads = False, self._leads()
         for place, mask in enumerate(row):
             if mask & PLAIN and mask & VERBS:
-                mask = _placed(mask, tokens, row, place, order_seen)
+                mask = _placed(mask, tokens, row, place, order_seen, leads)
                 order_seen = order_seen or bool(mask & ORDER)
                 row[place] = mask & ~PLAIN
         return row
+
+    def _leads(self) -> bool:
+        """Whether it begins as one whose order stands behind a comma."""
+        return bool(self.tokens) and self.tokens[0] in _LEADING
+
+
+class SomeLines(Sentence):
+    """A sentence of which some lines may be missing: a verb may give an order in it when it may without them."""
+
+    __slots__ = ()
+
+    def _leads(self) -> bool:
+        return any(token in _LEADING for token in self.tokens)
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -117,7 +130,7 @@ def _add_phrases(tokens: list[str], row: list[int], known: Lexicon) -> None:
             row[place] = mask & ~FIRST
 
 
-def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen: bool) -> int:
+def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen: bool, leads: bool) -> int:
     """The categories of an English verb, by what stands before it."""
     following = tokens[place + 1] if place + 1 < len(tokens) else ""
     if following in _AFTER_NOUN:
@@ -128,7 +141,7 @@ def _placed(mask: int, tokens: list[str], row: list[int], place: int, order_seen
     if kind & (CLAUSE | QUOTED):
         if before in _CLOSING:
             return mask if mask & ORDER else mask & ~VERBS
-        return mask | (ORDER if before != "," or order_seen or tokens[0] in _LEADING else MAYBE)
+        return mask | (ORDER if before != "," or order_seen or leads else MAYBE)
     earlier = tokens[place - 2] if place > 1 else ""
     if kind & _NOT and mask & _DEEDS and tokens[place] not in _PROTECTIVE:
         mask &= ~_DEEDS
@@ -159,6 +172,27 @@ def squeezed(letters: str) -> Iterator[Sentence]:
     """The sentences of a text of which only the letters are left; none when they are no English."""
     row, covered = _walk(letters, known_words().squeezed)
     return split(row if covered >= _ENGLISH * len(letters) else [])
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text holds words of languages without blanks."""
+    return _SCRIPT.search(text) is not None
+
+
+def unspaced_apart(text: str) -> str:
+    """A text in which blanks stand around what is of languages without blanks."""
+    return _SCRIPT_RUNS.sub(r" \1 ", text)
+
+
+def categories_within(run: str) -> Iterator[int]:
+    """What the words in a run of letters of languages without blanks may be, whichever are read."""
+    for place, first in enumerate(run):
+        node, at = known_words().unspaced.get(first), place + 1
+        while node is not None:
+            if "" in node:
+                yield node[""]
+            node = node.get(run[at]) if at < len(run) else None
+            at += 1
 
 
 def _unspaced(text: str, known: Lexicon) -> Iterator[Sentence]:

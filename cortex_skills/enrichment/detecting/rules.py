@@ -268,8 +268,18 @@ _BY_HEAD: dict[int, tuple[tuple[int, int, int, int, Rule], ...]] = {
 }
 
 
-def judge(sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
-    """The kind of instruction that one of the sentences gives; None when none does."""
+def judge(
+    sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], bool] = bool, heeds_unless: bool = True
+) -> str | None:
+    """The kind of instruction that one of the sentences gives; None when none does.
+
+    Args:
+        sentences: the sentences of a text.
+        signs: the signs that it holds, a bit each.
+        is_title: whether it looks like a title.
+        heeds_unless: False where words that must not be near may be left out.
+
+    """
     for sentence in sentences:
         # Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
         whole = reduce(or_, sentence.row)
@@ -282,7 +292,7 @@ def judge(sentences: Iterable[Sentence], signs: int = 0, is_title: Callable[[], 
                 # What somebody else must do, or is told to do, is told.
                 words = [mask & ~VERBS if mask & MAYBE and not mask & ORDER else mask for mask in words]
             for bit, rule in rules:
-                if _holds(rule, bit, words) and not (rule.soft and is_title()):
+                if _holds(rule, bit, words, heeds_unless) and not (rule.soft and is_title()):
                     return rule.kind
     return None
 
@@ -302,7 +312,7 @@ def _possible(whole: int, signs: int) -> list[tuple[int, Rule]]:
     return found
 
 
-def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
+def _holds(rule: Rule, bit: int, words: list[int], heeds_unless: bool = True) -> bool:
     """Whether a rule holds at one of the words that have its head."""
     for place, own in enumerate(words):
         if not own & bit:
@@ -310,7 +320,7 @@ def _holds(rule: Rule, bit: int, words: list[int]) -> bool:
         back = rule.back if own & LATE or not rule.ordering else min(rule.back, _BEFORE_VERB)
         near = reduce(or_, words[max(place - back, 0) : place], 0)
         near |= reduce(or_, words[place + 1 : place + 1 + rule.ahead], 0)
-        if near & rule.unless:
+        if heeds_unless and near & rule.unless:
             continue
         if rule.ordering and not own & ORDER and not (own & MAYBE and near & _TO_READER):
             continue

@@ -32,14 +32,17 @@ WORDS, BACKWARDS, TURNED, DOUBLES, BREAKS, SIGNS = (1 << place for place in rang
 EVERYTHING = (1 << 12) - 1
 
 _NO_LETTERS = bytes(0 if chr(code) in ascii_lowercase else 255 for code in range(256))
-_DIGIT = r"(?:[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2})"
-_HUMP = "(?:[a-z][A-Z]|[A-Z][A-Z][a-z])"
+DIGIT = r"(?:[a-zA-Z][@$!|013457]|\b[013457@$][a-zA-Z]{2})"
+HUMP = "(?:[a-z][A-Z]|[A-Z][A-Z][a-z])"
+SPACED = r"(?:\b\w[\s.\-_*/|,'\"]{1,6}){5}\w\b"
+UNBROKEN = "[a-zA-Z]{16}"
+SPEAKER = "(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
 _PATTERNS = (
-    (DIGITS, f"(?s:{_DIGIT}.*{_DIGIT})"),
-    (LETTERS, r"(?:\b\w[\s.\-_*/|,'\"]{1,6}){5}\w\b"),
-    (CAMEL, f"(?s:{_HUMP}.*{_HUMP})"),
-    (LONG, "[a-zA-Z]{16}"),
-    (TURN, "(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"),
+    (DIGITS, f"(?s:{DIGIT}.*{DIGIT})"),
+    (LETTERS, SPACED),
+    (CAMEL, f"(?s:{HUMP}.*{HUMP})"),
+    (LONG, UNBROKEN),
+    (TURN, SPEAKER),
 )
 
 
@@ -52,8 +55,8 @@ def shown(text: str, among: int = ALL) -> int:
 
 def shown_in(encoded: bytes, among: int = ALL) -> int:
     """The shapes that a text in UTF-8 shows in its letters of ASCII."""
-    whole, each, code = _patterns()
-    found = CODE if among & CODE and code.search(encoded) else 0
+    whole, each = _patterns()
+    found = CODE if among & CODE and coded().search(encoded) else 0
     if among & (among - 1) & ~CODE and not whole.search(encoded):
         return found
     return found | sum(shape for shape, pattern in each if among & shape and pattern.search(encoded))
@@ -66,7 +69,13 @@ def doubled_letters(folded: bytes) -> bytes:
 
 
 @cache
-def _patterns() -> tuple[Any, tuple[tuple[int, Any], ...], Any]:
+def coded() -> Any:
+    """What a text in code shows."""
+    return re2.compile(CODED)
+
+
+@cache
+def _patterns() -> tuple[Any, tuple[tuple[int, Any], ...]]:
     # The signs of code count much, and those of words look far: one automaton for both would have too many states.
     whole = re2.compile("|".join(f"(?:{pattern})" for _, pattern in _PATTERNS))
-    return whole, tuple((shape, re2.compile(pattern)) for shape, pattern in _PATTERNS), re2.compile(CODED)
+    return whole, tuple((shape, re2.compile(pattern)) for shape, pattern in _PATTERNS)
