@@ -72,6 +72,16 @@ def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: st
     assert answers[3]["content"][0]["text"].startswith("Asserted:")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there, a pipe breaks in other ways")
+def test_a_client_that_goes_away_is_no_error_to_report(raw: Raw) -> None:
+    raw.greet()
+    raw.process.stdout.close()
+    raw.send({"id": 2, "method": "tools/list"})
+    errors = raw.process.stderr.read()
+    assert raw.process.wait(WAIT_S) == 141
+    assert b"error" not in errors
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
 def test_who_starts_it_on_a_terminal_is_told_what_it_waits_for(parameters: StdioServerParameters) -> None:
     pty = pytest.importorskip("pty")

@@ -48,8 +48,16 @@ def serve(plugin: Plugin, *, agent: str | None = None, skill: str | None = None)
         agent: on whose behalf, when a call does not say.
         skill: the acting skill, when a call does not say.
 
+    Raises:
+        BrokenPipeError: nobody reads the answers any more.
+
     """
-    asyncio.run(_serve(plugin, Caller(agent, skill)))
+    try:
+        asyncio.run(_serve(plugin, Caller(agent, skill)))
+    except BaseExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is None:
+            raise BrokenPipeError("the client is gone") from None
+        raise
 
 
 async def _serve(plugin: Plugin, caller: Caller) -> None:
