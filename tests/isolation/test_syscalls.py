@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import struct
 
 import pytest
@@ -54,7 +55,14 @@ def test_calls_that_reach_outside_are_refused(name):
 @EACH
 @given(number=st.integers(0, 2**32 - 1), first=st.integers(1, 2**64 - 1))
 def test_whatever_is_not_listed_is_refused(architecture, number, first):
-    listed = {*architecture.plain, *architecture.maps, architecture.clone, architecture.limits, 435}
+    listed = {
+        *architecture.plain,
+        *architecture.maps,
+        architecture.clone,
+        architecture.limits,
+        architecture.receive,
+        435,
+    }
     if number not in listed:
         assert verdict(architecture, number, first) == REFUSED
 
@@ -78,6 +86,14 @@ def test_memory_is_never_executable(architecture):
         assert verdict(architecture, number, 0, 4096, 3) == ALLOW
         assert verdict(architecture, number, 0, 4096, 5) == REFUSED
         assert verdict(architecture, number, 0, 4096, 7) == REFUSED
+
+
+@EACH
+@given(flags=st.integers(0, 2**32 - 1))
+def test_a_socket_is_read_without_waiting_or_not_at_all(architecture, flags):
+    expected = ALLOW if flags == socket.MSG_DONTWAIT else REFUSED
+    assert verdict(architecture, architecture.receive, 3, 0, 1 << 16, flags) == expected
+    assert verdict(architecture, architecture.receive, 3, 0, 1 << 16, socket.MSG_DONTWAIT) == ALLOW
 
 
 @EACH

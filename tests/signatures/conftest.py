@@ -13,7 +13,10 @@ from cortex_skills import Config, Plugin
 from cortex_skills.manifest import load_manifest
 from cortex_skills.proofs.keys import Key
 from cortex_skills.signatures import Publisher, TrustFile, sign_for_others
+from tests.patience import patient
 from tests.plugin.skills import write_skill
+
+__all__ = ["patient"]
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 CODE = "export default { name: 'probe', onQuery: () => ({ additionalContext: 'hello' }) };"

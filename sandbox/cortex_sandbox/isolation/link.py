@@ -15,11 +15,15 @@ import socket
 import threading
 import time
 import weakref
+from functools import partial
 
+from .awake import Awake
 from .processes import kill_process
 from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
 
-_READ_BYTES = 1 << 18
+_READ_BYTES = 1 << 16
+# As long as a small call takes in the worker.
+_AWAKE_S = 2e-4
 _END_MS = 1000
 
 
@@ -45,6 +49,7 @@ class Link:
         self._pipe = pipe
         self._process = process
         self._frames = Frames((READY, RESULT, ERROR, HOST_CALL, LOG), limit)
+        self._awake = Awake(pipe, _AWAKE_S)
         self._readable = select.poll()
         self._readable.register(pipe, select.POLLIN)
         self._ending = threading.Lock()
@@ -82,16 +87,19 @@ class Link:
 
         """
         while (taken := self._frames.take()) is None:
-            if not self._readable.poll(_milliseconds(until)):
-                raise WorkerLateError
             try:
-                data = self._pipe.recv(_READ_BYTES)
+                data = self._awake.read(_READ_BYTES, partial(self._read, until))
             except ConnectionError:
                 raise WorkerGoneError from None
             if not data:
                 raise WorkerGoneError
             self._frames.feed(data)
         return taken
+
+    def _read(self, until: float, most: int) -> bytes:
+        if not self._readable.poll(_milliseconds(until)):
+            raise WorkerLateError
+        return self._pipe.recv(most)
 
     def stop(self) -> None:
         """Have the worker's process end, without waiting for it."""

@@ -4,6 +4,8 @@ Rules kept here:
 - pure: a program is made, nothing is installed;
 - an allow-list: what a warmed-up interpreter and a loaded engine need to compute, to wait and to end, and to read and
   write what is open already. Nothing that opens, connects, signals, traces, or starts a process;
+- what is read from a socket without waiting is read with that flag and no other: of them the kernel has more than a
+  hostile process should have;
 - no memory becomes executable; `clone` starts threads of this process and nothing else; limits are the process's own,
   and can only become narrower;
 - what is not allowed fails with EPERM, so that a library which tries something optional carries on; a call by another
@@ -31,6 +33,7 @@ class Architecture:
         clone: the number of `clone`.
         maps: the numbers of `mmap` and `mprotect`.
         limits: the number of `prlimit64`.
+        receive: the number of `recvfrom`.
 
     """
 
@@ -39,6 +42,7 @@ class Architecture:
     clone: int
     maps: tuple[int, int]
     limits: int
+    receive: int
 
 
 # The plain calls, in this order:
@@ -56,6 +60,7 @@ ARCHITECTURES = {
         clone=56,
         maps=(9, 10),
         limits=302,
+        receive=45,
     ),
     "aarch64": Architecture(
         audit=0xC00000B7,
@@ -67,6 +72,7 @@ ARCHITECTURES = {
         clone=220,
         maps=(222, 226),
         limits=261,
+        receive=207,
     ),
 }
 _CLONE3 = 435  # the same everywhere; its flags lie in memory, where a filter cannot see them
@@ -75,9 +81,10 @@ _CLONE3 = 435  # the same everywhere; its flags lie in memory, where a filter ca
 # thread; musl adds CLONE_DETACHED, which means nothing any more.
 _THREADS = (0x3D0F00, 0x7D0F00)
 _PROT_EXEC = 4
+_MSG_DONTWAIT = 0x40
 
 # Offsets in struct seccomp_data, and the low halves of arguments.
-_NUMBER, _ARCHITECTURE, _FIRST, _THIRD = 0, 4, 16, 32
+_NUMBER, _ARCHITECTURE, _FIRST, _THIRD, _FOURTH = 0, 4, 16, 32, 40
 # BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JSET|BPF_K, BPF_RET|BPF_K
 _LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, KILL = 0x7FFF0000, 0x80000000
@@ -106,6 +113,7 @@ def worker_filter(architecture: Architecture) -> bytes:
         steps += _when(number, (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _PROT_EXEC), refused, allowed)
     threads = [step for flags in _THREADS for step in _when(flags, allowed)]
     steps += _when(architecture.clone, (_LOAD, 0, 0, _FIRST), *threads, refused)
+    steps += _when(architecture.receive, (_LOAD, 0, 0, _FOURTH), *_when(_MSG_DONTWAIT, allowed), refused)
     steps += _when(architecture.limits, (_LOAD, 0, 0, _FIRST), *_when(0, allowed), refused)
     steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then takes clone
     return assembled([*steps, refused])

@@ -9,6 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import socket
+from functools import partial
 from typing import Any, NoReturn
 
 from cortex_sandbox.border import to_json
@@ -18,6 +20,7 @@ from cortex_sandbox.host import HostSide, Promised
 from cortex_sandbox.limits import MAX_STACK_BYTES, MIN_MEMORY_BYTES, Limits
 from cortex_sandbox.sandbox import Sandbox
 
+from .awake import Awake
 from .confinement import address_space, confine, limit_memory
 from .wire import (
     ANSWER,
@@ -38,14 +41,17 @@ from .wire import (
 )
 
 _READ_BYTES = 1 << 16
+# As long as a host takes to read an answer and to ask again.
+_AWAKE_S = 1e-4
 _LOG_PATH = b":log\n"
 
 
 class Pipe:
-    """The worker's end of the pipe; plain reads and writes, which is all that its confinement leaves it."""
+    """The worker's end of the pipe; reads and writes, which is all that its confinement leaves it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._awake = Awake(socket.socket(fileno=descriptor), _AWAKE_S)
         self._frames = Frames((CONFIGURE, REQUEST, ANSWER), MAX_PAYLOAD_BYTES)
 
     def send(self, kind: bytes, *parts: bytes) -> None:
@@ -57,7 +63,7 @@ class Pipe:
     def receive(self) -> bytes:
         """The payload of the next frame; the process ends when there is none."""
         while (taken := self._frames.take()) is None:
-            data = os.read(self._descriptor, _READ_BYTES)
+            data = self._awake.read(_READ_BYTES, partial(os.read, self._descriptor))
             if not data:
                 os._exit(0)
             self._frames.feed(data)

@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.stores.remote.engines import OTHER
+from cortex_graph.stores.remote.store import RemoteStore
 from tests.graph.conformance.kinds import KINDS, Kind, Subject
 from tests.graph.cortex.support import cortex_at
 from tests.graph.shared.processes import owner_of
@@ -19,6 +20,7 @@ from tests.services.oxigraph import Oxigraph, oxigraph
 from tests.services.virtuoso import Unavailable, Virtuoso, virtuoso
 
 _numbers = count()
+PATIENT_S = 100.0  # for one request: these servers are quick by themselves, and machines may be busy
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.name.removesuffix("_store"))
@@ -104,6 +106,8 @@ def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
                 "auth": {"type": "digest", "user": "dba", "password": "${TEST_VIRTUOSO_PASSWORD}"},
             }
         )
+    assert isinstance(store, RemoteStore)
+    store._client.timeout_s = PATIENT_S
     yield store
     store.close()
 
@@ -111,10 +115,13 @@ def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
 @pytest.fixture(scope="session")
 def cortex_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
     with served(tmp_path_factory.mktemp("cortex")) as server, cortex_at(server) as store:
+        store._api.client.timeout_s = PATIENT_S
         yield store
 
 
 def _opened(where: str) -> Iterator[GraphStore]:
     store = open_store(where)
+    if isinstance(store, RemoteStore):
+        store._client.timeout_s = PATIENT_S
     yield store
     store.close()

@@ -13,6 +13,8 @@ from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, Pattern,
 from cortex_graph.store import Dataset
 from tests.graph.conformance.kinds import Kind
 
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
+
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
 
 

@@ -11,6 +11,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import GraphStore, InvalidArguments, Pattern
 from cortex_graph.store import PAGE_BYTES
 
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
+
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
 
 

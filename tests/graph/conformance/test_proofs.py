@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.proofs import MAX_PREMISES, StoredProof, content_id
 from cortex_graph.proving import assert_proved, revision_of
 from cortex_graph.store import Pattern
+
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
 
 TIME = "2026-11-22T00:00:00Z"
 ORIGIN = Provenance(skill="s", skill_version="1.0.0", agent="a")

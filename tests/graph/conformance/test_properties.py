@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import InvalidArguments, NamespacedGraph
 from tests.graph.conformance.kinds import Subject
 from tests.graph.strategies import names, values
+
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
 
 _numbers = count()
 

@@ -16,6 +16,8 @@ from cortex_graph import (
 )
 from cortex_graph.sparql import Updated
 
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
+
 
 def rows(graph: NamespacedGraph, text: str) -> list[dict[str, str]]:
     bindings = json.loads(b"".join(graph.query(text).chunks))["results"]["bindings"]

@@ -12,6 +12,8 @@ from cortex_graph import Dataset, GraphStore
 from cortex_skills.errors import CortexError
 from cortex_skills.stopping import Stop
 
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
+
 LONG_S = 120.0  # far beyond what ending takes, on whatever machine
 SAID = "SELECT ?s {{ ?s <{0}p> ?o }} LIMIT 1"
 LONG = "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . FILTER(?x + ?y + ?z = -1) }}"

@@ -12,6 +12,8 @@ from cortex_graph import GraphStore, InvalidArguments, Pattern
 from tests.graph.conformance.kinds import Kind
 from tests.graph.conformance.terms import EQUALS, TERMS
 
+pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
+
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
 
 Term = Literal | NamedNode
