@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import (
+    GraphUnavailable,
     InvalidArguments,
     NamespacedGraph,
+    Pattern,
     Provenance,
     export_rdf,
     import_rdf,
@@ -19,7 +21,7 @@ from cortex_graph import (
 )
 from cortex_graph.changing import Quads, change
 from cortex_graph.lengths import MOST_BYTES, long_line
-from cortex_graph.transfer import FORMATS
+from cortex_graph.transfer import FORMATS, copy_store
 
 AROUND = len('<urn:cortex:mayros:a> <urn:cortex:mayros:p> "" <urn:cortex:mayros>')
 LONGEST = MOST_BYTES - AROUND
@@ -81,6 +83,15 @@ def test_a_longer_one_that_is_there_already_is_read_and_deleted(graph: Namespace
     assert len(there["object"]) == 17 << 20
     assert graph.delete_triple(there["id"])
     assert graph.count() == 0
+
+
+def test_a_longer_one_that_is_there_already_is_not_copied_and_that_is_told(graph: NamespacedGraph) -> None:
+    graph.store.insert([[Quad(NamedNode("urn:a"), NamedNode("urn:p"), Literal("x" * (17 << 20)), graph.names.graph)]])
+    target = open_store("memory:")
+    with pytest.raises(GraphUnavailable) as caught:
+        copy_store(graph.store, target)
+    assert "7 MiB" in caught.value.hint
+    assert target.count(Pattern(graph.names.graph)) == 0
 
 
 def test_a_name_of_who_asserted_has_an_end(graph: NamespacedGraph) -> None:

@@ -35,6 +35,7 @@ from pyoxigraph import (
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.errors import GraphUnavailable, StoreLocked
+from cortex_graph.lengths import MOST_BYTES
 from cortex_graph.sparql.evaluation import Evaluation, sweep
 from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.stopping import Stop
@@ -339,6 +340,8 @@ class OxigraphStore:
 
     def _unavailable(self, error: Exception) -> GraphUnavailable:
         hint = "see whether the disk is full or read-only"
+        if isinstance(error, MemoryError):
+            hint = f"a triple of more than {MOST_BYTES >> 20} MiB may be among what it was given: keep it in parts"
         if _FULL in str(error) and self._folder is not None:
             # RocksDB takes no more after that, whatever becomes free.
             hint = (
