@@ -14,6 +14,8 @@ from cortex_skills.server.errors import HTTP_CODES
 from tests.ports import quiet_port
 from tests.server.serving import SCRIPT
 
+# What the page waits for, and also that the store has answered in the two seconds that it is given.
+HEALTHY = """healthy() { said=$(curl "$@") && echo "$said" && [[ $said == *'"status":"healthy"'* ]]; }"""
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
 
 
@@ -26,6 +28,7 @@ def blocks(language: str) -> list[str]:
 def test_every_command_of_the_page_works(tmp_path):
     port = quiet_port()
     lines = "\n".join(blocks("sh")).replace("19090", str(port)).replace("serve --store", f"serve --port {port} --store")
+    lines = f"{HEALTHY}\n{lines.replace('until curl', 'until healthy')}"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", f"set -m; {lines}"],
