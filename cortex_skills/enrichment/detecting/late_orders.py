@@ -39,7 +39,13 @@ _TELLING = _words(
 _BIDDEN = _words("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
 _DEMANDED = _words(
     "essential vital crucial imperative necessary mandatory important ask asks demand demands insist insists require "
-    "requires request requests order orders sure certain ensure propose suggest"
+    "requires request requests order orders sure certain ensure propose suggest "
+    "importance"
+)
+_LEADING_PAIRS = frozenset({("now", "on"), ("here", "on"), ("point", "on"), ("moment", "on"), ("the", "way")})
+_WITHIN, _OUTPUT = (
+    _words("in with at within throughout"),
+    _words("answer reply response summary report output text message"),
 )
 _PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
 
@@ -68,7 +74,12 @@ def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> 
 
 
 def _leads_on(tokens: list[str], place: int) -> bool:
-    return tokens[place - 1] in _LEADING_ON or tokens[max(place - 3, 0) : place] == ["by", "the", "way"]
+    if tokens[place - 1] in _LEADING_ON:
+        return True
+    first, second = tokens[place - 2] if place > 1 else "", tokens[place - 1]
+    if first == "your":
+        return second in _OUTPUT and place > 2 and tokens[place - 3] in _WITHIN
+    return (first, second) in _LEADING_PAIRS
 
 
 def _is_bidden(tokens: list[str], place: int) -> bool:

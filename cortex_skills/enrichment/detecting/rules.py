@@ -102,6 +102,10 @@ RULES: tuple[Rule, ...] = (
     _rule("override", "wins", "instructions", "here", back=6, ahead=2),
     _rule("override", "pretend judge", "instructions prompt told reply", "void", ahead=12, back=8),
     _rule("override", "void", "allsaid", "earlier you", back=14, ahead=0),
+    _rule("override", "ignore", "allsaid", "earlier you prior", unless="not", soft=True),
+    _rule("override", "loosen", "rulebook prompt allsaid", "earlier you", ahead=5, back=1, unless="not"),
+    _rule("override", "onyou", "instructions charge prompt rulebook", "void over ignore loosen not nothing", back=8),
+    _rule("override", "over", "charge", "you", "earlier", back=8, ahead=2),
     # Only what is said here, or by the speaker, is to count.
     _rule("override", "isay", "only follow counts", "only from_now not", back=10, ahead=8),
     _rule("override", "counts", "only", "you me isay", back=12, ahead=6, unless="secret"),
@@ -123,7 +127,7 @@ RULES: tuple[Rule, ...] = (
     _rule("role", "mode", "pretend use execute", back=6),
     _rule("role", "mode", "model you free_of check instructions", "void free_of instructions pretend check", back=6),
     _rule("role", "henceforth", "you say chat reveal pretend send", ahead=8, back=12),
-    _rule("role", "claim", "act say reveal send judge leak you", ahead=14, unless="want"),
+    _rule("role", "claim", "act say reveal send judge leak you", ahead=14, unless="want offer"),
     _rule("role", "wildmode", "act loosen use pretend execute", back=4),
     # Words said by others than the skill.
     _rule("fake_turn", "note", "model", "say act use urgent only modal user check here", ahead=20, back=2),
@@ -152,6 +156,9 @@ RULES: tuple[Rule, ...] = (
     _rule("secret", "crave", "told briefed creator", "verbatim prompt", back=4),
     _rule("secret", "secret", "when_asked yourtext", "crave reveal", back=10),
     _rule("secret", "reveal", "forbidden", ahead=8),
+    _rule("secret", "reveal question", "uptohere", ahead=10),
+    _rule("secret", "uptohere", "reveal", ahead=8),
+    _rule("secret", "interlocutor", "reveal send", back=10),
     _rule("secret", "reveal", "secret", "verbatim", ahead=12),
     _rule("secret", "reveal", "pretext", "many secret prompt data", back=8, ahead=12),
     _rule("secret", "write say reveal", "secret", "instructions", "you"),
@@ -169,7 +176,7 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "helper", "modal", "say act", "user you only hide", ahead=14, unless="part"),
     _rule("urgency", "when_asked", "modal", ahead=6, unless="not"),
     _rule("urgency", "when_asked", "say act reveal write send use", ahead=14, back=10),
-    _rule("urgency", "say", "only", "praise you reply user", ahead=10, back=4, soft=True),
+    _rule("urgency", "say", "only", "praise you reply user target", ahead=10, back=4, soft=True),
     _rule("urgency", "you", "modal", "say", "only praise user", ahead=10),
     _rule("urgency", "not", "say reveal", "target", ahead=4, back=1),
     _rule("action", "act", "goods", "part", ahead=6, unless="able"),
@@ -180,6 +187,11 @@ RULES: tuple[Rule, ...] = (
     _rule("urgency", "judge", "praise", "here", ahead=8, back=3),
     _rule("urgency", "say", "only", "say chat act send reveal", ahead=3, back=2),
     _rule("urgency", "frame", "many only", "reply text when_asked", "you manner", back=2, ahead=8),
+    _rule("urgency", "tellem"),
+    _rule(
+        "urgency", "theassistant", "modal", "say judge ignore follow reveal send hide place", ahead=10, unless="part"
+    ),
+    _rule("urgency", "frame", "yourtext when_asked", "manner", ahead=5, back=2),
     _rule("urgency", "judge ignore", "slant", "here reply you model user", ahead=9, back=3),
     _rule(
         "urgency", "yourtext", "praise foremost slant target me only modal", "say place judge frame act send", back=14
@@ -233,6 +245,7 @@ RULES: tuple[Rule, ...] = (
     _rule("command", "execute", "here", "command", ahead=8),
     _rule("tool_call", "wield"),
     _rule("tool_call", "use", "tool callable", "you user model when_asked hide", ahead=10),
+    _rule("tool_call", "use", "callable", "from_now", signs=IDENTIFIER, ahead=4, back=2),
     _rule("tool_call", "use", "tool", signs=IDENTIFIER | URL | MAIL, ahead=8),
     _rule("tool_call", "use", "tool callable", "check act me", ahead=8),
     _rule("action", "act send", "not", "check", ahead=8, back=1, unless="you"),
