@@ -403,6 +403,32 @@ def test_a_call_that_is_cancelled_is_killed(box: DirectSandbox) -> None:
     assert not is_running(pid)
 
 
+def test_a_call_that_is_cancelled_before_its_turn_never_begins(opened: Opened) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        leave.wait(50)
+
+    code = "let n = 0; export default { hold: () => hold(), next: () => ++n }; declare const hold: any;"
+    box = opened(code, host={"hold": hold})
+
+    async def main() -> int:
+        first = asyncio.create_task(box.acall("hold"))
+        while not entered.is_set():
+            await asyncio.sleep(0.01)
+        second = asyncio.create_task(box.acall("next"))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        leave.set()
+        await first
+        return int(await box.acall("next"))
+
+    assert asyncio.run(main()) == 1
+
+
 # --- the end of the host
 
 HOST_PROGRAM = """

@@ -120,14 +120,15 @@ class DirectSandbox(Box):
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """See `Box.call`; a promise that never settles runs into the time limit here."""
-        return self._call(object(), name, arguments, timeout_s, shared)
+        return self._call(threading.Event(), name, arguments, timeout_s, shared)
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop; when it is cancelled, the process is killed."""
-        ticket = object()
+        """`call`, without blocking the event loop; cancelled, the process is killed, or the call never begins."""
+        ticket = threading.Event()
         try:
             return await asyncio.to_thread(self._call, ticket, name, arguments, timeout_s, shared)
         except asyncio.CancelledError:
+            ticket.set()
             if self._ticket is ticket and self._process is not None:
                 self._process.kill()
             raise
@@ -180,13 +181,20 @@ class DirectSandbox(Box):
     # --- inside
 
     def _call(
-        self, ticket: object, name: str, arguments: tuple[Any, ...], timeout_s: float | None, shared: str | None
+        self,
+        ticket: threading.Event,
+        name: str,
+        arguments: tuple[Any, ...],
+        timeout_s: float | None,
+        shared: str | None,
     ) -> Any:
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
         request = to_json([name, arguments, shared])
 
         def work(deadline: float) -> bytes:
             self._ticket = ticket
+            if ticket.is_set():  # nobody waits for it any more
+                raise SandboxError("stopped: it was interrupted", "Interrupted")
             return self._ask(self._started(), HOOK, request, deadline - time.monotonic())[1]
 
         answer = self._decoded(self._enter(work, timeout))
