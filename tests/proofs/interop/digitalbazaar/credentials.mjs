@@ -51,7 +51,8 @@ async function answer(request) {
     return issue(request.issue, request.seed);
   }
   const nquads = await jsonld.canonize(request.canonize, {
-    algorithm: 'RDFC-1.0', format: 'application/n-quads', safe: true, base: null, documentLoader, maxWorkFactor: 2
+    algorithm: 'RDFC-1.0', format: 'application/n-quads', safe: true, base: null, documentLoader,
+    canonizeOptions: {maxWorkFactor: 3}
   });
   return {nquads};
 }
