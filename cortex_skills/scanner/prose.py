@@ -3,6 +3,7 @@
 Rules kept here:
 - the detector is that of the enrichment cleaner (`enrichment.detecting`): one detector, two users; loaded when needed;
 - a skill's instructions may tell a model to use its tools, so only what no skill has a reason to say is looked for;
+  it is looked for beside what says which tools to use, too;
 - a sentence about code reads like an order more often than it is one: with code in it, it is likely, not certain.
 """
 
@@ -55,6 +56,7 @@ _INVISIBLE = re.compile(
 )
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
+_TOOL = re.compile(r"\b[A-Za-z]\w*_\w+\b")
 _CODE = re.compile(r"`|[a-z][A-Z]|\w\(|\w_\w|[{}=\\]|=>|\$|::|&\w+;|\w\.\w+\.\w")
 
 
@@ -92,4 +94,8 @@ def _kind(text: str) -> str | None:
     from cortex_skills.enrichment.detecting import detect
 
     kind = detect(text) if len(text) >= SHORTEST else None
-    return kind if kind in KINDS else None
+    if kind is None or kind in KINDS:
+        return kind
+    # A skill may say which tools to use; what else is said beside that is looked for without it.
+    parts = (_TOOL.sub("it", part) for part in (text, *_SENTENCE_END.split(text), *text.splitlines()))
+    return next((found for found in map(detect, parts) if found in KINDS), None)
