@@ -120,11 +120,19 @@ class Instance:
         pre: the module with its imports linked.
         memory_bytes: how far the linear memory may grow in all.
         exports: the exported functions that will be called, with the number of their parameters.
+        final: whether the memory has that size from the start and for good; it is then looked up once, and never
+            backed by huge pages: a guest that needs a little shall not be given 2 MiB.
 
     """
 
     def __init__(
-        self, engine: Engine, pre: wasmtime.InstancePre, memory_bytes: int, exports: Mapping[str, int]
+        self,
+        engine: Engine,
+        pre: wasmtime.InstancePre,
+        memory_bytes: int,
+        exports: Mapping[str, int],
+        *,
+        final: bool = False,
     ) -> None:
         self._engine = engine
         self._store = wasmtime.Store(engine.wasm)
@@ -135,6 +143,9 @@ class Instance:
         self._handle = pre.instantiate(self._store)._instance
         self._memory = self._export("memory").memory
         self._memory_ref = byref(self._memory)
+        self._final_place: tuple[int, int] | None = self._place() if final else None
+        if self._final_place is not None and _NO_HUGE_PAGES is not None:
+            _madvise(*self._final_place, _NO_HUGE_PAGES)
         self.functions = _Functions(self, exports)
         self.on_host_call: Callable[[int, int], int] = lambda _argc, _argv: 0
         self.clock_ns: Callable[[], int] = coarse_clock_ns
@@ -209,15 +220,14 @@ class Instance:
     def _ticks(self) -> int:
         return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), _ASK_TICKS)
 
-    def keep_small_pages(self) -> None:
-        """Have the system not back the memory with huge pages: a guest that needs a little shall not be given 2 MiB."""
-        if _NO_HUGE_PAGES is not None:
-            _madvise(_memory_data(self.context, self._memory_ref), self.memory_size, _NO_HUGE_PAGES)
-
     @property
     def memory_size(self) -> int:
         """The size of the linear memory now, in bytes."""
-        return int(_memory_size(self.context, self._memory_ref))
+        return (self._final_place or self._place())[1]
+
+    def _place(self) -> tuple[int, int]:
+        """Where the linear memory lies now, and its size."""
+        return _memory_data(self.context, self._memory_ref), _memory_size(self.context, self._memory_ref)
 
     def read(self, pointer: int, length: int) -> bytes:
         """Bytes of the guest's memory.
@@ -238,15 +248,17 @@ class Instance:
         ctypes.memmove(self._address(pointer, len(data)), data, len(data))
 
     def _address(self, pointer: int, length: int) -> int:
+        base, size = self._final_place or self._place()
         pointer &= 0xFFFFFFFF
-        if length < 0 or pointer + length > _memory_size(self.context, self._memory_ref):
+        if length < 0 or pointer + length > size:
             raise SandboxError("the guest named memory that it does not have", "SandboxBroken")
-        return int(_memory_data(self.context, self._memory_ref)) + pointer
+        return base + pointer
 
     def close(self) -> None:
         """Give the guest's memory back now, not when the collector comes by."""
         self.alive = False
         self.functions.clear()
+        self._final_place = (0, 0)
         self._store.close()
 
 

@@ -48,9 +48,8 @@ class Guest:
     def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
         self._image = image = image_for(engine, memory_bytes)
         whole = image.memory_bytes + memory_bytes + OVERHEAD_BYTES
-        self.instance = Instance(engine, image.pre, image.final_bytes or whole, EXPORTS)
-        if image.final_bytes:
-            self.instance.keep_small_pages()
+        final = image.final_bytes is not None
+        self.instance = Instance(engine, image.pre, image.final_bytes or whole, EXPORTS, final=final)
         self._full_at = image.memory_bytes + memory_bytes * 3 // 4
         self._call = self.instance.functions
         self._call["guest_limit"](memory_bytes, whole // PAGE, stack_bytes)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from cortex_sandbox.isolation import link
 from cortex_sandbox.isolation.awake import Awake
+from cortex_sandbox.isolation.link import Link
+from cortex_sandbox.isolation.wire import RESULT, frame
 
 SPAN_S = 1e-4
 
@@ -92,3 +97,18 @@ def test_what_sleeping_raises_is_raised(pipe):
 
     with pytest.raises(TimeoutError):
         Awake(pipe[0], SPAN_S).read(100, late)
+
+
+def test_of_several_that_wait_none_waits_awake(pipe, monkeypatch):
+    ours, theirs = pipe
+    waiting = Link(ours, os.pidfd_open(os.getpid()), 100)
+    looked = []
+    monkeypatch.setattr(waiting._awake, "read", lambda most, sleeping: looked.append(most) or sleeping(most))
+    try:
+        for others in (set(), {object()}, set()):
+            monkeypatch.setattr(link, "_receiving", others)
+            theirs.send(frame(RESULT, b"an answer"))
+            assert waiting.receive(time.monotonic() + 600) == (RESULT, b"an answer")
+    finally:
+        waiting.let_go()
+    assert len(looked) == 2

@@ -107,6 +107,16 @@ def test_memory_of_a_small_limit_ends_at_its_final_size_and_that_of_a_large_one_
         guest.instance.close()
 
 
+@pytest.mark.parametrize("room", [10 << 20, 16 << 20])
+def test_the_memory_of_a_closed_guest_is_none(room: int) -> None:
+    guest = Guest(engine_for(STACK), room, STACK)
+    guest.instance.write(1024, b"there")
+    guest.instance.close()
+    for touch in (lambda: guest.instance.read(1024, 5), lambda: guest.instance.write(1024, b"gone")):
+        with pytest.raises(SandboxError, match="memory that it does not have"):
+            touch()
+
+
 def test_a_guest_that_lies_about_its_memory_is_believed_no_further_than_it_reaches() -> None:
     guest = Guest(engine_for(STACK), ROOM, STACK)
     guest.instance.write(image_for(engine_for(STACK), ROOM).used, b"\xff\xff\xff\xff")

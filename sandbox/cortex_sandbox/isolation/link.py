@@ -2,6 +2,7 @@
 
 Rules kept here:
 - nothing is waited for beyond a deadline, reading and writing alike;
+- an answer is waited for awake for a moment, when no other is waited for in this process;
 - the worker is killed through a descriptor of its process, never by a number that another process may have by now;
 - a fork of the host's closes its copies: the worker stays the parent's own.
 """
@@ -86,15 +87,23 @@ class Link:
             WireError: when it does not keep to the protocol.
 
         """
-        while (taken := self._frames.take()) is None:
-            try:
-                data = self._awake.read(_READ_BYTES, partial(self._read, until))
-            except ConnectionError:
-                raise WorkerGoneError from None
-            if not data:
-                raise WorkerGoneError
-            self._frames.feed(data)
-        return taken
+        _receiving.add(self)
+        try:
+            while (taken := self._frames.take()) is None:
+                data = self._data(until)
+                if not data:
+                    raise WorkerGoneError
+                self._frames.feed(data)
+            return taken
+        except ConnectionError:
+            raise WorkerGoneError from None
+        finally:
+            _receiving.discard(self)
+
+    def _data(self, until: float) -> bytes:
+        if len(_receiving) > 1:  # there is other work for the processors than to look for an answer
+            return self._read(until, _READ_BYTES)
+        return self._awake.read(_READ_BYTES, partial(self._read, until))
 
     def _read(self, until: float, most: int) -> bytes:
         if not self._readable.poll(_milliseconds(until)):
@@ -132,9 +141,11 @@ class Link:
 
 
 _links: weakref.WeakSet[Link] = weakref.WeakSet()
+_receiving: set[Link] = set()
 
 
 def _after_fork() -> None:
+    _receiving.clear()
     for link in list(_links):
         link.after_fork()
 
