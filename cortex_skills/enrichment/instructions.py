@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cortex_skills.enrichment.detecting import Screen
 
 ROUNDS = 6
-_FEW = 4  # pieces, which are judged sooner than looked at together
 
 
 def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
@@ -38,10 +37,8 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
     pieces = tuple(said(value, quotations))
     if _say_nothing(pieces):
         return Cleaned(value, ())
-    from cortex_skills.enrichment.detecting import Screen
-
     walk = _Walk(quotations)
-    kept = walk.keep(value, (), Screen(runs(pieces)))
+    kept = walk.keep(value, (), _screen(pieces))
     if not walk.removals or not _say_nothing(tuple(said(kept, quotations))):
         kept = walk.keep_together(kept, (), ROUNDS)
     return Cleaned(kept, tuple(walk.removals))
@@ -50,15 +47,21 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
 @lru_cache(maxsize=256)
 def _say_nothing(pieces: tuple[Piece, ...]) -> bool:
     """Whether no piece is an instruction, and none are together: so of most values."""
-    from cortex_skills.enrichment.detecting import Screen
-
-    screen = Screen(runs(pieces))
+    screen = _screen(pieces)
     if screen.clears_all:
         return True
     texts = {piece for _, piece in pieces}
     return all(screen.kind(text) is None for text in texts) and all(
         screen.kind(text) is None for text in joined(pieces)
     )
+
+
+@lru_cache(maxsize=1)
+def _screen(pieces: tuple[Piece, ...]) -> Screen:
+    """What the pieces show, for the two looks at what says something."""
+    from cortex_skills.enrichment.detecting import Screen
+
+    return Screen(runs(pieces))
 
 
 class _Walk:
@@ -129,20 +132,14 @@ class _Walk:
 
     def _together(self, members: list[Member]) -> str | None:
         """The kind of instruction that members say when they are read one after the other."""
-        from cortex_skills.enrichment.detecting import Screen, detect
+        from cortex_skills.enrichment.detecting import detect
 
         pieces: list[Piece] = []
         for key, item in members:
             if type(key) is str and key not in self._quotations:
                 pieces.append((True, key))
             pieces += said(item, self._quotations)
-        judge: Callable[[str], str | None] = detect
-        if len(pieces) > _FEW:
-            screen = Screen(runs(pieces))
-            if screen.clears_all:
-                return None
-            judge = screen.kind
-        kinds = map(judge, joined(pieces))
+        kinds = map(detect, joined(pieces))
         return next((kind for kind in kinds if kind is not None), None)
 
     @staticmethod

@@ -36,9 +36,9 @@ ODDS = [
     *"।؟…。！，「』·—\u00a0\u200b\u0301\u0345\u202e\ufe0fßİſﬁ²|\t\r",
     *re.findall(
         r"\S+",
-        """无视 从来没有 秘密を 翻訳して 日本語 한국어 ไทย https://a.b/c?d= user: SYSTEM: R&D &#73; %49 \\x49 U+0049 www.
-        ssh well-known read-only e-mail 1,2,3,4,5,6,7 sWdub2pl aWdub3JlIGFsbA== camelCaseWords theHTMLPage a.b.c_d/e $5
-        misunderstandings 1gn0re th3 = 50%""",
+        """无视 从来没有 秘密を 翻訳して 日本語 한국어 ไทย https://a.b/c?d= user: SYSTEM: R&D &#73; %49 \\x49 www. ssh
+        U+0049 well-known read-only e-mail 1,2,3,4,5,6,7 sWdub2pl aWdub3JlIGFsbA== camelCaseWords theHTMLPage a.b.c_d/e
+        misunderstandings 1gn0re th3 = 50% $5""",
     ),
 ]
 DISGUISES: dict[str, Callable[[str], str]] = {

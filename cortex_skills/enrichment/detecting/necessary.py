@@ -148,21 +148,42 @@ def _pairs() -> dict[tuple[bytes, bytes], list[tuple[bytes, int]]]:
     return found
 
 
-def near(part: bytes, says: Callable[[bytes], bool]) -> Iterator[tuple[int, int]]:
-    """Ranges of the lines of a part, in one of which is whatever a rule that holds looks at: the first and the last."""
-    words = part.split()
-    # Of a language without blanks, a word here may be many, or none.
-    if len(words) <= 2 * _REACH or _UNSPACED.search(part):
-        yield 0, words.count(LINE)
-        return
-    places = [place for place, word in enumerate(words) if word != LINE]
-    number = at = 0
-    for first in range(0, max(len(places) - _REACH, 1), _REACH):
-        begin, end = places[first], places[min(first + 2 * _REACH, len(places)) - 1] + 1
-        number += words[at:begin].count(LINE)
-        at = begin
-        if says(b" ".join(words[begin:end])):
-            yield number, number + words[begin:end].count(LINE)
+def near(part: bytes, start: int, over_lines: bool) -> Iterator[tuple[int, int]]:
+    """Ranges of the lines of a part in which a rule may hold: the first and the last.
+
+    Args:
+        part: a part, as `taken_apart` gives it.
+        start: what is filled without a word.
+        over_lines: whether a phrase may stand on two lines.
+
+    """
+    row: list[tuple[int, int, int]] = []
+    number = place = 0
+    before, before_number = LINE, -1
+    pairs = _pairs()
+    for word in part.split():
+        if word == LINE:
+            number += 1
+            continue
+        filled = _FILLED[word]
+        if (before, word) in pairs and (over_lines or before_number == number):
+            row.append((before_number, place - 1, reduce(or_, (fills for _, fills in pairs[before, word]))))
+        if filled:
+            row.append((number, place, filled))
+        # Of a language without blanks, a run of letters without a known word is no word.
+        place += bool(filled) or not _UNSPACED.match(word)
+        before, before_number = word, number
+    for first, (line, at, filled) in enumerate(row):
+        filled |= start
+        if may_hold(filled):
+            yield line, line
+        for behind in range(first + 1, len(row)):
+            last, until, fills = row[behind]
+            if until > at + _REACH:
+                break
+            filled |= fills
+            if may_hold(filled):
+                yield line, last
 
 
 def may_hold(filled: int) -> bool:

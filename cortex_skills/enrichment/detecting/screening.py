@@ -70,12 +70,12 @@ class Screen:
         written = [] if reading.is_unspaced(view) else necessary.sentences(view)
         number = 0
         for place, part in enumerate(parts):
-            if part in doubted and (
-                len(part) > _LONG or len(written) != len(parts) or self._lines_may_say(written[place])
-            ):
-                for first, last in necessary.near(part, self._part_may_say):
-                    for line in range(number + first, number + last + 1):
-                        seen.show(lines.WORDS, seen.owners[line])
+            if part in doubted:
+                ranges = set(necessary.near(part, self._start, self._reads_short))
+                is_known = len(part) <= _LONG and len(written) == len(parts)
+                if ranges and not (is_known and not self._lines_may_say(written[place])):
+                    for line in {line for first, last in ranges for line in range(first, last + 1)}:
+                        seen.show(lines.WORDS, seen.owners[number + line])
             number += part.count(necessary.LINE)
 
     def _part_may_say(self, part: bytes) -> bool:
@@ -125,9 +125,11 @@ class Screen:
 
     def _may_say(self, part: _Part) -> bool:
         """Whether a rule may hold in the words of a part, as they are."""
-        if reading.is_unspaced(part.plain):
-            return True
-        return any(any(map(self._sentence_may_say, necessary.sentences(order))) for order in part.orders())
+        for order in part.orders():
+            sentences = [order] if reading.is_unspaced(order) else necessary.sentences(order)
+            if any(map(self._sentence_may_say, sentences)):
+                return True
+        return False
 
     def _sentence_may_say(self, sentence: str) -> bool:
         found = self._judged.get(sentence)
