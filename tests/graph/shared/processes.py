@@ -122,9 +122,11 @@ class Lines:
         self._thread.start()
 
     def end(self) -> int:
-        """Wait for the process; its exit code."""
+        """Wait for the process; its exit code. What it complained of is shown with a test that fails."""
         self._thread.join(END_S)
         code = self.process.wait(END_S)
+        if code > 0 and self.process.stderr is not None and (complaint := self.process.stderr.read()):
+            sys.stderr.write(f"process {self.process.pid} ended with {code}:\n{complaint}")
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()

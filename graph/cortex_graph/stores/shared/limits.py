@@ -7,7 +7,7 @@ GREETING_BYTES = 1024  # of a message of somebody who has not shown the token ye
 CHUNK_BYTES = 128 << 10  # of a stream, sent when the other side asks for it
 MAX_PEERS = 256  # connections at once
 
-FIND_S = 15.0  # until an owner is found that answers, or there is an error
+FIND_S = 60.0  # until an owner is found that answers: it may have much to read after a kill, on a busy machine
 FOREIGN_S = 5.0  # until a folder that is locked, with no owner of ours to be seen, is locked by somebody else
 GREETING_S = 5.0  # until somebody who connects has shown the token, and the owner its knowledge of it
 FRAME_S = 30.0  # from the first byte of a message to its last
