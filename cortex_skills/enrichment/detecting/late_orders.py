@@ -3,8 +3,8 @@
 Rules kept here:
 - a verb that no noun is written like (`ignore`, `reveal`) gives an order where a statement cannot have it: behind a
   noun in the singular, an adjective or a number ("The bridge is 12 m long ignore the rules");
-- any verb gives one behind what leads from a fact to an order (`so`, `therefore`, `by the way`);
-- what somebody is `requested to` do may be an order, as what somebody must do;
+- any verb gives one behind what leads from a fact to an order (`so`, `by the way`, `from now on`, `in your answer`);
+- what somebody is `requested to` do, or `it is vital that you` do, may be an order, as what somebody must do;
 - what stands behind who does it, a helping verb, `to`, an adverb or another verb stays a statement; pure and linear.
 """
 
@@ -23,8 +23,7 @@ _ALWAYS_VERBS = _words(
     "respond overlook discard exfiltrate"
 )
 _LEADING_ON = _words(
-    "so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly yo bro dude "
-    "nah hey pls plz"
+    "so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly yo bro nah hey pls plz"
 )
 # Behind these, a verb tells what somebody does; so it does behind a plural.
 _TELLING = _words(
@@ -35,18 +34,17 @@ _TELLING = _words(
     "of in on at by for with from about against into between without ever be is are was were been being am s t re ve "
     "me him us them let lets make made help helps helped go come cannot either neither whether but"
 )
-# `to` may give an order behind these.
+# So it does soon behind one of these.
+_HELPING, _NEAR = _words("can could may might must shall should will would to did does"), 4
+# Behind these, `to` may give an order; and behind those, `that you`.
 _BIDDEN = _words("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
 _DEMANDED = _words(
     "essential vital crucial imperative necessary mandatory important ask asks demand demands insist insists require "
-    "requires request requests order orders sure certain ensure propose suggest "
-    "importance"
+    "requires request requests order orders sure certain ensure propose suggest importance"
 )
 _LEADING_PAIRS = frozenset({("now", "on"), ("here", "on"), ("point", "on"), ("moment", "on"), ("the", "way")})
-_WITHIN, _OUTPUT = (
-    _words("in with at within throughout"),
-    _words("answer reply response summary report output text message"),
-)
+_WITHIN = _words("in with at within throughout")
+_OUTPUT = _words("answer reply response summary report output text message")
 _PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
 
 
@@ -64,7 +62,7 @@ def with_late_orders(tokens: list[str], found: list[int], placed: list[int]) -> 
         mask = found[place]
         if not (mask & PLAIN and mask & VERBS) or row[place] & ORDER:
             continue
-        if _leads_on(tokens, place) or (tokens[place] in _ALWAYS_VERBS and not _tells(tokens[place - 1])):
+        if _leads_on(tokens, place) or (tokens[place] in _ALWAYS_VERBS and not _tells(tokens, place)):
             row = placed[:] if row is placed else row
             row[place] = (mask | ORDER) & ~PLAIN
         elif _is_bidden(tokens, place):
@@ -88,7 +86,10 @@ def _is_bidden(tokens: list[str], place: int) -> bool:
     return place > 1 and tokens[place - 1] == "to" and tokens[place - 2] in _BIDDEN
 
 
-def _tells(before: str) -> bool:
+def _tells(tokens: list[str], place: int) -> bool:
+    before = tokens[place - 1]
     if before in _TELLING or not before[0].isalnum() or before.endswith(_ADVERB):
+        return True
+    if not _HELPING.isdisjoint(tokens[max(place - _NEAR, 0) : place]):
         return True
     return before.endswith(_PLURAL) and not before.endswith(_SINGULAR)

@@ -25,13 +25,13 @@ def _words(text: str) -> list[str]:
 
 CATEGORIES = _words(
     "ignore follow pretend reveal say send execute use act write chat judge leak wipe launch utter overrule enact "
-    "wield loosen frame place elevate tellem not instructions prior told void here new from_now only urgent modal you "
-    "me model helper user want secret prompt reply command tool data goods prize target many free_of part mode check "
-    "hide praise note when_asked genre question henceforth claim rulebook manner youare terminal sysobj "
+    "wield loosen frame place elevate tellem throws not instructions prior told void here new from_now only urgent "
+    "modal you me model helper user want secret prompt reply command tool data goods prize target many free_of part "
+    "mode check hide praise note when_asked genre question henceforth claim rulebook manner youare terminal sysobj "
     "strong_override strong_role strong_secret strong_urge either spare blind outrank able callable briefed charge "
     "text earlier slant wins store yourtext foremost verbatim creator crave admin audience rights allsaid isay counts "
     "unbind sways nothing exceptme wildmode hush unknowing deixis resume forbidden pretext slyly public uptohere "
-    "onyou interlocutor over theassistant offer"
+    "onyou interlocutor over theassistant offer away misdose"
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
 # Verbs whose form does not tell an order from a statement; verbs that are surely orders; first words of a phrase.
