@@ -26,6 +26,8 @@ _ONE, _TWO, _THREE = (rows * len(RULES) for rows in (1, 2, 3))
 # As many words as a rule looks at, at most.
 _REACH = max(rule.back + rule.ahead for rule in RULES) + 1
 _REMEMBERED, _LONG_PART = 1 << 15, 1 << 10
+# So few signs are replaced one after the other.
+_FEW = 64
 
 # Between the words of what was taken apart: the end of a sentence, of a line.
 END, LINE = b"\x02", b"\x03"
@@ -105,9 +107,11 @@ def taken_apart(folded: str, signs: Iterable[str] | None = None) -> list[bytes]:
 
 def _plain_marks(folded: str, signs: Iterable[str]) -> str:
     """A folded text in which each sign beyond ASCII is one of ASCII that means as much."""
-    for char in signs:
-        if not char.isascii() and not char.isalnum():
-            folded = folded.replace(char, _SIGNS_ELSEWHERE.get(char, " "))
+    others = [sign for sign in signs if not sign.isascii() and not sign.isalnum()]
+    if len(others) > _FEW:
+        return folded.translate({ord(sign): _SIGNS_ELSEWHERE.get(sign, " ") for sign in others})
+    for sign in others:
+        folded = folded.replace(sign, _SIGNS_ELSEWHERE.get(sign, " "))
     return folded
 
 
@@ -174,16 +178,15 @@ def near(part: bytes, start: int, over_lines: bool) -> Iterator[tuple[int, int]]
         place += bool(filled) or not _UNSPACED.match(word)
         before, before_number = word, number
     for first, (line, at, filled) in enumerate(row):
-        filled |= start
-        if may_hold(filled):
-            yield line, line
+        last = line
         for behind in range(first + 1, len(row)):
-            last, until, fills = row[behind]
-            if until > at + _REACH:
+            number, place, fills = row[behind]
+            if place > at + _REACH:
                 break
             filled |= fills
-            if may_hold(filled):
-                yield line, last
+            last = number
+        if may_hold(filled | start):
+            yield line, last
 
 
 def may_hold(filled: int) -> bool:
