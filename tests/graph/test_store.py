@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
@@ -90,6 +91,40 @@ def test_a_folder_keeps_what_was_written(tmp_path: Path, form: str) -> None:
     assert graph.delete_triple(triple_id)
     graph.store.close()
     assert NamespacedGraph(open_store(folder), "mayros").count() == 0
+
+
+class Flushed:
+    """A store that tells when it is flushed."""
+
+    def __init__(self, store: Any, told: list[bool]) -> None:
+        self._store, self._told = store, told
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def __contains__(self, found: Quad) -> bool:
+        return found in self._store
+
+    def flush(self) -> None:
+        self._store.flush()
+        self._told.append(True)
+
+
+def test_the_log_that_is_read_after_a_kill_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.stores.embedded._SETTLED_AFTER", 100)
+    store = OxigraphStore(tmp_path / "store")
+    flushed = []
+    monkeypatch.setattr(store, "_store", Flushed(store._store, flushed))
+    for number in range(33):
+        store.insert([[quad(number), quad(number, OTHER), quad(-number - 1)]])
+    assert flushed == []
+    store.apply([quad(100)], [quad(0)])
+    assert flushed == [True]
+    store.insert([[quad(number)] for number in range(200, 300)])
+    assert flushed == [True, True]
+    store.remove(quad(200))
+    assert store.count(Pattern(GRAPH)) == 165
+    store.close()
 
 
 def test_a_folder_that_is_opened_again_and_again_does_not_fill_with_logs(tmp_path: Path) -> None:

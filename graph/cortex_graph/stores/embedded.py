@@ -47,6 +47,7 @@ _COUNTS = 1000  # patterns whose count is remembered, each with the last write t
 _SHORT = 4096  # characters of the terms of such a pattern
 _LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
 _FULL = "No space left"
+_SETTLED_AFTER = 20_000  # quads: to read them again takes 0.4 s
 _OLD_LOGS = 3  # of RocksDB, that are kept
 _ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
@@ -89,6 +90,7 @@ class OxigraphStore:
         self._where = "the store in memory" if folder is None else f"the store in {folder}"
         self._writing = threading.Lock()
         self._bulk = threading.Lock()
+        self._unsettled = 0
         self._revisions = Revisions()
         self._store: Store = Store() if folder is None else _opened(folder)
         self._evaluation = Evaluation(self._revisions, folder, self._copy)
@@ -129,6 +131,7 @@ class OxigraphStore:
                     self._change(_graphs(group), store.add, group[0])
                 else:
                     self._change(_graphs(group), store.extend, group)
+                self._settle(len(group))
                 return [True]
             new: dict[Quad, Sequence[Quad]] = {}
             written = []
@@ -137,6 +140,7 @@ class OxigraphStore:
                 new.setdefault(group[0], group if written[-1] else ())
             quads = [quad for group in new.values() for quad in group]
             self._change(_graphs(quads), store.extend, quads)
+            self._settle(len(quads))
             return written
 
     @_reported
@@ -267,6 +271,7 @@ class OxigraphStore:
     def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
         update = f"{_data('DELETE', remove)}; {_data('INSERT', insert)}"
         self._change(_graphs([*insert, *remove]), self._store.update, update)
+        self._settle(len(insert) + len(remove))
 
     def _change(
         self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
@@ -276,6 +281,17 @@ class OxigraphStore:
             change(*args, **how)
         finally:
             self._revisions.wrote(graphs)
+
+    def _settle(self, quads: int) -> None:
+        """Have what was written lie in tables after so many quads: who opens the store after a kill reads the rest.
+
+        RocksDB itself lets its log grow to gigabytes, of which it reads some thirty megabytes a second.
+        """
+        self._unsettled += quads
+        if self._folder is not None and self._unsettled >= _SETTLED_AFTER:
+            self._unsettled = 0
+            with suppress(OSError, RuntimeError):  # what was asked for is done; the next write tells
+                self._store.flush()
 
     def _copy(self, path: Path, graphs: frozenset[NamedNode]) -> None:
         """Write a copy of the store to a folder; of one in memory, of these graphs, to a file of N-Quads."""
