@@ -34,7 +34,8 @@ END, LINE = b"\x02", b"\x03"
 _LINE_APART, _QUOTE_APART = b" \x03 ", b' " '
 _STOP = b"\x04"  # the end of a sentence in a language without blanks
 _QUOTE = b'"'  # a word, too: rules ask for it
-_SPLIT = re.compile(r"[.!?]\s|[;|…。؟।]")
+_WRITTEN_ENDS = (*(end + blank for end in ".!?" for blank in " \n"), *";|…؟।")
+_MARK = END.decode()
 _MARKED = {";": 2, "|": 2, "\n": 3, '"': 34, "\x02": 2, "\x04": 4}
 _WORDS = bytes.maketrans(
     bytes(code for code in range(128) if not chr(code).isalnum()),
@@ -64,17 +65,23 @@ def _part_may_say(part: bytes, start: int) -> bool:
     words = part.split()
     # Most words fill nothing.
     filled = reduce(or_, filter(None, map(_FILLED.__getitem__, words)), start)
-    known = _pairs()
+    known, spaced = _pairs(), b""
     for pair in _all_pairs().intersection(pairwise(words)):
         for others, fills in known[pair]:
-            if not others or others in b" %b " % b" ".join(words):
-                filled |= fills
+            # What it would fill may be filled already.
+            if fills | filled != filled:
+                spaced = spaced or b" %b " % b" ".join(words)
+                if others in spaced:
+                    filled |= fills
     return may_hold(filled)
 
 
 def sentences(folded: str) -> list[str]:
     """The parts of a folded text with what stands between their words; not of a language without blanks."""
-    return _SPLIT.split(folded)
+    for end in _WRITTEN_ENDS:
+        if end in folded:
+            folded = folded.replace(end, _MARK)
+    return folded.split(_MARK)
 
 
 def taken_apart(folded: str, signs: Iterable[str] | None = None) -> list[bytes]:

@@ -176,7 +176,7 @@ def squeezed(letters: str) -> Iterator[Sentence]:
 
 def is_unspaced(text: str) -> bool:
     """Whether a text holds words of languages without blanks."""
-    return _SCRIPT.search(text) is not None
+    return not text.isascii() and _SCRIPT.search(text) is not None
 
 
 def unspaced_apart(text: str) -> str:
