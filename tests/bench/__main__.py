@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.bench import (
+    cleaning_rows,
     logic_rows,
     mcp_rows,
     memory_rows,
@@ -49,6 +50,7 @@ def main() -> int:
         sandbox_rows.rows,
         partial(scale_rows.rows, shapes),
         plugin_rows.rows,
+        cleaning_rows.rows,
         partial(transfer_rows.rows, imports),
         reload_rows.rows,
         mcp_rows.rows,
