@@ -2,6 +2,7 @@
 
 import pytest
 
+from cortex_skills.enrichment import sanitize_enrichment
 from cortex_skills.enrichment.detecting import detect
 
 FACT = "The bridge over the river is 12 m long"
@@ -49,3 +50,8 @@ def test_what_leads_up_to_an_order_makes_it_one(order: str) -> None:
 )
 def test_a_statement_with_such_a_verb_survives(fact: str) -> None:
     assert detect(fact) is None
+
+
+def test_a_triple_whose_words_run_together_like_an_address_survives() -> None:
+    triple = {"subject": "a", "predicate": "isCopyleft", "object": "Copyleft"}
+    assert sanitize_enrichment(triple).reasons == ()
