@@ -24,8 +24,6 @@ from cortex_skills.enrichment.detecting.decoding import CODED
 
 DIGITS, LETTERS, CAMEL, LONG, TURN, CODE = (1 << place for place in range(6))
 ALL = (1 << 6) - 1
-# Those that are looked for in a text as it is read.
-FOLDED = DIGITS | LETTERS | LONG
 # What else may be doubted of a text: its words as they are, from the last to the first, or turned; doubled letters,
 # broken words, signs of code.
 WORDS, BACKWARDS, TURNED, DOUBLES, BREAKS, SIGNS = (1 << place for place in range(6, 12))
