@@ -34,9 +34,13 @@ class Rogue:
     def say(self, data: bytes) -> None:
         threading.Thread(target=self._say, args=(data,), daemon=True).start()
 
-    def _say(self, data: bytes) -> None:
+    def say_for_ever(self, data: bytes) -> None:
+        threading.Thread(target=self._say, args=(data, 1 << 40), daemon=True).start()
+
+    def _say(self, data: bytes, times: int = 1) -> None:
         try:
-            self.ours.sendall(data)
+            for _ in range(times):
+                self.ours.sendall(data)
         except OSError:
             return  # the host has closed its end, as it should
 
@@ -118,6 +122,17 @@ def test_a_flood_of_log_lines_is_bounded_and_ends_at_the_deadline(rogue):
         with pytest.raises(SandboxTimeout):
             box.evaluate("1")
         assert len(box.take_logs()) < 12
+
+
+@pytest.mark.parametrize("first", [b"", (2 << 20).to_bytes(4, "big") + RESULT], ids=["log", "a result in drops"])
+def test_a_worker_that_never_falls_silent_is_ended_at_the_deadline(rogue, first):
+    rogue.say(OK)
+    with ProcessSandbox(Limits(timeout_s=0.3, transfer_bytes=8 << 20)) as box:
+        rogue.ours.sendall(first)
+        rogue.say_for_ever(b"x" if first else frame(LOG, b"info\nx") * 9_000)
+        with pytest.raises(SandboxTimeout):
+            box.evaluate("1")
+        assert not box.alive
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
 _READ_BYTES = 1 << 16
 # As long as a small call takes in the worker.
 _AWAKE_S = 2e-4
+# How long beyond its time what came in time is still read; a worker that never falls silent has no more than that.
+_LAST_S = 0.25
 _END_MS = 1000
 
 
@@ -101,7 +103,10 @@ class Link:
             _receiving.discard(self)
 
     def _data(self, until: float) -> bytes:
-        if len(_receiving) > 1:  # there is other work for the processors than to look for an answer
+        left = until - time.monotonic()
+        if left < -_LAST_S:
+            raise WorkerLateError
+        if left <= 0 or len(_receiving) > 1:  # there is other work for the processors than to look for an answer
             return self._read(until, _READ_BYTES)
         return self._awake.read(_READ_BYTES, partial(self._read, until))
 
