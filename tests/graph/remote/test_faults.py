@@ -6,11 +6,13 @@ import gzip
 import socket
 import threading
 import time
+import traceback
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
 
 from cortex_graph import GraphError, GraphUnavailable, Pattern, QueryTimeout
 from cortex_graph.store import Dataset
@@ -183,6 +185,28 @@ def test_a_row_without_its_terms_is_refused(row: str) -> None:
         with pytest.raises(GraphUnavailable):
             list(store.quads(Pattern(G)))
         store.close()
+
+
+@pytest.mark.parametrize(
+    ("ask", "body"),
+    [
+        (lambda store: store._protocol.ask("ASK {}"), b'{"head":{"vars":[]},"results":{"bindings":[{}]}}'),
+        (lambda store: list(store._protocol.rows("")), b'{"head":{"vars":[]},"results":{"bindings":[{}, what'),
+    ],
+)
+def test_an_error_keeps_no_rows_that_another_thread_could_come_to_collect(
+    ask: Callable[[RemoteStore], object], body: bytes
+) -> None:
+    def kept(error: BaseException | None) -> Iterator[object]:
+        while error is not None:
+            for frame, _ in traceback.walk_tb(error.__traceback__):
+                yield from frame.f_locals.values()
+            error = error.__cause__
+
+    with hostile(says(response(body=body))) as server, closing(store_of(server.url)) as store:
+        with pytest.raises(GraphUnavailable) as caught:
+            ask(store)
+        assert not any(isinstance(value, QuerySolutions) for value in kept(caught.value))
 
 
 @pytest.mark.parametrize("number", ["-1", "1e3", "many", "9" * 30, "\u0661"])

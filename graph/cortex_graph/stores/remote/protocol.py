@@ -70,12 +70,12 @@ class Protocol:
         reply = self.query(text, QueryResultsFormat.JSON.media_type, dataset)
         body = reply.read(_MAX_SMALL)
         try:
-            answer = parse_query_results(body, format=QueryResultsFormat.JSON)
+            answer = _truth(body)
         except (SyntaxError, ValueError) as error:
             raise self._unreadable(body, error) from error
-        if isinstance(answer, QuerySolutions):
+        if answer is None:
             raise self.client.unavailable("answers ASK with rows")
-        return bool(answer)
+        return answer
 
     def rows(self, text: str) -> Generator[QuerySolution, None, None]:
         """The rows of a SELECT query, as they come."""
@@ -205,6 +205,12 @@ class _Body:
 
     def readable(self) -> bool:
         return True
+
+
+def _truth(body: bytes) -> bool | None:
+    """What an ASK was answered with; None for rows: an error's traceback must not keep them, they are this thread's."""
+    answer = parse_query_results(body, format=QueryResultsFormat.JSON)
+    return None if isinstance(answer, QuerySolutions) else bool(answer)
 
 
 def _row_limit(reply: Reply) -> int | None:
