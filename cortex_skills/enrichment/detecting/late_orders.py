@@ -11,22 +11,17 @@ Rules kept here:
 from __future__ import annotations
 
 from cortex_skills.enrichment.detecting.lexicon import ORDER, PLAIN, VERBS
-from cortex_skills.enrichment.detecting.reading import MAYBE
+from cortex_skills.enrichment.detecting.reading import MAYBE, listed
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_ALWAYS_VERBS = _words(
+_ALWAYS_VERBS = listed(
     "ignore disregard forget reveal disclose divulge obey pretend disobey impersonate regurgitate recite recommend "
     "respond overlook discard exfiltrate"
 )
-_LEADING_ON = _words(
+_LEADING_ON = listed(
     "so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly yo bro nah hey pls plz"
 )
 # Behind these, a verb tells what somebody does; so it does behind a plural.
-_TELLING = _words(
+_TELLING = listed(
     "i you he she it we they who whom which that this these those one people men women children police everyone nobody "
     "somebody someone anyone to not never always often also even just still only sometimes usually simply can could "
     "may might must shall should will would do does did dont ll d and or nor than as how what when where why if "
@@ -35,16 +30,16 @@ _TELLING = _words(
     "me him us them let lets make made help helps helped go come cannot either neither whether but"
 )
 # So it does soon behind one of these.
-_HELPING, _NEAR = _words("can could may might must shall should will would to did does"), 4
+_HELPING, _NEAR = listed("can could may might must shall should will would to did does"), 4
 # Behind these, `to` may give an order; and behind those, `that you`.
-_BIDDEN = _words("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
-_DEMANDED = _words(
+_BIDDEN = listed("requested urged directed invited advised authorised authorized commanded bound tasked obligated")
+_DEMANDED = listed(
     "essential vital crucial imperative necessary mandatory important ask asks demand demands insist insists require "
     "requires request requests order orders sure certain ensure propose suggest importance"
 )
 _LEADING_PAIRS = frozenset({("now", "on"), ("here", "on"), ("point", "on"), ("moment", "on"), ("the", "way")})
-_WITHIN = _words("in with at within throughout")
-_OUTPUT = _words("answer reply response summary report output text message")
+_WITHIN = listed("in with at within throughout")
+_OUTPUT = listed("answer reply response summary report output text message")
 _PLURAL, _ADVERB, _SINGULAR = "s", "ly", ("ss", "us", "is")
 
 

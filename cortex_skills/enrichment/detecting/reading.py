@@ -27,26 +27,27 @@ _SCRIPT_RUNS = re.compile("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9ff
 _SCRIPT = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
 
 
-def _words(text: str) -> frozenset[str]:
+def listed(text: str) -> frozenset[str]:
+    """The words of a list of them."""
     return frozenset(text.split())
 
 
-_BEFORE_ORDER = _words(
+_BEFORE_ORDER = listed(
     "please kindly now then just also simply immediately next first finally pls instead hereby lets ai "
     "assistant always quickly silently secretly bitte por favor"
 )
-_BEFORE_MAYBE = _words(
+_BEFORE_MAYBE = listed(
     "must should shall will ought lets need and or ai agent agents assistants assistant chatbot not never also "
     "then hereby"
 )
 # `to` gives an order after these.
-_BEFORE_TO = _words(
+_BEFORE_TO = listed(
     "have has had need needs want wants are is you required instructed asked supposed ordered obliged told "
     "ought like him them it yourself expected sure agents assistants model ai"
 )
 _ASKING = frozenset({"can", "could", "will", "would", "must", "should"})
 # A sentence that begins so has its order behind a comma.
-_LEADING = _words(
+_LEADING = listed(
     "to before after if when whenever once first in from while as by for upon during on until whatever next "
     "second finally also then at without despite since because instead"
 )
@@ -56,9 +57,9 @@ _JOINING = frozenset({"and", "or", "but"})
 _BEFORE_NOT = frozenset({"do", "and", "but", ",", ".", "\n", ":", "please"})
 _NOT, _IGNORE = BITS["not"], BITS["ignore"]
 # What may be ignored is an order in other words; what is forbidden is none, unless it is what protects.
-_PERMITTING = _words("can may could might safely freely")
+_PERMITTING = listed("can may could might safely freely")
 _DEEDS = sum(BITS[name] for name in ("act", "send", "execute", "wipe", "launch", "enact", "wield"))
-_PROTECTIVE = _words("block reject stop disable revoke lock refuse cancel")
+_PROTECTIVE = listed("block reject stop disable revoke lock refuse cancel")
 _ENGLISH = 0.55  # of the letters of a text that was squeezed belong to words that are known
 
 
