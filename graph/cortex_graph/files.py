@@ -1,12 +1,11 @@
-"""Quads out of files and into them, for whatever has no way of its own."""
+"""Quads out of files, for stores that have no way of their own to load them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
-from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse, serialize
+from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 
 def read_triples(path: Path, graph: NamedNode) -> Iterator[Quad]:
@@ -18,9 +17,3 @@ def read_triples(path: Path, graph: NamedNode) -> Iterator[Quad]:
     """
     for quad in parse(path=path, format=RdfFormat.N_TRIPLES):
         yield Quad(quad.subject, quad.predicate, quad.object, graph)
-
-
-def write_quads(quads: Iterable[Quad], output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-    """Write quads in a format, as a stream; without their graphs where the format has none."""
-    statements: Iterable[Quad] | Iterable[Triple] = quads if form.supports_datasets else (q.triple for q in quads)
-    serialize(statements, output, form, prefixes=dict(prefixes))

@@ -10,16 +10,15 @@ Rules kept here:
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from pyoxigraph import Quad, RdfFormat
+from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from cortex_graph.errors import InvalidArguments, invalid
-from cortex_graph.files import write_quads
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.store import Pattern
 from cortex_graph.stores.folders import store_above
@@ -69,7 +68,7 @@ def export_rdf(
             if form == RdfFormat.RDF_XML:
                 _export_xml(graph, quads, output, prefixes)
             else:
-                write_quads(quads, output, form, prefixes)
+                _write(quads, output, form, prefixes)
     except OSError as error:
         hint = "name a file in a folder that is there and that you may write to"
         raise invalid("target", f"{shown(target)} cannot be written: {error.strerror or error}", hint=hint) from error
@@ -106,7 +105,7 @@ def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], pref
     with scratch_folder() as folder:
         written = folder / "graph.rdf"
         with written.open("wb") as file:
-            write_quads(quads, file, RdfFormat.RDF_XML, prefixes)
+            _write(quads, file, RdfFormat.RDF_XML, prefixes)
         try:
             check_file(written, RdfFormat.RDF_XML)
         except InvalidArguments as error:
@@ -117,3 +116,9 @@ def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], pref
             ) from error
         with written.open("rb") as file:
             shutil.copyfileobj(file, output)
+
+
+def _write(quads: Iterable[Quad], output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
+    """Write quads in a format, as a stream; without their graphs where the format has none."""
+    statements: Iterable[Quad] | Iterable[Triple] = quads if form.supports_datasets else (q.triple for q in quads)
+    serialize(statements, output, form, prefixes=dict(prefixes))
