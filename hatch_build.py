@@ -39,6 +39,9 @@ FREEZING = [
 ]
 # What esbuild may use while it runs, in pages of 64 KiB: 1 GiB.
 ESBUILD_PAGES = 1 << 14
+# The pages that a run writes to are told in ranges: over so many others, whose pages are those of nearly every system,
+# so that the same is built everywhere.
+ESBUILD_JOINED, SYSTEM_PAGE = 2, 4096
 # With which stack its goroutines begin, in bytes: what the one that parses comes to need for a skill of usual size.
 FIRST_STACK = 64 << 10
 # How often the sample may be bundled until the memory has the shape that it shall keep.
@@ -133,7 +136,7 @@ def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:
     sys.path.insert(0, str(ROOT / "sandbox"))
     try:
         from cortex_sandbox.esbuild_protocol import PREPARED_ENTRY, PREPARED_KEY, build_request, prepared_request
-        from cortex_sandbox.pages import as_constants
+        from cortex_sandbox.pages import as_constants, differing
         from cortex_sandbox.wasm_freeze import freeze, with_state_exported
         from cortex_sandbox.wasm_inside import with_first_stacks, with_memory_and_clock
     finally:
@@ -150,8 +153,9 @@ def _freeze_esbuild(wasm: Path, version: str, work: Path) -> None:
     )
     found = json.loads(state.with_suffix(".json").read_text())
     memory = state.with_suffix(".memory").read_bytes()
-    written = as_constants(found["written"])
-    frozen = freeze(module, memory, [int(value) for value in found["state"]], found["frames"], written)
+    written = differing(memory, state.with_suffix(".after").read_bytes(), joined=ESBUILD_JOINED, page=SYSTEM_PAGE)
+    state_then = [int(value) for value in found["state"]]
+    frozen = freeze(module, memory, state_then, found["frames"], as_constants(written))
     wasm.write_bytes(with_memory_and_clock(frozen, ESBUILD_PAGES))
 
 

@@ -47,21 +47,22 @@ else:
         """Other systems are told nothing."""
 
 
-def differing(before: bytes, after: bytes) -> list[tuple[int, int]]:
+def differing(before: bytes, after: bytes, *, joined: int = JOINED, page: int = mmap.PAGESIZE) -> list[tuple[int, int]]:
     """Which pages of two states of a memory differ, as `bring` takes them; near ones are joined.
 
     Args:
         before: whole pages.
         after: as much or more; what is beyond is not looked at.
+        joined: over how many pages that do not differ.
+        page: the size of one, in bytes.
 
     """
     ranges: list[tuple[int, int]] = []
-    page = mmap.PAGESIZE
     for at in range(0, len(before), page):
         if before[at : at + page] == after[at : at + page]:
             continue
         start = at
-        if ranges and at - sum(ranges[-1]) <= JOINED * page:
+        if ranges and at - sum(ranges[-1]) <= joined * page:
             start, _ = ranges.pop()
         ranges.append((start, at + page - start))
     return ranges

@@ -9,7 +9,7 @@
 // Nothing here is random or depends on the time, so that the same input gives the same image.
 // Usage: node snapshot.mjs esbuild.wasm VERSION REQUESTS FOLDER OUT
 //   REQUESTS: packets to answer, one after another, as many as it takes, one that prepares, and one for what it prepared;
-//   FOLDER: the files that they are about; OUT: prefix of .memory and .json
+//   FOLDER: the files that they are about; OUT: prefix of .json and .memory, and of .after, the same memory after that run
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,9 +20,6 @@ const rehearsal = requests.pop();
 const last = requests.pop();
 const LEAST = 3;
 const NOENT = 44, NOTDIR = 54, BADF = 8, AGAIN = 6, INVAL = 28;
-const SYSTEM_PAGE = 4096;
-// To bring so many pages more costs no more than one range more.
-const JOINED = 2;
 const STDIN = 0, STDERR = 2, ROOT = 3, DIRECTORY = 3, FILE = 4, NONBLOCK = 4;
 
 class Answered extends Error {}
@@ -204,19 +201,6 @@ function taken() {
   return { frames, state: state.map(([, value]) => String(value.value)), memory: Buffer.from(bytes()) };
 }
 
-// The pages of the image that were written to since, as pairs of offset and size; near ones are joined.
-function written() {
-  const now = bytes();
-  const ranges = [];
-  for (let at = 0; at < image.memory.length; at += SYSTEM_PAGE) {
-    if (!image.memory.compare(now, at, at + SYSTEM_PAGE, at, at + SYSTEM_PAGE)) continue;
-    const before = ranges.at(-1);
-    if (before && at - before[0] - before[1] <= JOINED * SYSTEM_PAGE) before[1] = at + SYSTEM_PAGE - before[0];
-    else ranges.push([at, SYSTEM_PAGE]);
-  }
-  return ranges;
-}
-
 const module = new WebAssembly.Module(readFileSync(wasmFile));
 const absent = (name) => () => {
   throw new Error(`esbuild called ${name}, which is not here`);
@@ -239,5 +223,6 @@ try {
   if (answered !== asked) throw new Error(`${answered} answers to ${asked} requests`);
   const { memory: content, ...rest } = image;
   writeFileSync(`${out}.memory`, content);
-  writeFileSync(`${out}.json`, JSON.stringify({ ...rest, written: written() }));
+  writeFileSync(`${out}.after`, bytes().subarray(0, content.length));
+  writeFileSync(`${out}.json`, JSON.stringify(rest));
 }
