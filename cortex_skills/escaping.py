@@ -15,15 +15,16 @@ from functools import lru_cache
 from typing import Any
 
 # Default-ignorable and blank characters that Unicode nevertheless calls printable.
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
-_UNUSUAL = re.compile(rf"[^ !-%'-;=?-~\u00a1-\u00ac\u00ae-\u02ff]|[{_BLANK}]")
-_ALWAYS_ESCAPED = re.compile(f"[<>&{_BLANK}]")
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup: most of all names and values
 _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
-_MARKUP = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&"})
+_MARKUP = tuple((char, f"\\u{ord(char):04x}") for char in "<>&")
+_FEW = 16  # hidden characters of one text: so many are looked for one after the other
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -32,17 +33,14 @@ def json_text(value: Any) -> str:
     if type(value) is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
     written = _ENCODER.encode(value)
-    if written.isascii() and written.isprintable():
-        # Of what is plainly visible in ASCII, markup alone is escaped.
-        return written.translate(_MARKUP) if "<" in written or ">" in written or "&" in written else written
-    if all(map(_is_shown_as_it_is, set(written))):
-        return written
-    return _UNUSUAL.sub(_escape_markup, written)
+    for char, escape in _MARKUP:
+        written = written.replace(char, escape)
+    return _with_escapes(written)
 
 
 def one_line(text: str) -> str:
     """`text` on one line, with what is hidden in it escaped; markup stays as it is."""
-    return _UNUSUAL.sub(_escape_hidden, whole_characters(text))
+    return _with_escapes(whole_characters(text))
 
 
 def shown_name(name: str) -> str:
@@ -59,23 +57,21 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _escape_markup(match: re.Match[str]) -> str:
-    char = match[0]
-    return char if _is_visible(char) else _escaped(char)
-
-
-def _is_visible(char: str) -> bool:
-    return char.isprintable() and not _ALWAYS_ESCAPED.match(char)
+def _with_escapes(text: str) -> str:
+    """`text` with what is hidden in it escaped."""
+    if text.isprintable() and (text.isascii() or _BLANK.search(text) is None):
+        return text
+    hidden = [char for char in set(text) if _shown(char) != char]
+    if len(hidden) > _FEW:
+        return "".join(map(_shown, text))
+    for char in hidden:
+        text = text.replace(char, _shown(char))
+    return text
 
 
 @lru_cache(maxsize=4096)
-def _is_shown_as_it_is(char: str) -> bool:
-    return _UNUSUAL.match(char) is None or _is_visible(char)
-
-
-def _escape_hidden(match: re.Match[str]) -> str:
-    char = match[0]
-    return char if char in "<>&" else _escape_markup(match)
+def _shown(char: str) -> str:
+    return char if char.isprintable() and not _BLANK.match(char) else _escaped(char)
 
 
 def _escaped(char: str) -> str:
