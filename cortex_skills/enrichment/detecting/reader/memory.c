@@ -1,0 +1,44 @@
+// The room that the reader works in: what it knows, what the host gives it, and what it takes for a while.
+//
+// Rules kept here:
+// - memory is taken from below, one piece after the other; a call of the host begins above what is kept;
+// - who asks for more than there is ends: the host makes a new guest then.
+#include "reader.h"
+
+enum { ALIGNED = 8, PAGE = 1 << 16 };
+
+extern uint8_t __heap_base;
+static uint8_t *kept = &__heap_base, *next = &__heap_base;
+
+void *take(uint32_t size) {
+  uint8_t *found = next;
+  uint64_t wanted = (uint64_t)(uintptr_t)found + ((uint64_t)size + ALIGNED - 1) / ALIGNED * ALIGNED;
+  uint64_t there = (uint64_t)__builtin_wasm_memory_size(0) * PAGE;
+  if (wanted > there) {
+    // Twice as much at once, so that what grows step by step does not ask the host each time.
+    uint64_t more = (wanted - there + PAGE - 1) / PAGE, ample = there / PAGE;
+    if ((ample <= more || __builtin_wasm_memory_grow(0, ample) == SIZE_MAX) &&
+        (more > UINT16_MAX || __builtin_wasm_memory_grow(0, more) == SIZE_MAX))
+      __builtin_trap();
+  }
+  next = (uint8_t *)(uintptr_t)wanted;
+  return found;
+}
+
+void *mark(void) { return next; }
+
+void back_to(void *mark) { next = mark; }
+
+void keep(void) { kept = next; }
+
+uint8_t *copied(Text text, uint32_t more) {
+  uint8_t *copy = take(text.size + more);
+  __builtin_memcpy(copy, text.at, text.size);
+  return copy;
+}
+
+// Where the host writes what the next call is about.
+EXPORT("room") uint8_t *room(uint32_t size) {
+  next = kept;
+  return take(size);
+}

@@ -1,0 +1,253 @@
+// A folded text as a row of categories: what each word, phrase or sign does in its sentence.
+//
+// Rules kept here:
+// - a sentence ends at a full stop, a line end or the like; a clause at a comma or a dash;
+// - an English verb gives an order at the start of a clause, after words such as `please` and `do not`, after a label in
+//   brackets, and after another order; it may be one (`maybe`) after `to`, `must`, `you`; anywhere else it is not counted
+//   as a verb;
+// - languages without blanks, and texts without them, are read by looking for known words at every letter.
+#include "reading.h"
+
+// Of the letters of a text that was squeezed, so many belong to words that are known.
+static const double ENGLISH = 0.55;
+
+// Categories, in room for all that may come.
+typedef struct {
+  Mask *masks;
+  uint32_t count;
+} Row;
+
+static void add(Row *row, Mask mask) { row->masks[row->count++] = mask; }
+
+static bool is_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
+
+static Token token_of(Text text, uint32_t start, uint32_t end) {
+  uint32_t hash = HASH_START;
+  for (uint32_t place = start; place < end; place++) hash = (hash ^ text.at[place]) * HASH_STEP;
+  return (Token){.text = {text.at + start, end - start}, .hash = hash};
+}
+
+// The word that begins at a place, which comes to stand behind it; its last character.
+static Token word_at(Text text, uint32_t *place, uint32_t *last) {
+  uint32_t start = *place, hash = HASH_START;
+  for (uint32_t behind = start; behind < text.size; behind = *place) {
+    uint32_t code = next_char(text, &behind);
+    if (!(class_of(code) & ALNUM)) break;
+    for (; *place < behind; ++*place) hash = (hash ^ text.at[*place]) * HASH_STEP;
+    *last = code;
+  }
+  return (Token){.text = {text.at + start, *place - start}, .hash = hash};
+}
+
+// Whether a character is a token between two others; `next` is 0 at the end.
+static bool is_sign(uint32_t before, uint32_t code, uint32_t next) {
+  if (code == '.' || code == '!' || code == '?') return !is_word(next);
+  if (code == '\'') return !is_word(next) || !is_word(before);
+  if (code == '-') return next == ' ';
+  return class_of(code) & SIGN;
+}
+
+// The next token of a text at a place or behind it; `before` is the character before the place.
+static bool next_token(Text text, uint32_t *place, uint32_t *before, Token *token) {
+  while (*place < text.size) {
+    uint32_t start = *place, last = *before, behind;
+    uint32_t code = next_char(text, place);
+    if (class_of(code) & ALNUM) {
+      *place = start;
+      *token = word_at(text, place, before);
+      return true;
+    }
+    *before = code;
+    behind = *place;
+    if (code != ' ' && is_sign(last, code, behind < text.size ? next_char(text, &behind) : 0)) {
+      *token = token_of(text, start, *place);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Gives the first word of each phrase the phrase's categories.
+static void add_phrases(Token *tokens, uint32_t count) {
+  for (uint32_t place = 0; place < count; place++)
+    if (meet(tokens[place].mask, kinds->first)) {
+      Mask found = phrases_at(tokens + place, count - place);
+      tokens[place].mask = without(either(tokens[place].mask, found), kinds->first);
+    }
+}
+
+static bool stands(Text text, uint32_t place, const char *sign) {
+  for (uint32_t at = 0; sign[at]; at++)
+    if (place + at >= text.size || text.at[place + at] != (uint8_t)sign[at]) return false;
+  return true;
+}
+
+// A text in which "n't" is the word `not`.
+static Text with_nots(Text text) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == 'n' && stands(text, place, "n't");
+  if (!count) return text;
+  uint8_t *to = take(text.size + count);
+  Text found = {to, text.size + count};
+  for (uint32_t place = 0; place < text.size;) {
+    if (stands(text, place, "n't")) {
+      __builtin_memcpy(to, " not", 4);
+      place += 3;
+      to += 4;
+    } else *to++ = text.at[place++];
+  }
+  return found;
+}
+
+// The sentences of a text without words of languages without blanks.
+static int32_t spaced(Text text, Asked *asked) {
+  text = with_nots(text);
+  uint32_t place = 0, before = ' ';
+  for (bool more = true; more;) {
+    Token *tokens = mark(), token;
+    uint32_t count = 0;
+    while ((more = next_token(text, &place, &before, &token))) {
+      look_up(&token);
+      if (equal(token.mask, kinds->end)) break;
+      *(Token *)take(sizeof token) = token;
+      count++;
+    }
+    add_phrases(tokens, count);
+    int32_t found = count ? asked->judge((Sentence){tokens, NULL, count}, asked) : -1;
+    back_to(tokens);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+// The sentences of a row whose words have their places already.
+static int32_t split(Row row, Asked *asked) {
+  for (uint32_t start = 0, end; start < row.count; start = end + 1) {
+    for (end = start; end < row.count && !equal(row.masks[end], kinds->end);) end++;
+    int32_t found = end > start ? asked->judge((Sentence){NULL, row.masks + start, end - start}, asked) : -1;
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+// Adds the longest known word at each place, one after the other; how many letters they have.
+static uint32_t walk(Text text, Tree tree, Row *row) {
+  uint32_t covered = 0;
+  for (uint32_t place = 0; place < text.size;) {
+    uint32_t behind = place;
+    uint32_t code = next_char(text, &behind);
+    uint32_t end = place;
+    Mask found;
+    if (longest(tree, text, &end, &found)) {
+      if (any(found)) add(row, found);
+      for (uint32_t at = place; at < end; at++) covered += (text.at[at] & 0xc0) != 0x80;
+    } else {
+      uint8_t class = class_of(code);
+      if (class & ENDING) add(row, kinds->end);
+      else if (class & CLAUSING) add(row, kinds->clause);
+      else if (class & QUOTING) add(row, kinds->quoted);
+    }
+    place = end > place ? end : behind;
+  }
+  return covered;
+}
+
+// Whether a character is of a language without blanks; and whether it is, or stands among such.
+static bool is_script(uint32_t code) {
+  return (code >= 0xe00 && code <= 0xeff) || (code >= 0x1000 && code <= 0x109f) ||
+         (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff);
+}
+static bool is_in_script(uint32_t code) {
+  return is_script(code) || (code >= 0xff01 && code <= 0xff1b) || code == 0x3001 || code == 0x3002 || code == 0x300c ||
+         code == 0x300d;
+}
+
+static bool has_script(Text text) {
+  for (uint32_t place = 0; place < text.size;)
+    // All of them have three bytes, and begin so.
+    if (text.at[place] < 0xe0) place++;
+    else if (is_script(next_char(text, &place))) return true;
+  return false;
+}
+
+// Whether the first or the last character of a text that is no blank ends a sentence.
+static bool begins_with_end(Text text) {
+  for (uint32_t place = 0; place < text.size;) {
+    uint8_t class = class_of(next_char(text, &place));
+    if (!(class & SPACE)) return class & ENDING;
+  }
+  return false;
+}
+static bool ends_with_end(Text text) {
+  for (uint32_t place = text.size; place;) {
+    uint8_t class = class_of(char_before(text, &place));
+    if (!(class & SPACE)) return class & ENDING;
+  }
+  return false;
+}
+
+// Adds the words of a sentence, in their places, to a row.
+typedef struct {
+  Asked asked;
+  Row *row;
+  bool is_first;
+} Collecting;
+
+static int32_t collect(Sentence sentence, Asked *asked) {
+  Collecting *collecting = (Collecting *)asked;
+  Row *row = collecting->row;
+  if (!collecting->is_first) add(row, kinds->end);
+  collecting->is_first = false;
+  place_words(sentence.tokens, sentence.count, row->masks + row->count);
+  row->count += sentence.count;
+  return -1;
+}
+
+// Adds what stands in a part of a text that is all among languages without blanks, or all outside.
+static void add_part(Text part, Row *row) {
+  if (has_script(part)) {
+    walk(part, UNSPACED, row);
+    return;
+  }
+  if (begins_with_end(part)) add(row, kinds->end);
+  Collecting collecting = {{collect, 0, false}, row, true};
+  spaced(part, &collecting.asked);
+  if (ends_with_end(part)) add(row, kinds->end);
+}
+
+// The sentences of a text with words of languages without blanks; a sentence may hold both kinds of words.
+static int32_t unspaced(Text text, Asked *asked) {
+  // No part adds more than two to what stands in its bytes.
+  Row row = {take((text.size + 2) * 2 * sizeof(Mask)), 0};
+  for (uint32_t start = 0, place; start < text.size; start = place) {
+    place = start;
+    bool within = is_in_script(next_char(text, &place));
+    for (uint32_t behind = place; place < text.size; place = behind)
+      if (is_in_script(next_char(text, &behind)) != within) break;
+    add_part((Text){text.at + start, place - start}, &row);
+  }
+  return split(row, asked);
+}
+
+int32_t each_sentence(Text folded, Asked *asked) {
+  void *start = mark();
+  int32_t found = has_script(folded) ? unspaced(folded, asked) : spaced(folded, asked);
+  back_to(start);
+  return found;
+}
+
+int32_t each_squeezed(Text span, Asked *asked) {
+  void *start = mark();
+  uint8_t *letters = take(span.size);
+  uint32_t size = 0, count = 0;
+  for (uint32_t place = 0, behind = 0; behind < span.size; place = behind) {
+    if (!(class_of(next_char(span, &behind)) & LETTER)) continue;
+    while (place < behind) letters[size++] = span.at[place++];
+    count++;
+  }
+  Row row = {take((size + 1) * sizeof(Mask)), 0};
+  uint32_t covered = walk((Text){letters, size}, SQUEEZED, &row);
+  int32_t found = covered >= ENGLISH * count ? split(row, asked) : -1;
+  back_to(start);
+  return found;
+}

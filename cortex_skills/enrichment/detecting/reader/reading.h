@@ -1,0 +1,29 @@
+// A folded text as sentences: rows of words, and the categories that each may have.
+#pragma once
+#include "words.h"
+
+// The words of a sentence; or, where they have their places already, their categories alone.
+typedef struct {
+  const Token *tokens;
+  const Mask *placed;
+  uint32_t count;
+} Sentence;
+
+// What is asked of each sentence: the number of a rule, or -1.
+typedef struct Asked {
+  int32_t (*judge)(Sentence sentence, struct Asked *asked);
+  uint32_t signs;
+  bool title;
+} Asked;
+
+// The first answer that is no -1, of all sentences of a folded text.
+int32_t each_sentence(Text folded, Asked *asked);
+
+// The same of a text of which only the letters are left; none when they are no English.
+int32_t each_squeezed(Text span, Asked *asked);
+
+// The categories of the words in their places; verbs that only name something are none.
+void place_words(const Token *tokens, uint32_t count, Mask *row);
+
+// The same, with orders that begin in the middle of a sentence: they are noted in `row`.
+void place_late_orders(const Token *tokens, uint32_t count, Mask *row);
