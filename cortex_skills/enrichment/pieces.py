@@ -18,7 +18,7 @@ Member = tuple[str | int, Any]
 
 _WORD = 24
 _REACH = 24  # words, a little more than the widest rule
-_TURN, _COLONS = 24, frozenset(":：")  # where who speaks is named
+_TURN = 24  # characters, among which who speaks is named, and a colon
 _ENDS = frozenset(".!?;…。！？；؟।")
 
 
@@ -49,32 +49,74 @@ def said(value: Any, quotations: Collection[str] = ()) -> list[Piece]:
 
 def joined(pieces: Sequence[Piece]) -> Iterator[str]:
     """The texts as which some pieces are read together."""
-    values, sentences = _values_and_sentences(pieces)
-    if len(values) > 1:
-        yield from _windows(values)
-    if len(sentences) > max(len(values), 1):
-        yield from _windows(sentences)
-    yield from _run_together(pieces)
+    return Neighbours(pieces).joined()
 
 
 def runs(pieces: Sequence[Piece]) -> list[str]:
     """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
-    values, sentences = _values_and_sentences(pieces)
-    found = ["\n".join(sentences), "\n".join({piece for is_key, piece in pieces if is_key and is_word(piece)})]
-    if len(sentences) > len(values):
-        found.append("\n".join(_unfinished(values)))
-    found += _turns(values), _turns(sentences), *_run_together(pieces)
-    return list(dict.fromkeys(filter(None, found)))
+    return Neighbours(pieces).runs()
 
 
-def _unfinished(pieces: list[str]) -> Iterator[str]:
-    """The pieces that do not end as a sentence does, and those that follow one."""
-    follows = False
-    for piece in pieces:
-        is_unfinished = not _is_whole(piece)
-        if is_unfinished or follows:
-            yield piece
-        follows = is_unfinished
+class Neighbours:
+    """Some pieces in their order, for `joined` and `runs` of the same."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        values = [piece for is_key, piece in pieces if not is_key]
+        keys = [piece for is_key, piece in pieces if is_key]
+        self._names = list(filter(is_word, keys))
+        self._orders = [values]
+        if len(self._names) < len(keys):
+            self._orders.append([piece for is_key, piece in pieces if not is_key or not is_word(piece)])
+        self._whole = {piece for piece in self._orders[-1] if piece.rstrip()[-1:] in _ENDS}
+        self._turns = list(map(_turns, self._orders))
+        together = [list(filter(is_word, values)), keys if len(self._names) == len(keys) else []]
+        self._run_together = [blank.join(words) for words in together if len(words) > 1 for blank in (" ", "")]
+
+    def joined(self) -> Iterator[str]:
+        """The texts as which the pieces are read together."""
+        sizes = {piece: len(piece.split()) for piece in self._orders[-1]}
+        for order, turns in zip(self._orders, self._turns, strict=True):
+            yield from self._windows(order, sizes)
+            if turns:
+                yield turns
+        yield from self._run_together
+
+    def runs(self) -> list[str]:
+        """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
+        found = ["\n".join(self._orders[-1]), "\n".join(set(self._names))]
+        if len(self._orders) > 1:
+            found.append("\n".join(self._unfinished(self._orders[0])))
+        return list(dict.fromkeys(filter(None, (*found, *self._turns, *self._run_together))))
+
+    def _windows(self, pieces: list[str], sizes: dict[str, int]) -> Iterator[str]:
+        """Neighbours that one sentence may run through, a line each; `sizes` counts the words of each.
+
+        A window holds the words that a rule looks at, and the next one begins within it.
+        """
+        start, size = 0, 0
+        for end, piece in enumerate(pieces, 1):
+            size += sizes[piece]
+            if end == len(pieces) or piece in self._whole:
+                if end - start > 1:
+                    yield "\n".join(pieces[start:end])
+                start, size = end, 0
+            elif size >= 2 * _REACH and end - start > 1:
+                yield "\n".join(pieces[start:end])
+                # The next window begins so far back that what runs through both is whole in one of them.
+                place, size = end, 0
+                while place > start + 1 and size < _REACH:
+                    place -= 1
+                    size += sizes[pieces[place]]
+                start = place
+
+    def _unfinished(self, pieces: list[str]) -> Iterator[str]:
+        """The pieces that do not end as a sentence does, and those that follow one."""
+        follows = False
+        for piece in pieces:
+            is_unfinished = piece not in self._whole
+            if is_unfinished or follows:
+                yield piece
+            follows = is_unfinished
 
 
 def is_word(piece: str) -> bool:
@@ -82,51 +124,7 @@ def is_word(piece: str) -> bool:
     return len(piece) <= _WORD and " " not in piece
 
 
-def _values_and_sentences(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
-    values = [piece for is_key, piece in pieces if not is_key]
-    return values, [piece for is_key, piece in pieces if not is_key or " " in piece or len(piece) > _WORD]
-
-
-def _run_together(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Short values, and keys that are all short, as words and without blanks."""
-    keys = [piece for is_key, piece in pieces if is_key]
-    for words in ([piece for is_key, piece in pieces if not is_key and is_word(piece)], keys):
-        if len(words) > 1 and (words is not keys or all(map(is_word, keys))):
-            yield " ".join(words)
-            yield "".join(words)
-
-
-def _windows(pieces: list[str]) -> Iterator[str]:
-    """Neighbours that one sentence may run through, a line each, and those that may be turns of a chat.
-
-    A window holds the words that a rule looks at, and the next one begins within it.
-    """
-    start, size = 0, 0
-    sizes = [len(piece.split()) for piece in pieces]
-    for end, piece in enumerate(pieces, 1):
-        size += sizes[end - 1]
-        whole = end == len(pieces) or _is_whole(piece)
-        count = end - start
-        if count > 1 and (whole or size >= 2 * _REACH):
-            yield "\n".join(pieces[start:end])
-            # The next window begins so far back that what runs through both is whole in one of them.
-            place, size = end, 0
-            while place > start + 1 and size < _REACH:
-                place -= 1
-                size += sizes[place]
-            start = place
-        if whole:
-            start, size = end, 0
-    turns = _turns(pieces)
-    if turns:
-        yield turns
-
-
 def _turns(pieces: list[str]) -> str:
     """The pieces that may name who speaks, a line each; empty when there are less than two."""
-    turns = [piece for piece in pieces if not _COLONS.isdisjoint(piece[:_TURN])]
+    turns = [piece for piece in pieces if ":" in (head := piece[:_TURN]) or "：" in head]
     return "\n".join(turns) if len(turns) > 1 else ""
-
-
-def _is_whole(piece: str) -> bool:
-    return piece.rstrip()[-1:] in _ENDS
