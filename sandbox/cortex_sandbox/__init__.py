@@ -7,7 +7,7 @@ with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import Frame, SandboxError, SandboxMemoryError, SandboxTimeout, TranspileError
+from .errors import Frame, ModuleStopped, SandboxError, SandboxMemoryError, SandboxTimeout, TranspileError
 from .limits import Limits
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .exports import Exports
     from .host import LogLine, Promised, remaining_s
     from .isolation import ProcessSandbox, Protection, protections
+    from .pure import PureInstance, PureModule
     from .sandbox import Sandbox
 
 __all__ = [
@@ -27,9 +28,12 @@ __all__ = [
     "Limits",
     "LogLine",
     "Module",
+    "ModuleStopped",
     "ProcessSandbox",
     "Promised",
     "Protection",
+    "PureInstance",
+    "PureModule",
     "Sandbox",
     "SandboxError",
     "SandboxMemoryError",
@@ -51,6 +55,8 @@ _LAZY = {
     "ProcessSandbox": "isolation",
     "Promised": "host",
     "Protection": "isolation",
+    "PureInstance": "pure",
+    "PureModule": "pure",
     "Sandbox": "sandbox",
     "bundle": "bundler",
     "protections": "isolation",

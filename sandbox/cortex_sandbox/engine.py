@@ -4,7 +4,7 @@ Rules kept here:
 - one engine a stack depth, shared by every sandbox, made when first needed;
 - `signals_based_traps` is off: a plugin does not own its process's signal handlers;
 - a guest never has more native stack than the thread it runs on can give (`INLINE_STACK_BYTES`, `threads.py`), and
-  never runs on the main thread, where signals are handled;
+  never runs on the main thread, where signals are handled; one that calls nobody (`pure.py`) runs on any thread;
 - only this file and `instance.py` touch `wasmtime._ffi`: it mirrors the documented C API, the version is pinned.
 """
 
@@ -27,6 +27,7 @@ INLINE_STACK_BYTES = 256 << 10
 _INLINE_NATIVE = 4608 << 10
 _INLINE_THREAD = 7 << 20  # what is left of it above the guest's part is for Python and the host's functions
 _DEEP_NATIVE = 20 << 20
+_PURE_NATIVE = 256 << 10  # any thread has that
 # Memory up to this size grows in place. Address space only: nothing is touched before it is used.
 _RESERVATION = 16 << 20
 # esbuild's memory has its final size from the start (`wasm_inside.py`).
@@ -36,13 +37,22 @@ deep_threads = DeepThreads(DEEP_STACK_BYTES)
 
 
 class Engine:
-    """A wasmtime engine with the settings of this project."""
+    """A wasmtime engine with the settings of this project.
 
-    def __init__(self, native_stack: int, reservation: int = _RESERVATION) -> None:
+    Args:
+        native_stack: how much native stack a guest may use, in bytes.
+        reservation: up to which size the memory of a guest grows in place, in bytes.
+        pure: for modules of our own that call nobody: small, and never stopped from outside.
+
+    """
+
+    def __init__(self, native_stack: int, reservation: int = _RESERVATION, *, pure: bool = False) -> None:
         # What the compiled code depends on; part of the code cache's key.
-        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0"
+        self.settings = f"{'pure' if pure else 'epoch'},no-signals,cow,reserve{reservation >> 20}m,guard0"
         config = wasmtime.Config()
-        config.epoch_interruption = True
+        config.epoch_interruption = not pure
+        # The threads that compile a large guest sooner do not survive a fork: a child would wait for them for ever.
+        config.parallel_compilation = not pure
         config.signals_based_traps = False
         config.memory_init_cow = True
         config.memory_reservation = reservation
@@ -60,8 +70,8 @@ os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, aft
 
 
 @cache
-def _engine(native_stack: int, reservation: int = _RESERVATION) -> Engine:
-    return Engine(native_stack, reservation)
+def _engine(native_stack: int, reservation: int = _RESERVATION, *, pure: bool = False) -> Engine:
+    return Engine(native_stack, reservation, pure=pure)
 
 
 def engine_for(stack_bytes: int) -> Engine:
@@ -84,6 +94,12 @@ def bundler_engine() -> Engine:
     """The engine of esbuild, which runs on deep threads."""
     with _making:
         return _engine(_DEEP_NATIVE, BUNDLER_MEMORY_BYTES)
+
+
+def pure_engine() -> Engine:
+    """The engine of modules that call nobody (`pure.py`)."""
+    with _making:
+        return _engine(_PURE_NATIVE, pure=True)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:

@@ -92,6 +92,13 @@ class SandboxMemoryError(SandboxError):
     code = "skill_memory"
 
 
+class ModuleStopped(Exception):
+    """A module of our own stopped in the middle of a call (`pure.py`): it had no memory left, or a fault.
+
+    What it was given is lost; whoever asks again begins in a new instance.
+    """
+
+
 class TranspileError(SandboxError):
     """The source could not be turned into one JavaScript module: a syntax error, or an import that is refused."""
 

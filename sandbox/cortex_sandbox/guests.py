@@ -1,7 +1,7 @@
-"""Where the WebAssembly guests are that the build fetched.
+"""Where the WebAssembly guests are that the build made.
 
 Rules kept here:
-- the guests come from this package's own folder and from nowhere else;
+- the guests of the sandbox come from this package's own folder and from nowhere else;
 - a guest that is absent is an error that says how to get it.
 """
 
@@ -19,11 +19,20 @@ def read_guest(name: str) -> bytes:
         FileNotFoundError: when the build did not bring it.
 
     """
-    path = FOLDER / name
+    return read_built(FOLDER / name)
+
+
+def read_built(path: Path) -> bytes:
+    """The bytes of a file that the build makes.
+
+    Raises:
+        FileNotFoundError: when it did not.
+
+    """
     try:
         return path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{name} is missing from {FOLDER}: install the package with pip (its build fetches the WebAssembly "
-            "guests), or run `python hatch_build.py` in a checkout"
+            f"{path.name} is missing from {path.parent}: install the package with pip (its build makes the "
+            "WebAssembly guests), or run `python hatch_build.py` in a checkout"
         ) from None

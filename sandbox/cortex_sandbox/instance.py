@@ -31,13 +31,13 @@ from .waiting import Waiting, current, enter
 
 T = TypeVar("T")
 
-# The same C functions once more, with the address as a plain number: the hot path reads and writes there.
-_memory_data = ffi.dll["wasmtime_memory_data"]
-_memory_data.restype = ctypes.c_size_t
-_memory_data.argtypes = ffi.dll.wasmtime_memory_data.argtypes
-_memory_size = ffi.dll["wasmtime_memory_data_size"]
-_memory_size.restype = ctypes.c_size_t
-_memory_size.argtypes = ffi.dll.wasmtime_memory_data_size.argtypes
+# The same C functions once more, with addresses as plain numbers: the hot path reads and writes there. They keep the
+# interpreter's lock: they take a moment, and to get the lock back can take far longer.
+_library = ctypes.PyDLL(ffi.dll._name)
+_memory_data = _library.wasmtime_memory_data
+_memory_size = _library.wasmtime_memory_data_size
+_memory_data.restype = _memory_size.restype = ctypes.c_size_t
+_memory_data.argtypes = _memory_size.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
 _instantiate = ffi.dll.wasmtime_instance_pre_instantiate
 _export_get = ffi.dll.wasmtime_instance_export_get
@@ -154,7 +154,7 @@ class Instance:
         if trap:
             raise error_of(wasmtime.Trap._from_ptr(trap))
         self._memory = self._export("memory").memory
-        self._memory_ref = byref(self._memory)
+        self._memory_at = ctypes.cast(self.context, ctypes.c_void_p).value, ctypes.addressof(self._memory)
         place = self._place()
         self._final_place: tuple[int, int] | None = place if final else None
         if final:
@@ -244,7 +244,7 @@ class Instance:
 
     def _place(self) -> tuple[int, int]:
         """Where the linear memory lies now, and its size."""
-        return _memory_data(self.context, self._memory_ref), _memory_size(self.context, self._memory_ref)
+        return _memory_data(*self._memory_at), _memory_size(*self._memory_at)
 
     def read(self, pointer: int, length: int) -> bytes:
         """Bytes of the guest's memory.

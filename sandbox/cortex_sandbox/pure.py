@@ -1,0 +1,195 @@
+"""A WebAssembly module of our own that calls nobody: bytes and numbers in, bytes and numbers out.
+
+with PureModule("reader", Path("reader.wasm")).ready() as instance:
+    at = instance.give(b"a text")
+    number = instance.call("judge", at, 6)
+
+Rules kept here:
+- the code is trusted, what it reads is not: it has a limit of memory and no import, so that the worst it can do is to
+  stop (`ModuleStopped`); it has no limit of time, its author sees to that;
+- an instance is one thread's between `ready` and the end of the block; as many are made as are needed at once, and a
+  few are kept. So there is no lock that a fork could find held, and a fork takes along what was idle;
+- an instance is used again only when the block ended well and its memory, which never shrinks, has not grown by much;
+- nothing of the engine is imported before the first instance is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .errors import ModuleStopped, SandboxError
+
+if TYPE_CHECKING:
+    import wasmtime
+
+    from .engine import Engine
+    from .instance import Instance
+
+_MEMORY_BYTES = 1 << 30
+# By how much the memory of an instance may have grown since it was prepared, for it to be kept.
+_GROWN_BYTES = 64 << 20
+_MOST_IDLE = 4
+
+
+class PureInstance:
+    """A module in a memory of its own, for one thread at a time.
+
+    It exports its memory, and functions whose parameters and single result are i32. One of them is `room(size)`: where
+    so many bytes may be written.
+    """
+
+    def __init__(self, label: str, instance: Instance, parameters: Mapping[str, int]) -> None:
+        self._label = label
+        self._instance = instance
+        self._parameters = parameters
+        self._functions = instance.functions
+
+    def give(self, data: bytes) -> int:
+        """Put bytes where the module has room for them; where that is.
+
+        Raises:
+            ModuleStopped: it has none.
+
+        """
+        at = self.call("room", len(data))
+        try:
+            self._instance.write(at, data)
+        except SandboxError as error:
+            raise self._stopped(error.message) from None
+        return at
+
+    def call(self, name: str, *arguments: int) -> int:
+        """What a function of the module returns.
+
+        Args:
+            name: the function.
+            arguments: as many numbers as it takes, of 32 bits.
+
+        Raises:
+            ModuleStopped: it did not come to its end.
+            KeyError, TypeError: there is no such function, or it takes another number of arguments.
+
+        """
+        if len(arguments) != self._parameters[name]:
+            raise TypeError(f"{name} takes {self._parameters[name]} numbers, not {len(arguments)}")
+        if not self._instance.alive:
+            raise self._stopped("it cannot be called again")
+        try:
+            return self._functions[name](*arguments)
+        except SandboxError as error:
+            raise self._stopped(error.message) from None
+
+    def read(self, at: int, size: int) -> bytes:
+        """Bytes of the module's memory.
+
+        Raises:
+            ModuleStopped: they lie outside of it.
+
+        """
+        try:
+            return self._instance.read(at, size)
+        except SandboxError as error:
+            raise self._stopped(error.message) from None
+
+    def _stopped(self, why: str) -> ModuleStopped:
+        self._instance.alive = False
+        return ModuleStopped(f"{self._label} stopped: {why}")
+
+
+class PureModule:
+    """The code of a module, and the instances of it that are idle.
+
+    Args:
+        label: a short name, for messages and for the file of its compiled code.
+        wasm: where the module lies; it is read and compiled when an instance is first needed.
+        prepare: gives an instance what it shall know; done with each before it is used.
+
+    """
+
+    def __init__(self, label: str, wasm: Path, prepare: Callable[[PureInstance], None] = lambda _: None) -> None:
+        self._label = label
+        self._wasm = wasm
+        self._prepare = prepare
+        self._idle: list[_Prepared] = []
+
+    @contextmanager
+    def ready(self) -> Iterator[PureInstance]:
+        """An instance, prepared, for this thread alone; what it holds of earlier blocks is up to the module.
+
+        Raises:
+            FileNotFoundError: the build did not make the module.
+            ModuleStopped: preparing it came to no end, or the system has no memory for it.
+            wasmtime.WasmtimeError: it is no module, or imports something.
+            TypeError: it exports a function of another kind.
+
+        """
+        try:
+            prepared = self._idle.pop()
+        except IndexError:
+            prepared = self._new()
+        is_kept = False
+        try:
+            yield prepared.shown
+            is_kept = prepared.may_be_kept() and len(self._idle) < _MOST_IDLE
+        finally:
+            if is_kept:
+                self._idle.append(prepared)
+            else:
+                prepared.instance.close()
+
+    def _new(self) -> _Prepared:
+        import wasmtime
+
+        from .instance import Instance
+
+        code = self._code
+        try:
+            instance = Instance(code.engine, code.pre, _MEMORY_BYTES, code.parameters)
+        except (SandboxError, wasmtime.WasmtimeError) as error:
+            raise ModuleStopped(f"{self._label} did not start: {error}") from None
+        shown = PureInstance(self._label, instance, code.parameters)
+        try:
+            self._prepare(shown)
+        except BaseException:
+            instance.close()
+            raise
+        return _Prepared(shown, instance, instance.memory_size + _GROWN_BYTES)
+
+    @cached_property
+    def _code(self) -> _Code:
+        import wasmtime
+
+        from .code_cache import load_module
+        from .engine import pure_engine
+        from .guests import read_built
+
+        wasm, engine = read_built(self._wasm), pure_engine()
+        module = load_module(engine.wasm, self._label, engine.settings, lambda: wasm, wasm)
+        parameters = {e.name: _count(e.name, e.type) for e in module.exports if isinstance(e.type, wasmtime.FuncType)}
+        return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), parameters)
+
+
+class _Code(NamedTuple):
+    engine: Engine
+    pre: wasmtime.InstancePre
+    parameters: Mapping[str, int]
+
+
+class _Prepared(NamedTuple):
+    shown: PureInstance
+    instance: Instance
+    full_at: int
+
+    def may_be_kept(self) -> bool:
+        return self.instance.alive and self.instance.memory_size <= self.full_at
+
+
+def _count(name: str, kind: wasmtime.FuncType) -> int:
+    """How many parameters a function takes, all of them i32, as is its result."""
+    if {str(one) for one in (*kind.params, *kind.results)} != {"i32"} or len(kind.results) != 1:
+        raise TypeError(f"{name} takes or returns something else than numbers of 32 bits")
+    return len(kind.params)
