@@ -38,14 +38,14 @@ _MOST_IDLE = 4
 class PureInstance:
     """A module in a memory of its own, for one thread at a time.
 
-    It exports its memory, and functions whose parameters and single result are i32. One of them is `room(size)`: where
-    so many bytes may be written.
+    It exports its memory, and functions whose parameters are i32, as is the result, if there is one. One of them is
+    `room(size)`: where so many bytes may be written.
     """
 
-    def __init__(self, label: str, instance: Instance, parameters: Mapping[str, int]) -> None:
+    def __init__(self, label: str, instance: Instance, signatures: Mapping[str, _Signature]) -> None:
         self._label = label
         self._instance = instance
-        self._parameters = parameters
+        self._signatures = signatures
         self._functions = instance.functions
 
     def give(self, data: bytes) -> int:
@@ -63,7 +63,7 @@ class PureInstance:
         return at
 
     def call(self, name: str, *arguments: int) -> int:
-        """What a function of the module returns.
+        """What a function of the module returns; 0, when that is nothing.
 
         Args:
             name: the function.
@@ -74,14 +74,16 @@ class PureInstance:
             KeyError, TypeError: there is no such function, or it takes another number of arguments.
 
         """
-        if len(arguments) != self._parameters[name]:
-            raise TypeError(f"{name} takes {self._parameters[name]} numbers, not {len(arguments)}")
+        parameters, results = self._signatures[name]
+        if len(arguments) != parameters:
+            raise TypeError(f"{name} takes {parameters} numbers, not {len(arguments)}")
         if not self._instance.alive:
             raise self._stopped("it cannot be called again")
         try:
-            return self._functions[name](*arguments)
+            found = self._functions[name](*arguments)
         except SandboxError as error:
             raise self._stopped(error.message) from None
+        return found if results else 0
 
     def read(self, at: int, size: int) -> bytes:
         """Bytes of the module's memory.
@@ -148,10 +150,11 @@ class PureModule:
 
         code = self._code
         try:
-            instance = Instance(code.engine, code.pre, _MEMORY_BYTES, code.parameters)
+            parameters = {name: signature.parameters for name, signature in code.signatures.items()}
+            instance = Instance(code.engine, code.pre, _MEMORY_BYTES, parameters)
         except (SandboxError, wasmtime.WasmtimeError) as error:
             raise ModuleStopped(f"{self._label} did not start: {error}") from None
-        shown = PureInstance(self._label, instance, code.parameters)
+        shown = PureInstance(self._label, instance, code.signatures)
         try:
             self._prepare(shown)
         except BaseException:
@@ -169,14 +172,22 @@ class PureModule:
 
         wasm, engine = read_built(self._wasm), pure_engine()
         module = load_module(engine.wasm, self._label, engine.settings, lambda: wasm, wasm)
-        parameters = {e.name: _count(e.name, e.type) for e in module.exports if isinstance(e.type, wasmtime.FuncType)}
-        return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), parameters)
+        functions = {e.name: e.type for e in module.exports if isinstance(e.type, wasmtime.FuncType)}
+        signatures = {name: _signature(name, kind) for name, kind in functions.items()}
+        return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), signatures)
+
+
+class _Signature(NamedTuple):
+    """How many i32 a function takes and returns."""
+
+    parameters: int
+    results: int
 
 
 class _Code(NamedTuple):
     engine: Engine
     pre: wasmtime.InstancePre
-    parameters: Mapping[str, int]
+    signatures: Mapping[str, _Signature]
 
 
 class _Prepared(NamedTuple):
@@ -188,8 +199,7 @@ class _Prepared(NamedTuple):
         return self.instance.alive and self.instance.memory_size <= self.full_at
 
 
-def _count(name: str, kind: wasmtime.FuncType) -> int:
-    """How many parameters a function takes, all of them i32, as is its result."""
-    if {str(one) for one in (*kind.params, *kind.results)} != {"i32"} or len(kind.results) != 1:
+def _signature(name: str, kind: wasmtime.FuncType) -> _Signature:
+    if {str(one) for one in (*kind.params, *kind.results)} - {"i32"} or len(kind.results) > 1:
         raise TypeError(f"{name} takes or returns something else than numbers of 32 bits")
-    return len(kind.params)
+    return _Signature(len(kind.params), len(kind.results))
