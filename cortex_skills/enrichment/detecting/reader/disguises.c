@@ -1,0 +1,213 @@
+// Words that are written so that they are not seen: how much of each disguise a text shows.
+//
+// Rules kept here:
+// - a text shows what `detect.py` and `disguises.py` see in it, by the same counts; only whether a letter beyond ASCII
+//   is a capital is not known here: a text that hangs on that is taken to show it;
+// - linear: a text is gone through once for all that is counted of it, and looked at closer where there is enough;
+// - it is read without a disguise (`disguises_views.c`) when it shows that one, and no sooner.
+#include "disguises.h"
+
+// How often a disguise must be seen to be one: so many times, or once in so many characters.
+enum { PAIR = 2, FEW = 3, RARE = 18, OFTEN = 12 };
+enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7 };
+
+const uint8_t roles_of[128] = {
+    ['a' ... 'z'] = SMALL,  ['A' ... 'Z'] = LARGE,  ['0'] = LIKE | EDGE, ['1'] = LIKE | EDGE,
+    ['3'] = LIKE | EDGE,    ['4'] = LIKE | EDGE,    ['5'] = LIKE | EDGE, ['7'] = LIKE | EDGE,
+    ['@'] = LIKE | EDGE,    ['$'] = LIKE | EDGE,    ['!'] = LIKE,        ['|'] = LIKE | BREAK,
+    ['-'] = BREAK,          ['.'] = BREAK,          ['*'] = BREAK,       ['_'] = BREAK,
+    ['/'] = BREAK,
+};
+
+typedef struct {
+  uint32_t chars, blanks, likes, hyphens, breaks, doubles, long_words;
+} Counts;
+
+// Everything at once, and without branches where it can be: most texts show nothing, and cost only this.
+static Counts counted(Text plain) {
+  Counts counts = {0};
+  uint32_t run = 0, before = 0, earlier = 0;
+  for (uint32_t place = 0; place < plain.size; counts.chars++) {
+    uint32_t code = plain.at[place];
+    bool in_run;
+    if (code < sizeof roles_of) {
+      uint32_t roles = roles_of[code];
+      place++;
+      in_run = (roles & (SMALL | LARGE)) != 0;
+      // A letter that stands three times is doubled once.
+      counts.doubles += (roles & SMALL) && code == before && code != earlier;
+      counts.blanks += code == ' ';
+      counts.likes += (roles & LIKE) != 0;
+      counts.hyphens += code == '-';
+      counts.breaks += (roles & BREAK) != 0;
+    } else {
+      code = next_char(plain, &place);
+      in_run = is_letter(code);
+      counts.breaks += code == MIDDLE_DOT;
+    }
+    run = in_run ? run + 1 : 0;
+    counts.long_words += run == LONG_WORD;
+    earlier = before;
+    before = code;
+  }
+  return counts;
+}
+
+// Whether there is one in less than so many characters.
+static bool is_dense(uint64_t count, uint32_t chars, Counts counts) { return count * chars > counts.chars; }
+
+static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
+
+// Whether a word begins or ends at a place.
+static bool is_boundary(Text text, uint32_t place) {
+  uint32_t before = place, behind = place;
+  bool left = place && is_in_word(char_before(text, &before));
+  return left != (place < text.size && is_in_word(next_char(text, &behind)));
+}
+
+// Whether a letter at a place is followed by a digit or sign that may be one, too.
+static bool is_before_like(Text plain, uint32_t place) {
+  return is(plain, place, SMALL) && is(plain, place + 1, LIKE) &&
+         (is(plain, place + 2, SMALL | LIKE) || (is(plain, place + 1, EDGE) && is_boundary(plain, place + 2)));
+}
+
+// Whether a word begins at a place with a digit or sign that may be a letter.
+static bool begins_with_like(Text plain, uint32_t place) {
+  return is(plain, place, EDGE) && is(plain, place + 1, SMALL) && is(plain, place + 2, SMALL) &&
+         is_boundary(plain, place);
+}
+
+// How many digits, or signs like letters, stand in words.
+static uint32_t likes_in_words(Text plain) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < plain.size;) {
+    if (is_before_like(plain, place)) {
+      count++;
+      place += 2;
+    } else if (begins_with_like(plain, place)) {
+      count++;
+      for (place += 3; is(plain, place, SMALL);) place++;
+    } else {
+      place++;
+    }
+  }
+  return count;
+}
+
+bool is_hump(Text raw, uint32_t place) {
+  return place && is(raw, place, LARGE) &&
+         (is(raw, place - 1, SMALL) || (is(raw, place - 1, LARGE) && is(raw, place + 1, SMALL)));
+}
+
+static uint32_t humps(Text raw) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < raw.size; place++) count += is_hump(raw, place);
+  return count;
+}
+
+// Whether a letter stands before a place, which becomes that of the letter.
+static bool is_behind_letter(Text plain, uint32_t *place) { return *place && is_letter(char_before(plain, place)); }
+
+// Whether a letter stands at a place, which becomes that behind it.
+static bool is_before_letter(Text plain, uint32_t *place) {
+  return *place < plain.size && is_letter(next_char(plain, place));
+}
+
+bool is_hyphen(Text plain, uint32_t place) {
+  uint32_t before = place, behind = place + 1;
+  return plain.at[place] == '-' && is_behind_letter(plain, &before) && is_before_letter(plain, &behind);
+}
+
+static uint32_t hyphens_in_words(Text plain) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < plain.size; place++) count += is_hyphen(plain, place);
+  return count;
+}
+
+// How many pairs of letters are parted by a sign that breaks words; no letter is of two pairs.
+static uint32_t parted(Text plain) {
+  uint32_t count = 0;
+  for (uint32_t place = 0, taken = 0; place < plain.size;) {
+    uint32_t left = place, code = next_char(plain, &place), right = place;
+    bool is_break = code < sizeof roles_of ? roles_of[code] & BREAK : code == MIDDLE_DOT;
+    if (is_break && left > taken && is_behind_letter(plain, &left) && is_before_letter(plain, &right)) {
+      count++;
+      taken = right;
+    }
+  }
+  return count;
+}
+
+// Whether what breaks words stands in them more often than in names of files and the like.
+static bool is_broken(Text plain, Counts counts) {
+  return is_dense(counts.breaks, OFTEN, counts) && is_dense(parted(plain), OFTEN, counts);
+}
+
+// Whether a word begins with a letter twice, as hardly a word does.
+static bool begins_doubled(Text plain) {
+  for (uint32_t place = 0; place + 2 < plain.size; place++) {
+    uint8_t first = plain.at[place];
+    bool is_vowel = first == 'a' || first == 'e' || first == 'i' || first == 'o';
+    if (first == plain.at[place + 1] && is(plain, place, SMALL) && !is_vowel && is(plain, place + 2, SMALL) &&
+        is_boundary(plain, place))
+      return true;
+  }
+  return false;
+}
+
+// Whether letters are doubled more often than in words.
+static bool is_doubled_much(Text plain, Counts counts) {
+  return counts.doubles >= FEW && (is_dense(counts.doubles, RARE, counts) || begins_doubled(plain));
+}
+
+// Whether a text begins as a sentence ends.
+static bool begins_with_end(Text raw) {
+  uint32_t before = 0, code = 0;
+  for (uint32_t place = 0, chars = 0; place < raw.size && chars <= LONGEST_END; chars++) {
+    before = code;
+    code = next_char(raw, &place);
+    if (!is_space(code)) continue;
+    bool is_end = before == '.' || before == '!' || before == '?' || before == ';' || before == ',';
+    return code == ' ' && is_end && chars > 1 && is(raw, place, SMALL);
+  }
+  return false;
+}
+
+// Where the last word of a text begins; its end when there is none.
+static uint32_t last_word(Text raw) {
+  uint32_t begin = raw.size;
+  for (uint32_t place = begin; place;) {
+    if (!is_space(char_before(raw, &place)))
+      begin = place;
+    else if (begin < raw.size)
+      break;
+  }
+  return begin;
+}
+
+// Whether a character may be a letter of a case.
+static bool may_be(Text raw, uint32_t place, uint8_t letter_case) {
+  return place < raw.size && (raw.at[place] >= sizeof roles_of || is(raw, place, letter_case));
+}
+
+// Whether a text begins as a sentence ends, or ends as one begins.
+static bool ends_first(Text raw) {
+  return begins_with_end(raw) || (may_be(raw, 0, SMALL) && may_be(raw, last_word(raw), LARGE));
+}
+
+static uint32_t shown(uint32_t disguise, bool says) { return says ? disguise | disguise << SAYS : disguise; }
+
+uint32_t disguises(Text raw, Text plain, uint32_t signs) {
+  uint32_t found = 0;
+  Counts counts = counted(plain);
+  if (counts.likes >= PAIR && likes_in_words(plain) >= PAIR)
+    found |= shown(DIGITS, says_with_letters_for_signs(plain, signs));
+  if (humps(raw) >= FEW) found |= shown(CAMEL, says_with_humps_apart(raw));
+  if (counts.long_words) found |= shown(LONG, says_by_long_words(plain));
+  if (counts.blanks >= PAIR && ends_first(raw)) found |= shown(BACKWARDS, says_backwards(plain, signs));
+  if (is_doubled_much(plain, counts)) found |= shown(DOUBLES, says_without_doubles(plain, signs));
+  if (counts.hyphens >= FEW && hyphens_in_words(plain) >= FEW)
+    found |= shown(BREAKS, says_without_hyphens(plain, signs));
+  if (is_broken(plain, counts)) found |= shown(BREAKS, judge_run_together(plain) >= 0);
+  return found;
+}
