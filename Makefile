@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READER := cortex_skills/enrichment/detecting/reader
 SOURCES := cortex_skills graph sandbox examples tests hatch_build.py
 
 .PHONY: help setup demo test lint bench bench-clean eval fuzz record wheel clean
@@ -15,7 +16,7 @@ help:
 ## make setup   an environment in .venv, with the WebAssembly guests fetched and compiled
 setup: $(READY)
 
-$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/guest/*.* sandbox/guest/warm/* sandbox/guest/engine/*.*)
+$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/guest/*.* sandbox/guest/warm/* sandbox/guest/engine/*.* $(READER)/*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@echo 'Compiling the sandbox for this machine (once, up to half a minute) …'
@@ -70,4 +71,4 @@ wheel: setup
 
 ## make clean   everything that was made here, gone
 clean:
-	rm -rf $(VENV) dist build sandbox/cortex_sandbox/guests .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build sandbox/cortex_sandbox/guests $(READER)/reader.wasm $(READER)/reader.json .mypy_cache .ruff_cache .pytest_cache .hypothesis

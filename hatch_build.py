@@ -1,15 +1,15 @@
-"""Build hook: brings the WebAssembly guests into `cortex_sandbox/guests`.
+"""Build hook: makes the WebAssembly guests in `cortex_sandbox/guests`, and the one that reads in `cortex_skills`.
 
 Rules kept here:
 - what they are made from is exactly what is pinned: esbuild in `package-lock.json`, where `npm ci` checks integrity
-  hashes, QuickJS's source and its compiler in `sandbox/guest/engine/requirements.txt`, where pip does;
+  hashes, QuickJS's source and the compiler of C in `sandbox/guest`, where pip does;
 - no install script of any npm package runs (`--ignore-scripts`);
-- the work happens once: a stamp over every input says whether the guests are current, and one over those of QuickJS
-  whether that may stay while the rest is made anew;
-- QuickJS is compiled (`sandbox/guest/engine/build.py`) while esbuild is being frozen, on another core;
+- the work happens once: a stamp over every input says whether the guests are current, one over those of QuickJS
+  whether that may stay while the rest is made anew, and one over those of the reader whether that is;
+- C is compiled (`sandbox/guest/compile.py`) while esbuild is being frozen, on another core;
 - esbuild is started, made to bundle a sample, and frozen as it waits for more, so that nobody who bundles pays for that
   again; what comes out depends on the inputs alone;
-- nothing is half-written: the folder is put in place in one rename, after all of it exists.
+- nothing is half-written: folder and file are put in place in one rename, after all of it exists.
 
 Runs for a wheel and for an editable install alike. Needs Node.js and pip here; whoever installs the wheel does not.
 """
@@ -22,6 +22,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,9 @@ NPM_FILES = [ROOT / name for name in ("package.json", "package-lock.json", ".npm
 ESBUILD = "@esbuild/wasi-preview1"
 ENGINE = ROOT / "sandbox" / "guest" / "engine"
 ENGINE_FILES = ("quickjs.wasm", "quickjs.LICENSE")
+COMPILER = [ROOT / "sandbox" / "guest" / name for name in ("compile.py", "compiler.py", "compiler.txt")]
+READER = ROOT / "cortex_skills" / "enrichment" / "detecting" / "reader"
+PURE = ROOT / "sandbox" / "guest" / "pure.py"
 
 
 def stamp_of_inputs() -> str:
@@ -59,7 +64,11 @@ def stamp_of_inputs() -> str:
 
 
 def _engine_inputs() -> list[Path]:
-    return sorted(path for path in ENGINE.iterdir() if path.is_file())
+    return [*COMPILER, *sorted(path for path in ENGINE.iterdir() if path.is_file())]
+
+
+def _reader_inputs() -> list[Path]:
+    return [*COMPILER, PURE, *sorted(READER.glob("*.[ch]"))]
 
 
 def _stamp(paths: list[Path]) -> str:
@@ -71,56 +80,71 @@ def _stamp(paths: list[Path]) -> str:
 
 
 def build_guests() -> None:
-    """Make the guests, unless what is there is current."""
-    stamp, engine_stamp = stamp_of_inputs(), _stamp(_engine_inputs())
-    found = _what_is_there()
-    if found.get("stamp") == stamp:
-        return
-    for tool in ("npm", "node"):
-        if shutil.which(tool) is None:
-            raise RuntimeError(f"building cortex-skills needs Node.js 20 or newer: `{tool}` was not found")
+    """Make the guests and the reader, unless what is there is current."""
+    stamp, engine_stamp, reader_stamp = stamp_of_inputs(), _stamp(_engine_inputs()), _stamp(_reader_inputs())
+    found, found_reader = _told(GUESTS / "guests.json"), _told(READER / "reader.json")
+    makes_guests = found.get("stamp") != stamp
+    keeps_engine = found.get("engine") == engine_stamp and _is_whole(found, GUESTS, ENGINE_FILES)
+    makes_reader = found_reader.get("stamp") != reader_stamp or not _is_whole(found_reader, READER, ["reader.wasm"])
     with tempfile.TemporaryDirectory(dir=GUESTS.parent, prefix=".guests-") as scratch:
         work = Path(scratch)
-        out = work / "guests"
+        out, read = work / "guests", work / "reader"
         out.mkdir()
-        compiling = None
-        if found.get("engine") == engine_stamp and _is_whole(found):
-            for name in ENGINE_FILES:
+        read.mkdir()
+        engine = ["--engine", str(out)] if makes_guests and not keeps_engine else []
+        reader = ["--pure", str(READER), str(read / "reader.wasm")] if makes_reader else []
+        with _compiling(engine + reader):
+            if makes_guests:
+                _make_esbuild(work, out)
+        if makes_reader:
+            _tell(read, "reader.json", {"stamp": reader_stamp})
+            for path in read.iterdir():
+                path.replace(READER / path.name)
+        if makes_guests:
+            for name in ENGINE_FILES if keeps_engine else ():
                 shutil.copy(GUESTS / name, out / name)
-        else:
-            compiling = subprocess.Popen([sys.executable, str(ENGINE / "build.py"), str(out)])
-        try:
-            _make_esbuild(work, out)
-        finally:
-            failed = compiling is not None and compiling.wait()
-        if failed:
-            raise RuntimeError("QuickJS could not be compiled: what its build said stands above")
-        digests = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-        told = {"stamp": stamp, "engine": engine_stamp, "sha256": digests}
-        (out / "guests.json").write_text(json.dumps(told, indent=2) + "\n")
-        for path in out.iterdir():
-            path.chmod(0o644)
-        shutil.rmtree(GUESTS, ignore_errors=True)
-        out.rename(GUESTS)
+            _tell(out, "guests.json", {"stamp": stamp, "engine": engine_stamp})
+            shutil.rmtree(GUESTS, ignore_errors=True)
+            out.rename(GUESTS)
 
 
-def _what_is_there() -> dict[str, Any]:
-    """What the last build told of its guests; nothing, when there are none."""
-    marker = GUESTS / "guests.json"
+@contextmanager
+def _compiling(wanted: list[str]) -> Iterator[None]:
+    """Meanwhile C is compiled; the block ends when both are done."""
+    compiling = subprocess.Popen([sys.executable, str(COMPILER[0]), *wanted]) if wanted else None
+    try:
+        yield
+    finally:
+        failed = compiling is not None and compiling.wait()
+    if failed:
+        raise RuntimeError("the guests in C could not be compiled: what their build said stands above")
+
+
+def _told(marker: Path) -> dict[str, Any]:
+    """What the last build told of what it made; nothing, when there is none."""
     return dict(json.loads(marker.read_text())) if marker.is_file() else {}
 
 
-def _is_whole(found: dict[str, Any]) -> bool:
-    """Whether the compiled engine is what the last build made."""
-    return all(
-        (GUESTS / name).is_file()
-        and hashlib.sha256((GUESTS / name).read_bytes()).hexdigest() == found["sha256"].get(name)
-        for name in ENGINE_FILES
-    )
+def _is_whole(told: dict[str, Any], folder: Path, names: Sequence[str]) -> bool:
+    """Whether compiled files are what the last build made."""
+    there = [folder / name for name in names if (folder / name).is_file()]
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in there}
+    return len(there) == len(names) and digests.items() <= told["sha256"].items()
+
+
+def _tell(folder: Path, marker: str, stamps: dict[str, str]) -> None:
+    """Write down beside files that were made what they are, and from what."""
+    digests = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.iterdir())}
+    (folder / marker).write_text(json.dumps({**stamps, "sha256": digests}, indent=2) + "\n")
+    for path in folder.iterdir():
+        path.chmod(0o644)
 
 
 def _make_esbuild(work: Path, out: Path) -> None:
     """Fetch esbuild, transpile the bootstrap with it, and freeze it."""
+    for tool in ("npm", "node"):
+        if shutil.which(tool) is None:
+            raise RuntimeError(f"building cortex-skills needs Node.js 20 or newer: `{tool}` was not found")
     for path in NPM_FILES:
         shutil.copy(path, work)
     subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=work, check=True)

@@ -31,6 +31,7 @@ def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> No
         "cortex_sandbox/guests/esbuild.wasm",
         "cortex_sandbox/guests/bootstrap.js",
         "cortex_sandbox/direct/runner.mjs",
+        "cortex_skills/enrichment/detecting/reader/reader.wasm",
         "cortex_skills/schemas/skill.schema.json",
         "cortex_skills/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
@@ -42,6 +43,7 @@ def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> No
         "cortex_graph/ontology_files/context.jsonld",
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
+    assert not [name for name in names if name.endswith((".c", ".h"))]
 
 
 def test_a_skill_runs_from_the_wheel_where_there_is_no_nodejs(wheel: Path, tmp_path: Path) -> None:
