@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from typing import Any
 
 # Default-ignorable and blank characters that Unicode nevertheless calls printable.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup: most of all names and values
 _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
@@ -52,26 +50,23 @@ def shown_name(name: str) -> str:
 
 def whole_characters(text: str) -> str:
     """`text` without lone surrogates."""
-    if text.isascii() or _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _with_escapes(text: str) -> str:
     """`text` with what is hidden in it escaped."""
     if text.isprintable() and (text.isascii() or _BLANK.search(text) is None):
         return text
-    hidden = [char for char in set(text) if _shown(char) != char]
-    if len(hidden) > _FEW:
-        return "".join(map(_shown, text))
-    for char in hidden:
-        text = text.replace(char, _shown(char))
+    escapes = {char: _escaped(char) for char in set(text) if not char.isprintable() or _BLANK.match(char)}
+    if len(escapes) > _FEW:
+        return "".join(map(escapes.get, text, text))
+    for char, escape in escapes.items():
+        text = text.replace(char, escape)
     return text
-
-
-@lru_cache(maxsize=4096)
-def _shown(char: str) -> str:
-    return char if char.isprintable() and not _BLANK.match(char) else _escaped(char)
 
 
 def _escaped(char: str) -> str:
