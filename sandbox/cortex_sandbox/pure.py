@@ -7,17 +7,18 @@ with PureModule("reader", Path("reader.wasm")).ready() as instance:
 Rules kept here:
 - the code is trusted, what it reads is not: it has a limit of memory and no import, so that the worst it can do is to
   stop (`ModuleStopped`); it has no limit of time, its author sees to that;
-- an instance is one thread's between `ready` and the end of the block; as many are made as are needed at once, and a
-  few are kept. So there is no lock that a fork could find held, and a fork takes along what was idle;
-- an instance is used again only when the block ended well and its memory, which never shrinks, has not grown by much;
+- there is one instance of a module, since to prepare it may be dear; it is one thread's until its block ends;
+- it is used again only when the block ended well and its memory, which never shrinks, has not grown by much;
+- a fork takes it along when it was idle; one that was in use then is left to the parent;
 - nothing of the engine is imported before the first instance is made.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 _MEMORY_BYTES = 1 << 30
 # By how much the memory of an instance may have grown since it was prepared, for it to be kept.
 _GROWN_BYTES = 64 << 20
-_MOST_IDLE = 4
 
 
 class PureInstance:
@@ -103,12 +103,12 @@ class PureInstance:
 
 
 class PureModule:
-    """The code of a module, and the instances of it that are idle.
+    """The code of a module, and the instance of it that is used.
 
     Args:
         label: a short name, for messages and for the file of its compiled code.
         wasm: where the module lies; it is read and compiled when an instance is first needed.
-        prepare: gives an instance what it shall know; done with each before it is used.
+        prepare: gives an instance what it shall know; done before it is first used.
 
     """
 
@@ -116,11 +116,17 @@ class PureModule:
         self._label = label
         self._wasm = wasm
         self._prepare = prepare
-        self._idle: list[_Prepared] = []
+        self._code: _Code | None = None
+        self._idle: _Prepared | None = None
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
 
     @contextmanager
     def ready(self) -> Iterator[PureInstance]:
-        """An instance, prepared, for this thread alone; what it holds of earlier blocks is up to the module.
+        """The instance, prepared, for this thread alone; what it holds of earlier blocks is up to the module.
 
         Raises:
             FileNotFoundError: the build did not make the module.
@@ -129,26 +135,24 @@ class PureModule:
             TypeError: it exports a function of another kind.
 
         """
-        try:
-            prepared = self._idle.pop()
-        except IndexError:
-            prepared = self._new()
-        is_kept = False
-        try:
-            yield prepared.shown
-            is_kept = prepared.may_be_kept() and len(self._idle) < _MOST_IDLE
-        finally:
-            if is_kept:
-                self._idle.append(prepared)
-            else:
-                prepared.instance.close()
+        with self._lock:
+            prepared, self._idle = self._idle or self._new(), None
+            is_kept = False
+            try:
+                yield prepared.shown
+                is_kept = prepared.may_be_kept()
+            finally:
+                if is_kept:
+                    self._idle = prepared
+                else:
+                    prepared.instance.close()
 
     def _new(self) -> _Prepared:
         import wasmtime
 
         from .instance import Instance
 
-        code = self._code
+        self._code = code = self._code or self._load()
         try:
             parameters = {name: signature.parameters for name, signature in code.signatures.items()}
             instance = Instance(code.engine, code.pre, _MEMORY_BYTES, parameters)
@@ -162,8 +166,7 @@ class PureModule:
             raise
         return _Prepared(shown, instance, instance.memory_size + _GROWN_BYTES)
 
-    @cached_property
-    def _code(self) -> _Code:
+    def _load(self) -> _Code:
         import wasmtime
 
         from .code_cache import load_module
