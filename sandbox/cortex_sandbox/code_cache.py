@@ -99,6 +99,7 @@ def _alone(path: Path | None) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a child that was forked meanwhile has this open too
         os.close(handle)
 
 

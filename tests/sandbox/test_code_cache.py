@@ -14,6 +14,7 @@ import pytest
 import wasmtime
 
 from cortex_sandbox.code_cache import cache_folder, load_module
+from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
@@ -191,3 +192,23 @@ def test_a_process_that_is_killed_while_it_compiles_leaves_nothing_broken(folder
     assert not list(folder.glob("*.cwasm"))
     assert load() == (42, True)
     assert load() == (42, False)
+
+
+@needs_fork
+def test_a_child_that_was_forked_while_a_module_was_compiled_waits_no_longer_than_that_takes(tmp_path: Path) -> None:
+    printed = run(f"""
+        import os
+        from pathlib import Path
+        from cortex_sandbox.code_cache import _alone
+        path = Path({str(tmp_path)!r}) / "tiny.cwasm"
+        told, tells = os.pipe()
+        with _alone(path):
+            child = os.fork()
+            if child == 0:
+                os.read(told, 1)
+                with _alone(path):
+                    os._exit(0)
+        os.write(tells, b"!")
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert printed == "0"
