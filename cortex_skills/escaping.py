@@ -13,16 +13,17 @@ import json
 import re
 from typing import Any
 
-# Default-ignorable and blank characters that Unicode nevertheless calls printable.
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+# Default-ignorable and blank characters that Unicode nevertheless calls printable, and of the others those that texts
+# of many languages hold.
+_HIDDEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+    "\u00a0\u00ad\u200b-\u200f\u2028-\u202f\u2060\u3000\ufeff]"
 )
 PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup: most of all names and values
 _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 _MARKUP = tuple((char, f"\\u{ord(char):04x}") for char in "<>&")
-_FEW = 16  # hidden characters of one text: so many are looked for one after the other
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -59,14 +60,13 @@ def whole_characters(text: str) -> str:
 
 def _with_escapes(text: str) -> str:
     """`text` with what is hidden in it escaped."""
-    if text.isprintable() and (text.isascii() or _BLANK.search(text) is None):
+    if not text.isascii():
+        for char in set(_HIDDEN.findall(text)):
+            text = text.replace(char, _escaped(char))
+    if text.isprintable():
         return text
-    escapes = {char: _escaped(char) for char in set(text) if not char.isprintable() or _BLANK.match(char)}
-    if len(escapes) > _FEW:
-        return "".join(map(escapes.get, text, text))
-    for char, escape in escapes.items():
-        text = text.replace(char, escape)
-    return text
+    escapes = {char: _escaped(char) for char in set(text) if not char.isprintable()}
+    return "".join(map(escapes.get, text, text))
 
 
 def _escaped(char: str) -> str:
