@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from cortex_skills.enrichment.pieces import Member, Piece, joined, members_of, runs, said
+from cortex_skills.enrichment.pieces import Member, Neighbours, Piece, joined, members_of, runs, said
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 from cortex_skills.enrichment.verdicts import Verdicts
 
@@ -54,11 +54,12 @@ def _says_nothing(value: Any, quotations: Collection[str], verdicts: Verdicts) -
     pieces = tuple(said(value, quotations))
     found = _JUDGED.get(pieces)
     if found is None:
-        found = not verdicts.screens and verdicts.look_at(runs(pieces))
-        if not found:
-            texts = [*{piece for _, piece in pieces}, *joined(pieces)]
-            verdicts.look_through(texts)
-            found = verdicts.first(texts) is None
+        neighbours = Neighbours(pieces)
+        if not verdicts.screens:
+            verdicts.look_at(neighbours.runs())
+        texts = [*{piece for _, piece in pieces}, *neighbours.joined()]
+        verdicts.look_through(texts)
+        found = verdicts.first(texts) is None
         if len(_JUDGED) >= _REMEMBERED:
             _JUDGED.clear()
         _JUDGED[pieces] = found

@@ -27,11 +27,9 @@ class Verdicts:
         self.screens: list[Screen] = []
         self._by_text: dict[str, Screen] = {}
 
-    def look_at(self, runs: Iterable[str]) -> bool:
-        """Look at a document; whether no part of it says an instruction."""
-        screen = _screen(runs)
-        self.screens.append(screen)
-        return screen.clears_all
+    def look_at(self, runs: Iterable[str]) -> None:
+        """Look at a document."""
+        self.screens.append(_screen(runs))
 
     def look_through(self, texts: Iterable[str]) -> None:
         """Look at many texts together, before their kinds are asked for one by one."""

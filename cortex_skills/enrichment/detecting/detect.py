@@ -13,16 +13,18 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Set
 from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
-from cortex_skills.enrichment.detecting import disguises, necessary, reading, rules
+from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.ciphers import ciphered, ciphers_of
 from cortex_skills.enrichment.detecting.decoding import decoded
-from cortex_skills.enrichment.detecting.disguises import FEW, LEET, OFTEN, PAIR, RARE
-from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from cortex_skills.enrichment.detecting.folding import fold
+from cortex_skills.enrichment.detecting.lexicon import english
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
     BACKWARDS,
     BREAKS,
+    BROKEN,
     CAMEL,
     CODE,
     DIGITS,
@@ -56,14 +58,11 @@ _WORK = re.compile(
     r"roman|lied|chanson|canci[oó]n|canzone|pel[ií]cula|serie|romance|romanzo|disco)\b"
 )
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
-FIRST_ENDS = re.compile(r"\S{1,24}[.!?;,] [a-z]")
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-_WORD = 12
+_WORD, _PAIR = 12, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
-_LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
-_SPANS = ((LETTERS, _LETTER_BY_LETTER), (LONG, _LONG_WORD))
 # All of ASCII that is no letter, as a blank.
 _BLANKED = "".join(chr(code) if chr(code).isalpha() else " " for code in range(128))
 
@@ -96,14 +95,13 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         doubts ^= ALL ^ shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
-    folded = fold(text)
-    plain = look_alike(folded)
+    read = _Read(text, *reading.folded(text), doubts, *reading.looks([text]))
     is_title = partial(_is_title, text)
-    for view in _views(text, folded, plain, doubts):
-        kind = _judge(view, is_title)
+    for view, may_say in _views(read):
+        kind = _judge(view, may_say, is_title)
         if kind is not None:
             return kind
-    kind = _squeezed(text, plain, doubts)
+    kind = _squeezed(read)
     if kind is not None or depth == 0:
         return kind
     for plain, is_disguise in decoded(text, bool(doubts & CODE)) if doubts & (CODE | SIGNS) else ():
@@ -113,6 +111,25 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         if is_disguise or _detect(plain, depth - 1, left) is not None:
             return "encoded"
     return None
+
+
+class _Read(NamedTuple):
+    """A text as it is written, as it is read, as it looks, what is in doubt of it, and what the reader says."""
+
+    text: str
+    folded: str
+    plain: str
+    doubts: int
+    says: list[int]
+    views: list[reading.View]
+
+    def without(self, disguise: int) -> Iterator[str]:
+        """The text without a disguise that it shows, in all ways in which it may be read then."""
+        return (view.text for view in self.views if view.disguise == disguise and self.doubts & disguise)
+
+    def may_say(self, doubt: int) -> bool:
+        """Whether the words may say an instruction, when the text is read in a way."""
+        return bool(self.doubts & self.says[0] & doubt)
 
 
 def _is_title(text: str) -> bool:
@@ -132,37 +149,34 @@ def is_hidden(text: str) -> bool:
     return bool(_TAGS.search(_FLAG.sub("", text)))
 
 
-def _judge(view: str, is_title: Callable[[], bool]) -> str | None:
+def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None:
     kind, signs = seen_in(view)
-    if kind is not None or not necessary.may_say(view, signs):
-        return kind
-    return rules.judge(reading.sentences(view), signs, is_title)
+    return kind if kind is not None or not may_say else reading.judge(view, signs, is_title)
 
 
-def _views(text: str, folded: str, plain: str, doubts: int) -> Iterator[str]:
-    """The text as it may be meant to be read; as it is written first, then as it looks."""
-    is_ascii = plain.isascii() and text.isascii()
+def _views(read: _Read) -> Iterator[tuple[str, bool]]:
+    """The text as it may be meant to be read, and whether it may say something then by its words.
+
+    As it is written first, then as it looks.
+    """
+    plain, doubts, in_words = read.plain, read.doubts, read.may_say(WORDS)
     if doubts & WORDS:
-        if folded != plain:
-            yield folded
-        yield plain
-    if doubts & DIGITS and disguises.digits(plain) >= PAIR:
-        yield from (plain.translate(table) for table in LEET)
+        if read.folded != plain:
+            yield read.folded, in_words
+        yield plain, in_words
+    yield from ((view, read.may_say(DIGITS)) for view in read.without(DIGITS))
     if doubts & TURNED:
-        yield from _turned(text, plain)
-    if doubts & BACKWARDS and ends_first(text, plain):
-        yield " ".join(reversed(plain.split()))
+        yield from ((view, True) for view in _turned(read.text, plain))
+    yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
     if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
-        yield plain.replace("\n", " ")
-    if doubts & TURNED and not is_ascii and _TURNED.search(text):
-        yield fold(_TURNED.sub("\n", text))
-    if doubts & BREAKS and disguises.hyphens(plain) >= FEW:
-        yield disguises.without_hyphens(plain)
+        yield plain.replace("\n", " "), in_words
+    if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
+        yield fold(_TURNED.sub("\n", read.text)), True
+    yield from ((view, read.may_say(BREAKS)) for view in read.without(BREAKS))
     if doubts & LETTERS and _LETTER_BY_LETTER.search(plain):
-        yield _BETWEEN_LETTERS.sub(r"\1", plain)
-        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain)
-    if doubts & DOUBLES and _is_doubled(plain):
-        yield disguises.without_doubles(plain)
+        yield _BETWEEN_LETTERS.sub(r"\1", plain), True
+        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
+    yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))
 
 
 def _turned(text: str, plain: str) -> Iterator[str]:
@@ -170,73 +184,50 @@ def _turned(text: str, plain: str) -> Iterator[str]:
     in_latin = plain.encode("ascii", "replace").decode().translate(_BLANKED).split()
     turned = not turned_words().isdisjoint(in_latin)
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
-    if turned and len(words & _rotated()) >= PAIR:
+    if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
     if turned:
         yield from (turn(plain) for turn in ciphers_of(words))
-    if (turned and len(words & _reversed()) >= PAIR) or "\u202e" in text:
+    if (turned and len(words & _reversed()) >= _PAIR) or "\u202e" in text:
         backwards = plain[::-1]
         yield backwards
         yield " ".join(reversed(backwards.split()))
 
 
-def ends_first(text: str, plain: str) -> bool:
-    """Whether a text begins as a sentence ends, or ends as one begins."""
-    if plain.count(" ") < PAIR:
-        return False
-    return FIRST_ENDS.match(text) is not None or (text[:1].islower() and text.split()[-1][0].isupper())
-
-
-def _is_doubled(plain: str) -> bool:
-    """Whether letters are doubled more often than in words."""
-    count = disguises.doubles(plain)
-    return count >= FEW and (count * RARE > len(plain) or disguises.doubles_first(plain))
-
-
-def _is_broken(plain: str) -> bool:
-    """Whether what breaks words stands in them more often than in names of files and the like."""
-    return disguises.breaks(plain) * OFTEN > len(plain) and disguises.broken(plain) * OFTEN > len(plain)
-
-
-def _squeezed(text: str, plain: str, doubts: int) -> str | None:
+def _squeezed(read: _Read) -> str | None:
     """The kind of a text whose words were broken up, or run together."""
-    if doubts & CAMEL and disguises.humps(text) >= FEW:
-        apart = disguises.humps_apart(text)
-        kind = rules.judge(reading.sentences(apart)) if necessary.may_say(apart, 0) else None
-        if kind is not None:
-            return kind
-    spans = [match.group() for shape, pattern in _SPANS if doubts & shape for match in pattern.finditer(plain)]
-    if doubts & BREAKS and _is_broken(plain):
-        spans.append(plain)
-    return next((kind for kind in map(_run_together, spans) if kind is not None), None)
-
-
-def long_words_say(plain: str) -> bool:
-    """Whether words that are written as one say an instruction."""
-    return any(_run_together(match.group()) is not None for match in _LONG_WORD.finditer(plain))
-
-
-@lru_cache(maxsize=1024)
-def _run_together(span: str) -> str | None:
-    return rules.judge(reading.squeezed(_NOT_LETTERS.sub("", span)))
+    if read.may_say(CAMEL):
+        for view in read.without(CAMEL):
+            kind = reading.judge(view)
+            if kind is not None:
+                return kind
+    if read.doubts & LETTERS:
+        for span in _LETTER_BY_LETTER.finditer(read.plain):
+            kind = reading.run_together(span.group())
+            if kind is not None:
+                return kind
+    kind = reading.long_words(read.plain) if read.may_say(LONG) else None
+    if kind is None and read.may_say(BROKEN):
+        kind = reading.run_together(read.plain)
+    return kind
 
 
 @cache
 def _rotated() -> frozenset[str]:
     """The words that count, as rot13 writes them, but for those that are words then, too."""
-    words = disguises.english()
+    words = english()
     return frozenset(codecs.encode(word, "rot13") for word in words) - words
 
 
 @cache
 def _reversed() -> frozenset[str]:
-    words = disguises.english()
+    words = english()
     return frozenset(word[::-1] for word in words) - words
 
 
 def may_be_turned(words: Set[str]) -> bool:
     """Whether a text may be turned, either way, in which these are all of `turned_words`."""
-    return max(len(words & _rotated()), len(words & _reversed())) >= PAIR or any(ciphers_of(words))
+    return max(len(words & _rotated()), len(words & _reversed())) >= _PAIR or any(ciphers_of(words))
 
 
 @cache

@@ -5,7 +5,8 @@ Rules kept here:
   control characters, tags, selectors and fillers go; blanks become a space, separators a line end;
 - `look_alike` turns what Unicode calls confusable with a Latin letter into it (UTS #39, from `look_alikes.json`), and
   small capitals, turned and squared letters too;
-- linear; a character's class is looked up once.
+- linear; what a character becomes is worked out once. Long texts that are not of ASCII are folded by the reader, which
+  is told of their characters (`reading.folded`); what is here says what it shall do.
 """
 
 from __future__ import annotations
@@ -13,13 +14,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Set
 from importlib.resources import files
 from typing import Any
 
 _REMEMBERED = 1 << 14
-# So few characters are replaced one after the other.
-_FEW = 64
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 # Letters of Hangul that are written apart may become one, and one mark is a letter in some texts.
@@ -50,19 +48,21 @@ _CLASSES = _Classes()
 _DECOMPOSED = _Classes(zip(map(ord, "’‘“”„«»ıłø"), "''" + '"' * 5 + "ilo", strict=True))
 
 
-def fold(text: str, signs: Set[str] | None = None) -> str:
-    """`text` in plain lower-case letters.
-
-    Args:
-        text: any text.
-        signs: all its characters, when they are known.
-
-    """
+def fold(text: str) -> str:
+    """`text` in plain lower-case letters."""
     if text.isascii():
         return text.encode().translate(_ASCII, _GONE_OF_ASCII).decode()
-    if _BY_NEIGHBOURS.search(text if signs is None else "".join(signs)):
-        return _folded(text)
-    return text.translate(_FOLDED) if signs is None else _translated(text, signs, _FOLDED)
+    return _folded(text) if _BY_NEIGHBOURS.search(text) else text.translate(_FOLDED)
+
+
+def folded_alone(char: str) -> str:
+    """What a character becomes by itself."""
+    return _FOLDED[ord(char)]
+
+
+def is_folded_by_neighbours(char: str) -> bool:
+    """Whether a character may become another beside others."""
+    return _BY_NEIGHBOURS.match(char) is not None
 
 
 def _folded(text: str) -> str:
@@ -89,28 +89,6 @@ _ASCII = "".join(folded or "\0" for folded in _FOLDED_OF_ASCII).encode() + bytes
 _GONE_OF_ASCII = bytes(code for code, folded in enumerate(_FOLDED_OF_ASCII) if not folded)
 
 
-def signs_of(signs: Set[str], read: Callable[[str], str]) -> set[str]:
-    """The characters of a text that is read in a way, where all its characters are known before."""
-    return set(read("\n".join(signs)))
-
-
-def _translated(text: str, signs: Set[str], table: Mapping[int, str]) -> str:
-    """What `text.translate` gives, where no character that is put in place of others has another put in its place."""
-    others = []
-    for sign in signs:
-        try:
-            meant = table[ord(sign)]
-        except KeyError:
-            continue
-        if meant != sign:
-            others.append((sign, meant))
-    if len(others) > _FEW:
-        return text.translate(table)
-    for sign, meant in others:
-        text = text.replace(sign, meant)
-    return text
-
-
 class _LookAlikes(dict[int, str]):
     """The table of `look_alikes.json`, read when it is first needed."""
 
@@ -124,14 +102,6 @@ class _LookAlikes(dict[int, str]):
 _LOOK_ALIKES = _LookAlikes()
 
 
-def look_alike(folded: str, signs: Set[str] | None = None) -> str:
-    """A folded text with every letter that looks like a Latin one as that one.
-
-    Args:
-        folded: the text.
-        signs: all its characters, when they are known.
-
-    """
-    if folded.isascii():
-        return folded
-    return _translated(folded, set(folded) if signs is None else signs, _LOOK_ALIKES.ready())
+def look_alike(folded: str) -> str:
+    """A folded text with every letter that looks like a Latin one as that one."""
+    return folded if folded.isascii() else folded.translate(_LOOK_ALIKES.ready())

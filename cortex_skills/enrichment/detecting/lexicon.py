@@ -6,7 +6,7 @@ Rules kept here:
 - words are folded as texts are; what a word means is a set of categories, a bit each;
 - a verb of another language than English stands in the list in the form that gives an order; English has one form for
   all, so its verbs are marked `PLAIN` and judged by where they stand;
-- looking a word up takes a bounded time, however many words are known.
+- what is known is told to the reader (`tables`), which looks words up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from cortex_skills.enrichment.detecting.folding import fold
 
@@ -37,11 +36,11 @@ CATEGORIES = _words(
 )
 BITS = {name: 1 << place for place, name in enumerate(CATEGORIES)}
 # Verbs whose form does not tell an order from a statement; verbs that are surely orders; first words of a phrase.
-# A verb that stands behind what it is about.
-PLAIN, ORDER, LATE, FIRST = (1 << len(CATEGORIES) + place for place in range(4))
+# A verb that stands behind what it is about. The end of a sentence and of a clause, a verb that may be an order, a
+# quotation mark.
+PLAIN, ORDER, LATE, FIRST, END, CLAUSE, MAYBE, QUOTED = (1 << len(CATEGORIES) + place for place in range(8))
 VERBS = sum(BITS[name] for name in CATEGORIES[: CATEGORIES.index("not")])
 
-_STEM = 1
 _SHORTEST_UNSPACED = 3
 _UNSPACED = ("zh", "ja", "th")
 _VERB_LAST = ("bn", "fa", "hi", "ja", "ko", "tr", "ur")
@@ -63,7 +62,6 @@ _ENDINGS_APART = {
     for code in range(_FIRST_SYLLABLE, _LAST_SYLLABLE + 1)
     if (ending := (code - _FIRST_SYLLABLE) % _ENDINGS) in _CONSONANTS
 }
-_REMEMBERED = 1 << 15
 
 
 @dataclass
@@ -72,62 +70,43 @@ class Lexicon:
 
     Attributes:
         words: folded word → categories.
-        stems: the first letter → stems with their categories.
-        phrases: first word → second word → the words that follow, their number and their categories.
-        unspaced: a tree of the letters of words of languages without blanks.
-        squeezed: the same of English words, for texts whose blanks were taken out.
+        stems: what words begin with → categories.
+        phrases: the words of a phrase, a blank between them → categories.
+        unspaced: words of languages without blanks.
+        squeezed: English words and phrases without blanks, for texts whose blanks were taken out.
 
     """
 
     words: dict[str, int] = field(default_factory=dict)
-    stems: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    phrases: dict[str, dict[str, list[tuple[list[str], int, int]]]] = field(default_factory=dict)
-    unspaced: dict[str, Any] = field(default_factory=dict)
-    squeezed: dict[str, Any] = field(default_factory=dict)
-    _seen: dict[str, int] = field(default_factory=dict)
-
-    def of(self, word: str) -> int:
-        """The categories of a folded word; 0 when it has none."""
-        found = self._seen.get(word)
-        if found is None:
-            found = self.words.get(word, 0)
-            for stem, mask in self.stems.get(word[:_STEM], ()):
-                if word.startswith(stem):
-                    found |= mask
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            self._seen[word] = found
-        return found
-
-    def row(self, words: list[str]) -> list[int]:
-        """The categories of each of many words."""
-        row = list(map(self._seen.get, words))
-        if None in row:
-            return [self.of(word) if mask is None else mask for word, mask in zip(words, row, strict=True)]
-        return row  # type: ignore[return-value]
+    stems: dict[str, int] = field(default_factory=dict)
+    phrases: dict[str, int] = field(default_factory=dict)
+    unspaced: dict[str, int] = field(default_factory=dict)
+    squeezed: dict[str, int] = field(default_factory=dict)
 
     def add(self, entry: str, mask: int, language: str) -> None:
         """Take in a folded word, stem or phrase."""
         if language == "ko" and (apart := entry.translate(_ENDINGS_APART)) != entry:
             self.add(apart, mask, "")
         if language in _UNSPACED:
-            _plant(self.unspaced, entry.replace("_", ""), mask)
+            _note(self.unspaced, entry.replace("_", ""), mask)
             return
         first, *rest = entry.split("_")
         if rest:
-            second, *others = rest
-            self.phrases.setdefault(first, {}).setdefault(second, []).append((others, len(others), mask))
-            self.words[first] = self.words.get(first, 0) | FIRST
+            _note(self.phrases, " ".join((first, *rest)), mask)
+            _note(self.words, first, FIRST)
         elif first.endswith("*"):
-            self.stems.setdefault(first[:_STEM], []).append((first[:-1], mask))
+            _note(self.stems, first[:-1], mask)
         else:
-            known = self.words.get(first, 0)
             # What is an English verb, too, is judged by its place.
-            self.words[first] = known | (mask & ~ORDER if known & PLAIN else mask)
+            _note(self.words, first, mask & ~ORDER if self.words.get(first, 0) & PLAIN else mask)
         if language == "en":
             whole = "".join((first, *rest))
             if len(whole) >= _SHORTEST_UNSPACED:
-                _plant(self.squeezed, whole, (mask | ORDER) & ~PLAIN if mask & VERBS else mask)
+                _note(self.squeezed, whole, (mask | ORDER) & ~PLAIN if mask & VERBS else mask)
+
+
+def _note(known: dict[str, int], entry: str, mask: int) -> None:
+    known[entry] = known.get(entry, 0) | mask
 
 
 def _either(entry: str) -> list[str]:
@@ -139,18 +118,10 @@ def _either(entry: str) -> list[str]:
     return [f"{before}{choice}{tail}" for choice in choices.split("|") for tail in _either(after)]
 
 
-def _plant(tree: dict[str, Any], word: str, mask: int) -> None:
-    for char in word:
-        tree = tree.setdefault(char, {})
-    tree[""] = tree.get("", 0) | mask
-
-
 @cache
 def lexicon() -> Lexicon:
     """All languages; read once, when a text is first looked at."""
-    known = Lexicon()
-    for word in _FILLING:
-        _plant(known.squeezed, word, 0)
+    known = Lexicon(squeezed=dict.fromkeys(_FILLING, 0))
     pages = {
         page.name[:-4]: page for page in files(__package__).joinpath("words").iterdir() if page.name[-4:] == ".txt"
     }
@@ -165,3 +136,10 @@ def lexicon() -> Lexicon:
                 for one in _either(entry):
                     known.add(one, mask, language)
     return known
+
+
+@cache
+def english() -> frozenset[str]:
+    """The words in Latin letters that count, and are no mere particle."""
+    words = lexicon().words.items()
+    return frozenset(word for word, mask in words if len(word) >= 3 and word.isascii() and mask)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cortex_skills.enrichment.detecting.lexicon import BITS, VERBS
-from cortex_skills.enrichment.detecting.reading import QUOTED
+from cortex_skills.enrichment.detecting.lexicon import BITS, QUOTED, VERBS
 
 # What the text as a whole holds; found by `signs`.
 SIGNS = {name: 1 << place for place, name in enumerate(("URL", "MAIL", "MONEY", "IDENTIFIER", "RISKY", "PLACEHOLDER"))}

@@ -1,8 +1,8 @@
 // Words that are written so that they are not seen: how much of each disguise a text shows.
 //
 // Rules kept here:
-// - a text shows what `detect.py` and `disguises.py` see in it, by the same counts; only whether a letter beyond ASCII
-//   is a capital is not known here: a text that hangs on that is taken to show it;
+// - a disguise is shown when it is seen so often that words are hardly written so: so many times, or once in so many
+//   characters; a shape that single words of facts have (`python3`, `well-known`, `iPhone`) is none;
 // - linear: a text is gone through once for all that is counted of it, and looked at closer where there is enough;
 // - it is read without a disguise (`disguises_views.c`) when it shows that one, and no sooner.
 #include "disguises.h"
@@ -101,7 +101,8 @@ bool is_hump(Text raw, uint32_t place) {
 
 static uint32_t humps(Text raw) {
   uint32_t count = 0;
-  for (uint32_t place = 0; place < raw.size; place++) count += is_hump(raw, place);
+  for (uint32_t place = 0; place < raw.size; place++)
+    if (raw.at[place] >= 'A' && raw.at[place] <= 'Z') count += is_hump(raw, place);
   return count;
 }
 
@@ -185,14 +186,13 @@ static uint32_t last_word(Text raw) {
   return begin;
 }
 
-// Whether a character may be a letter of a case.
-static bool may_be(Text raw, uint32_t place, uint8_t letter_case) {
-  return place < raw.size && (raw.at[place] >= sizeof roles_of || is(raw, place, letter_case));
+static bool is_at(Text raw, uint32_t place, uint16_t class) {
+  return place < raw.size && class_of(next_char(raw, &place)) & class;
 }
 
 // Whether a text begins as a sentence ends, or ends as one begins.
 static bool ends_first(Text raw) {
-  return begins_with_end(raw) || (may_be(raw, 0, SMALL) && may_be(raw, last_word(raw), LARGE));
+  return begins_with_end(raw) || (is_at(raw, 0, LOWER) && is_at(raw, last_word(raw), UPPER));
 }
 
 static uint32_t shown(uint32_t disguise, bool says) { return says ? disguise | disguise << SAYS : disguise; }
@@ -203,11 +203,11 @@ uint32_t disguises(Text raw, Text plain, uint32_t signs) {
   if (counts.likes >= PAIR && likes_in_words(plain) >= PAIR)
     found |= shown(DIGITS, says_with_letters_for_signs(plain, signs));
   if (humps(raw) >= FEW) found |= shown(CAMEL, says_with_humps_apart(raw));
-  if (counts.long_words) found |= shown(LONG, says_by_long_words(plain));
+  if (counts.long_words) found |= shown(LONG, judge_long_words(plain) >= 0);
   if (counts.blanks >= PAIR && ends_first(raw)) found |= shown(BACKWARDS, says_backwards(plain, signs));
   if (is_doubled_much(plain, counts)) found |= shown(DOUBLES, says_without_doubles(plain, signs));
   if (counts.hyphens >= FEW && hyphens_in_words(plain) >= FEW)
     found |= shown(BREAKS, says_without_hyphens(plain, signs));
-  if (is_broken(plain, counts)) found |= shown(BREAKS, judge_run_together(plain) >= 0);
+  if (is_broken(plain, counts)) found |= shown(BROKEN, judge_run_together(plain) >= 0);
   return found;
 }

@@ -31,7 +31,6 @@ bool is_hyphen(Text plain, uint32_t place);
 // Whether a text says an instruction when it is read in a way.
 bool says_with_letters_for_signs(Text plain, uint32_t signs);
 bool says_with_humps_apart(Text raw);
-bool says_by_long_words(Text plain);
 bool says_backwards(Text plain, uint32_t signs);
 bool says_without_doubles(Text plain, uint32_t signs);
 bool says_without_hyphens(Text plain, uint32_t signs);

@@ -1,9 +1,7 @@
 // How a text reads without a disguise, and whether it says an instruction then.
 //
 // Rules kept here:
-// - a view is, letter for letter, the one that `disguises.py` and `detect.py` make of the same text;
-// - linear: a view is no longer than twice its text, but for the words that are put in place of others;
-// - a text with characters beyond ASCII is folded by the host alone: what needs that is left to it.
+// - linear: a view is no longer than twice its text, but for the words that are put in place of others.
 #include "disguises.h"
 
 // Digits and signs, and the letters that they look like, in either of two ways.
@@ -13,15 +11,13 @@ static const char LETTERS[2][sizeof LIKES] = {"oieastasilbg", "oleastaslibg"};
 // A word without doubled letters, and what it is known to be; none when `single` is empty.
 typedef struct {
   Text single, word;
-} Known;
+} Single;
 
 // In a table of a power of two of places, half of them empty; what collides goes to the next.
-static Known *known;
+static Single *known;
 static uint32_t last_place, most_longer;
 
-static bool says(const uint8_t *view, const uint8_t *end, uint32_t signs) {
-  return judge((Text){view, end - view}, signs, false) >= 0;
-}
+static Text view_of(const uint8_t *view, const uint8_t *end) { return (Text){view, end - view}; }
 
 static uint8_t *put(uint8_t *end, Text text) {
   for (uint32_t place = 0; place < text.size; place++) *end++ = text.at[place];
@@ -39,40 +35,26 @@ static bool next_word(Text text, uint32_t *place, Text *word) {
 }
 
 bool says_with_letters_for_signs(Text plain, uint32_t signs) {
+  bool found = false;
   for (uint32_t way = 0; way < 2; way++) {
     uint8_t meant[256], *view = take(plain.size);
     for (uint32_t byte = 0; byte < sizeof meant; byte++) meant[byte] = byte;
     for (uint32_t like = 0; LIKES[like]; like++) meant[(uint8_t)LIKES[like]] = LETTERS[way][like];
     for (uint32_t place = 0; place < plain.size; place++) view[place] = meant[plain.at[place]];
-    if (says(view, view + plain.size, signs)) return true;
+    found |= says(DIGITS, (Text){view, plain.size}, signs);
   }
-  return false;
-}
-
-static bool is_ascii(Text text) {
-  for (uint32_t place = 0; place < text.size; place++)
-    if (text.at[place] >= 0x80) return false;
-  return true;
-}
-
-// What `fold` makes of a character of ASCII; 0 when that is nothing.
-static uint8_t folded(uint8_t byte) {
-  if (byte >= 'A' && byte <= 'Z') return byte - 'A' + 'a';
-  if (byte >= ' ') return byte == 0x7f ? 0 : byte;
-  if (byte == '\t') return ' ';
-  bool is_line_end = (byte >= '\n' && byte <= '\r') || (byte >= 0x1c && byte <= 0x1e);
-  return is_line_end ? '\n' : 0;
+  return found;
 }
 
 bool says_with_humps_apart(Text raw) {
-  if (!is_ascii(raw)) return false;
-  uint8_t *view = take(raw.size * 2), *end = view;
+  uint8_t *apart = take(raw.size * 2), *end = apart;
   for (uint32_t place = 0; place < raw.size; place++) {
     if (is_hump(raw, place)) *end++ = ' ';
-    uint8_t byte = folded(raw.at[place]);
-    if (byte) *end++ = byte;
+    *end++ = raw.at[place];
   }
-  return says(view, end, 0);
+  Text view;
+  fold(view_of(apart, end), &view);
+  return says(CAMEL, view, 0);
 }
 
 // Behind the letters that stand at a place, and how many they are.
@@ -93,14 +75,15 @@ static uint32_t behind_long_words(Text plain, uint32_t place) {
   }
 }
 
-bool says_by_long_words(Text plain) {
+int32_t judge_long_words(Text plain) {
   for (uint32_t place = 0, count; place < plain.size;) {
     uint32_t end = behind_long_words(plain, place);
-    if (end > place && judge_run_together((Text){plain.at + place, end - place}) >= 0) return true;
+    int32_t found = end > place ? judge_run_together((Text){plain.at + place, end - place}) : -1;
+    if (found >= 0) return found;
     place = behind_letters(plain, end, &count);
     if (place < plain.size) next_char(plain, &place);
   }
-  return false;
+  return -1;
 }
 
 // From the last word to the first.
@@ -111,18 +94,18 @@ bool says_backwards(Text plain, uint32_t signs) {
     if (view < end) *--view = ' ';
     view -= word.size;
   }
-  return says(view, end, signs);
+  return says(BACKWARDS, view_of(view, end), signs);
 }
 
 bool says_without_hyphens(Text plain, uint32_t signs) {
   uint8_t *view = take(plain.size), *end = view;
   for (uint32_t place = 0; place < plain.size; place++)
     if (!is_hyphen(plain, place)) *end++ = plain.at[place];
-  return says(view, end, signs);
+  return says(BREAKS, view_of(view, end), signs);
 }
 
 // Where a word stands that is known by this, or would stand.
-static Known *place_of(Text single) {
+static Single *place_of(Text single) {
   uint32_t hash = 0;
   for (uint32_t place = 0; place < single.size; place++) hash = hash * 31 + single.at[place];
   uint32_t found = (hash ^ hash >> 15) & last_place;
@@ -139,21 +122,23 @@ static Text taken_until(uint8_t sign, Text *left) {
   return found;
 }
 
-void learn_single(Text pairs) {
+EXPORT("learn_single") int32_t learn_single(uint32_t size) {
+  Text pairs = {given(), size};
   uint32_t lines = 1, places = 16;
   for (uint32_t place = 0; place < pairs.size; place++) lines += pairs.at[place] == '\n';
   while (places < lines * 2) places *= 2;
-  known = take(places * sizeof(Known));
-  for (uint32_t place = 0; place < places; place++) known[place] = (Known){0};
+  known = take(places * sizeof(Single));
+  for (uint32_t place = 0; place < places; place++) known[place] = (Single){0};
   last_place = places - 1;
   most_longer = 0;
   while (pairs.size) {
     Text line = taken_until('\n', &pairs), single = taken_until(' ', &line);
     if (!single.size || !line.size) continue;
-    *place_of(single) = (Known){single, line};
+    *place_of(single) = (Single){single, line};
     if (line.size > single.size + most_longer) most_longer = line.size - single.size;
   }
   keep();
+  return 0;
 }
 
 // Writes a word without doubled letters, or the one that is known by that.
@@ -170,5 +155,5 @@ bool says_without_doubles(Text plain, uint32_t signs) {
   uint8_t *view = take(plain.size + most_words * most_longer), *end = view;
   for (Text word; next_word(plain, &place, &word); end = put_single(end, word))
     if (end > view) *end++ = ' ';
-  return says(view, end, signs);
+  return says(DOUBLES, view_of(view, end), signs);
 }

@@ -25,6 +25,8 @@ void *take(uint32_t size) {
   return found;
 }
 
+const void *given(void) { return kept; }
+
 void *mark(void) { return next; }
 
 void back_to(void *mark) { next = mark; }

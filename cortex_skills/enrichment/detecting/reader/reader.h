@@ -16,23 +16,47 @@ typedef struct {
   uint32_t size;
 } Text;
 
-// What a character is, a bit each; of ASCII, too.
+// What a character is, a bit each.
 enum {
-  ALNUM = 1,     // `str.isalnum`
-  LETTER = 2,    // the same, and no decimal digit
-  SPACE = 4,     // `str.isspace`
-  ENDING = 8,    // ends a sentence
-  CLAUSING = 16, // ends a clause
-  QUOTING = 32,  // a quotation mark
-  SIGN = 64,     // a token by itself
+  ALNUM = 1,          // `str.isalnum`
+  LETTER = 2,         // the same, and no decimal digit
+  SPACE = 4,          // `str.isspace`
+  ENDING = 8,         // ends a sentence
+  CLAUSING = 16,      // ends a clause
+  QUOTING = 32,       // a quotation mark
+  SIGN = 64,          // a token by itself
+  UPPER = 128,        // `str.isupper`
+  LOWER = 256,        // `str.islower`
+  BY_NEIGHBOURS = 512, // may be folded otherwise beside others
+  TOLD = 1024,        // the host has told what it is
 };
 
+// A character: its classes, the letter of ASCII that it looks like, or 0, and what it is folded to, or NULL for itself.
+typedef struct {
+  uint16_t class;
+  uint8_t look;
+  const struct Folded *folded;
+} Character;
+
 enum { CODES = 0x110000 };
-extern uint8_t classes[CODES];
-static inline uint8_t class_of(uint32_t code) { return classes[code < CODES ? code : 0]; }
+extern Character characters[CODES];
+
+// Whether a call has met a character that the host has not told of: what it returns says so, and means nothing.
+extern bool met_unknown;
+// What is answered when a call was about one, or about one that the host must fold.
+enum { UNKNOWN = -2, FOLD_IT = -3 };
+
+static inline uint16_t class_of(uint32_t code) {
+  uint16_t class = characters[code < CODES ? code : 0].class;
+  if (!class) met_unknown = true;
+  return class;
+}
 
 // Room for so many bytes, aligned to 8, right behind what was taken last; the guest ends (traps) when there is none.
 void *take(uint32_t size);
+
+// What the host gave for this call.
+const void *given(void);
 
 // What was taken since `mark` is free again.
 void *mark(void);
@@ -79,6 +103,12 @@ static inline uint32_t char_before(Text text, uint32_t *place) {
   return next_char(text, &at);
 }
 
+// A text in plain lower-case letters; false when the host must fold it, because letters may become one.
+bool fold(Text raw, Text *folded);
+
+// A folded text with every letter that looks like a Latin one as that one; the same text when there is none.
+Text look_alike(Text folded);
+
 // The number of the rule that holds in a folded text with these signs, -1 when none does; `title` leaves out soft rules.
 int32_t judge(Text folded, uint32_t signs, bool title);
 
@@ -86,13 +116,29 @@ int32_t judge(Text folded, uint32_t signs, bool title);
 int32_t judge_run_together(Text span);
 
 // The bits of `shapes.py`: what a text shows, and, shifted by SAYS, what says an instruction.
-enum { DIGITS = 1, CAMEL = 4, LONG = 8, WORDS = 64, BACKWARDS = 128, DOUBLES = 512, BREAKS = 1024, SAYS = 16 };
+enum {
+  DIGITS = 1 << 0,
+  CAMEL = 1 << 2,
+  LONG = 1 << 3,
+  WORDS = 1 << 6,
+  BACKWARDS = 1 << 7,
+  DOUBLES = 1 << 9,
+  BREAKS = 1 << 10,
+  BROKEN = 1 << 12,
+  SAYS = 16,
+};
 
 // Which disguises a text shows, and which of them hide an instruction; `plain` is the text folded, as it looks.
 uint32_t disguises(Text raw, Text plain, uint32_t signs);
 
-// Take in the words that are known by what they are without doubled letters: pairs of words, apart by line ends.
-void learn_single(Text pairs);
+// Whether a view of a text, which is kept for the host, says an instruction.
+bool says(uint32_t disguise, Text view, uint32_t signs);
+
+// The first of its words that are written as one which say an instruction: the number of the rule, or -1.
+int32_t judge_long_words(Text plain);
+
+// The categories of all that stands in a folded text.
+const void *meaning_of(Text folded);
 
 // What is known of rules, sorted by their heads.
 void sort_rules(void);

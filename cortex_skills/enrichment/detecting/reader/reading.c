@@ -29,14 +29,19 @@ static Token token_of(Text text, uint32_t start, uint32_t end) {
 
 // The word that begins at a place, which comes to stand behind it; its last character.
 static Token word_at(Text text, uint32_t *place, uint32_t *last) {
-  uint32_t start = *place, hash = HASH_START;
-  for (uint32_t behind = start; behind < text.size; behind = *place) {
-    uint32_t code = next_char(text, &behind);
+  uint32_t start = *place, at = start, hash = HASH_START;
+  while (at < text.size) {
+    uint32_t code = text.at[at], behind = at + 1;
+    if (code >= 0x80) {
+      behind = at;
+      code = next_char(text, &behind);
+    }
     if (!(class_of(code) & ALNUM)) break;
-    for (; *place < behind; ++*place) hash = (hash ^ text.at[*place]) * HASH_STEP;
+    for (; at < behind; at++) hash = (hash ^ text.at[at]) * HASH_STEP;
     *last = code;
   }
-  return (Token){.text = {text.at + start, *place - start}, .hash = hash};
+  *place = at;
+  return (Token){.text = {text.at + start, at - start}, .hash = hash};
 }
 
 // Whether a character is a token between two others; `next` is 0 at the end.
@@ -84,7 +89,9 @@ static bool stands(Text text, uint32_t place, const char *sign) {
 
 // A text in which "n't" is the word `not`.
 static Text with_nots(Text text) {
-  uint32_t count = 0;
+  uint32_t signs = 0, count = 0;
+  for (uint32_t place = 0; place < text.size; place++) signs += text.at[place] == '\'';
+  if (!signs) return text;
   for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == 'n' && stands(text, place, "n't");
   if (!count) return text;
   uint8_t *to = take(text.size + count);
@@ -163,8 +170,10 @@ static bool is_in_script(uint32_t code) {
 }
 
 static bool has_script(Text text) {
-  for (uint32_t place = 0; place < text.size;)
-    // All of them have three bytes, and begin so.
+  // All of them have three bytes, and begin so.
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] >= 0xe0;
+  for (uint32_t place = 0; count && place < text.size;)
     if (text.at[place] < 0xe0) place++;
     else if (is_script(next_char(text, &place))) return true;
   return false;

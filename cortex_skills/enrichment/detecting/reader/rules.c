@@ -120,3 +120,19 @@ int32_t judge_run_together(Text span) {
   Asked asked = {judge_sentence, 0, false};
   return each_squeezed(span, &asked);
 }
+
+static Mask meant;
+
+static int32_t gather(Sentence sentence, Asked *asked) {
+  (void)asked;
+  for (uint32_t place = 0; place < sentence.count; place++)
+    meant = either(meant, sentence.placed ? sentence.placed[place] : sentence.tokens[place].mask);
+  return -1;
+}
+
+const void *meaning_of(Text folded) {
+  Asked asked = {gather, 0, false};
+  meant = (Mask){{0}};
+  each_sentence(folded, &asked);
+  return &meant;
+}

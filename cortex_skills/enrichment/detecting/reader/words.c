@@ -37,12 +37,6 @@ static Table words, stems, phrases;
 static Letters trees[2];
 // By the first byte of a word: the sizes of the stems that begin so, a bit each.
 static uint64_t stem_sizes[256];
-uint8_t classes[CODES];
-
-// Characters and what they are: the code in the lower 24 bits of each.
-EXPORT("classify") void classify(const uint32_t *told, uint32_t count) {
-  for (; count; count--, told++) classes[(*told & 0xffffff) % CODES] = *told >> 24;
-}
 
 static Text text_of(const Known *known) { return (Text){(const uint8_t *)(known + 1), known->size}; }
 
@@ -158,7 +152,8 @@ static const Known *learn_letters(const Known *known, uint32_t count, Letters *t
 }
 
 // All that the host knows; what stands in room for it is kept.
-EXPORT("learn") void learn(const Told *told) {
+EXPORT("learn") int32_t learn(void) {
+  const Told *told = given();
   kinds = &told->kinds;
   rules = (const Rule *)(told + 1);
   rule_count = told->rules;
@@ -170,6 +165,7 @@ EXPORT("learn") void learn(const Told *told) {
   learn_letters(known, told->squeezed, &trees[SQUEEZED]);
   sort_rules();
   keep();
+  return 0;
 }
 
 static Mask stems_of(const Token *token) {
