@@ -3,7 +3,8 @@
 // Rules kept here:
 // - a disguise is shown when it is seen so often that words are hardly written so: so many times, or once in so many
 //   characters; a shape that single words of facts have (`python3`, `well-known`, `iPhone`) is none;
-// - linear: a text is gone through once for all that is counted of it, and looked at closer where there is enough;
+// - what is counted of a text is the sum of what is counted of its lines: a line is gone through once, and looked at
+//   closer where there is something;
 // - it is read without a disguise (`disguises_views.c`) when it shows that one, and no sooner.
 #include "disguises.h"
 
@@ -19,12 +20,8 @@ const uint8_t roles_of[128] = {
     ['/'] = BREAK,
 };
 
-typedef struct {
-  uint32_t chars, blanks, likes, hyphens, breaks, doubles, long_words;
-} Counts;
-
-// Everything at once, and without branches where it can be: most texts show nothing, and cost only this.
-static Counts counted(Text plain) {
+// Everything at once, and without branches where it can be: most lines show nothing, and cost only this.
+static Counts counted_roughly(Text plain) {
   Counts counts = {0};
   uint32_t run = 0, before = 0, earlier = 0;
   for (uint32_t place = 0; place < plain.size; counts.chars++) {
@@ -52,9 +49,6 @@ static Counts counted(Text plain) {
   }
   return counts;
 }
-
-// Whether there is one in less than so many characters.
-static bool is_dense(uint64_t count, uint32_t chars, Counts counts) { return count * chars > counts.chars; }
 
 static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
 
@@ -139,11 +133,6 @@ static uint32_t parted(Text plain) {
   return count;
 }
 
-// Whether what breaks words stands in them more often than in names of files and the like.
-static bool is_broken(Text plain, Counts counts) {
-  return is_dense(counts.breaks, OFTEN, counts) && is_dense(parted(plain), OFTEN, counts);
-}
-
 // Whether a word begins with a letter twice, as hardly a word does.
 static bool begins_doubled(Text plain) {
   for (uint32_t place = 0; place + 2 < plain.size; place++) {
@@ -156,9 +145,14 @@ static bool begins_doubled(Text plain) {
   return false;
 }
 
-// Whether letters are doubled more often than in words.
-static bool is_doubled_much(Text plain, Counts counts) {
-  return counts.doubles >= FEW && (is_dense(counts.doubles, RARE, counts) || begins_doubled(plain));
+Counts counted(Text raw, Text plain) {
+  Counts counts = counted_roughly(plain);
+  counts.humps = humps(raw);
+  if (counts.likes) counts.likes = likes_in_words(plain);
+  if (counts.hyphens) counts.hyphens = hyphens_in_words(plain);
+  if (counts.breaks) counts.parted = parted(plain);
+  if (counts.doubles) counts.doubled_first = begins_doubled(plain);
+  return counts;
 }
 
 // Whether a text begins as a sentence ends.
@@ -195,19 +189,12 @@ static bool ends_first(Text raw) {
   return begins_with_end(raw) || (is_at(raw, 0, LOWER) && is_at(raw, last_word(raw), UPPER));
 }
 
-static uint32_t shown(uint32_t disguise, bool says) { return says ? disguise | disguise << SAYS : disguise; }
-
-uint32_t disguises(Text raw, Text plain, uint32_t signs) {
-  uint32_t found = 0;
-  Counts counts = counted(plain);
-  if (counts.likes >= PAIR && likes_in_words(plain) >= PAIR)
-    found |= shown(DIGITS, says_with_letters_for_signs(plain, signs));
-  if (humps(raw) >= FEW) found |= shown(CAMEL, says_with_humps_apart(raw));
-  if (counts.long_words) found |= shown(LONG, judge_long_words(plain) >= 0);
-  if (counts.blanks >= PAIR && ends_first(raw)) found |= shown(BACKWARDS, says_backwards(plain, signs));
-  if (is_doubled_much(plain, counts)) found |= shown(DOUBLES, says_without_doubles(plain, signs));
-  if (counts.hyphens >= FEW && hyphens_in_words(plain) >= FEW)
-    found |= shown(BREAKS, says_without_hyphens(plain, signs));
-  if (is_broken(plain, counts)) found |= shown(BROKEN, judge_run_together(plain) >= 0);
-  return found;
+uint32_t shown_by(const Counts *counts, Text raw) {
+  uint64_t chars = counts->chars;
+  bool is_broken = (uint64_t)counts->breaks * OFTEN > chars && (uint64_t)counts->parted * OFTEN > chars;
+  bool is_doubled = (uint64_t)counts->doubles * RARE > chars || counts->doubled_first;
+  return (counts->likes >= PAIR ? DIGITS : 0) | (counts->humps >= FEW ? CAMEL : 0) |
+         (counts->long_words ? LONG : 0) | (counts->blanks >= PAIR && ends_first(raw) ? BACKWARDS : 0) |
+         (counts->doubles >= FEW && is_doubled ? DOUBLES : 0) | (counts->hyphens >= FEW ? BREAKS : 0) |
+         (is_broken ? BROKEN : 0);
 }

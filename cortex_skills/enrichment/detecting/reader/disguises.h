@@ -22,15 +22,21 @@ static inline bool is(Text text, uint32_t place, uint8_t roles) {
 static inline bool is_space(uint32_t code) { return class_of(code) & SPACE; }
 static inline bool is_letter(uint32_t code) { return class_of(code) & LETTER; }
 
+// How much of each disguise a line shows, or some lines together.
+typedef struct {
+  uint32_t chars, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words;
+} Counts;
+
+Counts counted(Text raw, Text plain);
+
+// Which disguises a text shows whose lines show so much.
+uint32_t shown_by(const Counts *counts, Text raw);
+
+// Of the disguises that a text shows, those that hide an instruction; `plain` is the text folded, as it looks.
+uint32_t says_without(uint32_t shown, Text raw, Text plain);
+
 // Whether a word begins with a capital at a place, within what is written as one.
 bool is_hump(Text raw, uint32_t place);
 
 // Whether a hyphen stands at a place, between letters.
 bool is_hyphen(Text plain, uint32_t place);
-
-// Whether a text says an instruction when it is read in a way.
-bool says_with_letters_for_signs(Text plain, uint32_t signs);
-bool says_with_humps_apart(Text raw);
-bool says_backwards(Text plain, uint32_t signs);
-bool says_without_doubles(Text plain, uint32_t signs);
-bool says_without_hyphens(Text plain, uint32_t signs);

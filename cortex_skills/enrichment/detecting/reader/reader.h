@@ -128,9 +128,6 @@ enum {
   SAYS = 16,
 };
 
-// Which disguises a text shows, and which of them hide an instruction; `plain` is the text folded, as it looks.
-uint32_t disguises(Text raw, Text plain, uint32_t signs);
-
 // Whether a view of a text, which is kept for the host, says an instruction.
 bool says(uint32_t disguise, Text view, uint32_t signs);
 

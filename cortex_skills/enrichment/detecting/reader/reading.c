@@ -106,25 +106,36 @@ static Text with_nots(Text text) {
   return found;
 }
 
+Token *tokens_of(Text folded, uint32_t *count) {
+  Text text = with_nots(folded);
+  Token *tokens = mark(), token;
+  uint32_t place = 0, before = ' ', start = 0;
+  *count = 0;
+  while (next_token(text, &place, &before, &token)) {
+    look_up(&token);
+    *(Token *)take(sizeof token) = token;
+    if (is_end(&token)) {
+      add_phrases(tokens + start, *count - start);
+      start = *count + 1;
+    }
+    *count += 1;
+  }
+  add_phrases(tokens + start, *count - start);
+  return tokens;
+}
+
 // The sentences of a text without words of languages without blanks.
 static int32_t spaced(Text text, Asked *asked) {
-  text = with_nots(text);
-  uint32_t place = 0, before = ' ';
-  for (bool more = true; more;) {
-    Token *tokens = mark(), token;
-    uint32_t count = 0;
-    while ((more = next_token(text, &place, &before, &token))) {
-      look_up(&token);
-      if (equal(token.mask, kinds->end)) break;
-      *(Token *)take(sizeof token) = token;
-      count++;
-    }
-    add_phrases(tokens, count);
-    int32_t found = count ? asked->judge((Sentence){tokens, NULL, count}, asked) : -1;
-    back_to(tokens);
-    if (found >= 0) return found;
+  void *begun = mark();
+  uint32_t count, end;
+  Token *tokens = tokens_of(text, &count);
+  int32_t found = -1;
+  for (uint32_t start = 0; start < count && found < 0; start = end + 1) {
+    for (end = start; end < count && !is_end(&tokens[end]);) end++;
+    if (end > start) found = asked->judge((Sentence){tokens + start, NULL, end - start}, asked);
   }
-  return -1;
+  back_to(begun);
+  return found;
 }
 
 // The sentences of a row whose words have their places already.
@@ -169,7 +180,7 @@ static bool is_in_script(uint32_t code) {
          code == 0x300d;
 }
 
-static bool has_script(Text text) {
+bool has_script(Text text) {
   // All of them have three bytes, and begin so.
   uint32_t count = 0;
   for (uint32_t place = 0; place < text.size; place++) count += text.at[place] >= 0xe0;

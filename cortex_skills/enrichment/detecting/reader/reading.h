@@ -16,6 +16,19 @@ typedef struct Asked {
   bool title;
 } Asked;
 
+// The words and signs of a text that holds none of a language without blanks, with their categories; they stand right
+// below what is taken next. The ends of sentences are among them.
+Token *tokens_of(Text folded, uint32_t *count);
+
+// Whether a token ends a sentence.
+static inline bool is_end(const Token *token) { return equal(token->mask, kinds->end); }
+
+// Whether a text holds words of languages without blanks.
+bool has_script(Text text);
+
+// The number of the rule that holds in one sentence, or -1.
+int32_t judge_sentence(Sentence sentence, Asked *asked);
+
 // The first answer that is no -1, of all sentences of a folded text.
 int32_t each_sentence(Text folded, Asked *asked);
 

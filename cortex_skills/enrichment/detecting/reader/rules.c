@@ -86,7 +86,7 @@ static uint32_t words_of(Sentence sentence, Mask whole, Mask *words) {
   return count;
 }
 
-static int32_t judge_sentence(Sentence sentence, Asked *asked) {
+int32_t judge_sentence(Sentence sentence, Asked *asked) {
   Mask whole = {{0}};
   for (uint32_t place = 0; place < sentence.count; place++)
     whole = either(whole, sentence.placed ? sentence.placed[place] : sentence.tokens[place].mask);

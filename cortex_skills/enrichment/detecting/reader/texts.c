@@ -2,7 +2,7 @@
 //
 // Rules kept here:
 // - a text that says nothing here by its words, and shows no disguise, is not looked at again for them.
-#include "reader.h"
+#include "lines.h"
 
 // Texts, one behind the other with a line end between them. Of a text that the host folds, there is one alone: as it
 // was written, as it is read, and as it looks. The number of line ends in each text stands before the bytes.
@@ -47,37 +47,40 @@ bool says(uint32_t disguise, Text view, uint32_t signs) {
   return judge(view, signs, false) >= 0;
 }
 
-// Whether the words of a text say an instruction, when lines that are very short are read as one.
-static bool says_as_one_line(Text plain, uint32_t signs) {
-  uint32_t lines = 0, length = 0;
-  for (uint32_t place = 0; place < plain.size; place++) {
-    lines += plain.at[place] == '\n';
-    length += (plain.at[place] & 0xc0) != 0x80;
-  }
-  if ((uint64_t)lines * SHORT_LINES <= length) return false;
-  uint8_t *copy = copied(plain, 0);
-  for (uint32_t place = 0; place < plain.size; place++)
-    if (copy[place] == '\n') copy[place] = ' ';
-  return judge((Text){copy, plain.size}, signs, false) >= 0;
+static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain) {
+  return shown | says_without(shown, raw, plain) << SAYS;
 }
 
-// The next of some texts, which has so many line ends.
-static Text next_text(Text *texts, uint32_t lines) {
-  Text found = {texts->at, 0};
-  for (; found.size < texts->size; found.size++)
-    if (found.at[found.size] == '\n' && lines-- == 0) break;
-  uint32_t behind = found.size < texts->size ? found.size + 1 : found.size;
-  *texts = (Text){texts->at + behind, texts->size - behind};
-  return found;
+// Whether the words of some lines that are very short say an instruction when they are read as one.
+static bool says_as_one_line(Lines lines, uint32_t signs) {
+  uint32_t ends = lines.count - 1;
+  for (uint32_t each = 0; each < lines.count; each++) ends += lines.at[each]->line_ends;
+  if ((uint64_t)ends * SHORT_LINES <= counts_of(lines).chars) return false;
+  Text text = text_of_lines(lines, true, ' ');
+  uint8_t *one = copied(text, 0);
+  for (uint32_t place = 0; place < text.size; place++)
+    if (one[place] == '\n') one[place] = ' ';
+  return judge((Text){one, text.size}, signs, false) >= 0;
 }
 
-static uint32_t look_at(Text raw, Text folded, Text plain, uint32_t signs) {
-  // A view has signs of its own.
-  uint32_t found = disguises(raw, plain, UINT32_MAX);
-  if ((folded.at != plain.at && judge(folded, signs, false) >= 0) || judge(plain, signs, false) >= 0 ||
-      says_as_one_line(plain, signs))
-    found |= WORDS << SAYS;
-  return found;
+static uint32_t look_at(Lines lines, Text raw, uint32_t signs) {
+  Counts counts = counts_of(lines);
+  uint32_t found = shown_by(&counts, raw);
+  if (found) found = says_in_disguise(found, raw, text_of_lines(lines, true, '\n'));
+  bool is_alike = true;
+  for (uint32_t each = 0; each < lines.count; each++)
+    is_alike = is_alike && lines.at[each]->folded.at == lines.at[each]->plain.at;
+  bool says = words_say(lines, true) || (!is_alike && words_say(lines, false)) || says_as_one_line(lines, signs);
+  return says ? found | WORDS << SAYS : found;
+}
+
+// The next line of a text that is left, or of some texts.
+static Text next_line(Text *left) {
+  Text line = {left->at, 0};
+  while (line.size < left->size && line.at[line.size] != '\n') line.size++;
+  uint32_t behind = line.size < left->size ? line.size + 1 : line.size;
+  *left = (Text){left->at + behind, left->size - behind};
+  return line;
 }
 
 // A text as it is read, and as it looks.
@@ -94,25 +97,53 @@ EXPORT("fold") int32_t fold_text(uint32_t size) {
 
 // What a text that the host has folded shows and says.
 static uint32_t look_at_folded(const Texts *asked, Text raw) {
-  Text folded = {raw.at + asked->raw, asked->folded};
-  return look_at((Text){raw.at, asked->raw}, folded, (Text){folded.at + folded.size, asked->plain}, asked->signs);
+  Text folded = {raw.at + raw.size, asked->folded}, plain = {folded.at + folded.size, asked->plain};
+  Counts counts = counted(raw, plain);
+  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain), lines = 0;
+  uint8_t *one = copied(plain, 0);
+  for (uint32_t place = 0; place < plain.size; place++) {
+    lines += one[place] == '\n';
+    if (one[place] == '\n') one[place] = ' ';
+  }
+  bool is_short = (uint64_t)lines * SHORT_LINES > counts.chars;
+  bool says = judge(folded, asked->signs, false) >= 0 || judge(plain, asked->signs, false) >= 0 ||
+              (is_short && judge((Text){one, plain.size}, asked->signs, false) >= 0);
+  return says ? found | WORDS << SAYS : found;
 }
 
-// What each of some texts shows and says, as `disguises` tells it, with WORDS for the words as they are.
+// What each of some texts shows and says; false when the host must fold one of them.
+static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uint32_t *found) {
+  uint32_t most = asked->count;
+  for (uint32_t each = 0; each < asked->count; each++) most += ends[each];
+  const Line **room = take(most * sizeof *room);
+  begin_lines(most, asked->signs);
+  for (number_now = 0; number_now < asked->count; number_now++) {
+    Lines lines = {room, 0};
+    Text raw = left;
+    do {
+      room[lines.count] = line_of(next_line(&left));
+      if (!room[lines.count]) return false;
+    } while (lines.count++ < ends[number_now]);
+    // Without the line end behind it.
+    raw.size = room[lines.count - 1]->raw.size;
+    for (uint32_t each = 0; each + 1 < lines.count; each++) raw.size += room[each]->raw.size + 1;
+    found[number_now] = look_at(lines, raw, asked->signs);
+  }
+  return true;
+}
+
+// What each of some texts shows and says, a number each, with WORDS for the words as they are; then how many views there
+// are, and the views.
 EXPORT("look") int32_t look(void) {
   const Texts *asked = given();
-  const uint32_t *lines = (const uint32_t *)(asked + 1);
-  Text left = {(const uint8_t *)(lines + asked->count), asked->raw};
+  const uint32_t *ends = (const uint32_t *)(asked + 1);
+  Text raws = {(const uint8_t *)(ends + asked->count), asked->raw};
   uint32_t *found = take((asked->count + 1) * sizeof(uint32_t) + asked->count * MOST_VIEWS * sizeof(View));
   views = (View *)(found + asked->count + 1);
   view_count = number_now = 0;
-  bool is_folded = asked->folded != NOT_FOLDED, may_fold = true;
-  if (is_folded) found[0] = look_at_folded(asked, left);
-  for (; !is_folded && may_fold && number_now < asked->count; number_now++) {
-    Text raw = next_text(&left, lines[number_now]), folded;
-    may_fold = fold(raw, &folded);
-    found[number_now] = look_at(raw, folded, look_alike(folded), asked->signs);
-  }
+  bool is_done = true;
+  if (asked->folded == NOT_FOLDED) is_done = look_at_all(asked, ends, raws, found);
+  else found[0] = look_at_folded(asked, raws);
   found[asked->count] = view_count;
-  return answered(may_fold ? (int32_t)found : FOLD_IT);
+  return answered(is_done ? (int32_t)found : FOLD_IT);
 }
