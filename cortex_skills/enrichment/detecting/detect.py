@@ -173,7 +173,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
     yield from ((view, read.may_say(BREAKS)) for view in read.without(BREAKS))
-    if doubts & LETTERS and _LETTER_BY_LETTER.search(plain):
+    if read.may_say(LETTERS) and _LETTER_BY_LETTER.search(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain), True
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
     yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))
@@ -201,7 +201,7 @@ def _squeezed(read: _Read) -> str | None:
             kind = reading.judge(view)
             if kind is not None:
                 return kind
-    if read.doubts & LETTERS:
+    if read.may_say(LETTERS):
         for span in _LETTER_BY_LETTER.finditer(read.plain):
             kind = reading.run_together(span.group())
             if kind is not None:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from cortex_skills.enrichment.detecting import lines, reading, shapes, signs
 from cortex_skills.enrichment.detecting.decoding import lines_in_code, pluses
-from cortex_skills.enrichment.detecting.detect import detect, is_name
+from cortex_skills.enrichment.detecting.detect import detect, is_name, may_be_turned
 
 _FEW = 3  # so many `+` stand for blanks
 
@@ -50,9 +50,13 @@ class Screen:
         if not parts:
             return
         found = reading.looks(parts, self._seen.signs)
+        patterns, held = signs.anywhere(["\n".join(view.text for view in found.views)]) if found.views else ([], 0)
+        if held & ~self._seen.signs:
+            # What looks like a sign without a disguise counts as one.
+            found = reading.looks(parts, self._seen.signs | held)
         doubts = dict(zip(parts, found.says, strict=True))
-        if found.views and signs.anywhere([view.text for view in found.views])[0]:
-            for view in found.views:
+        for view in found.views if patterns else ():
+            if any(pattern.search(view.text) for pattern in patterns):
                 doubts[parts[view.number]] |= view.disguise
         if self._marked:
             self._add_marked(doubts)
@@ -69,6 +73,8 @@ class Screen:
                 doubts[text] = shapes.EVERYTHING
                 continue
             shown = lines.doubts(sum([self._seen.shown[row] for row in rows if row in self._seen.shown]))
+            if shown & shapes.TURNED and not self._may_be_turned(rows):
+                shown ^= shapes.TURNED
             doubts[text] |= shown & ~(shapes.CODE | shapes.SIGNS)
             if shown & (shapes.CODE | shapes.SIGNS):
                 if _is_address(text):
@@ -81,6 +87,10 @@ class Screen:
             for text, own in in_code:
                 if not coded.isdisjoint(own):
                     doubts[text] |= shapes.CODE | shapes.SIGNS
+
+    def _may_be_turned(self, rows: list[str]) -> bool:
+        """Whether there are enough of the words in some lines by which a text is seen to be turned."""
+        return may_be_turned(set().union(*(self._seen.turned[row] for row in rows if row in self._seen.turned)))
 
 
 def _is_address(text: str) -> bool:

@@ -10,7 +10,7 @@
 
 // How often a disguise must be seen to be one: so many times, or once in so many characters.
 enum { PAIR = 2, FEW = 3, RARE = 18, OFTEN = 12 };
-enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7 };
+enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7, SPELLED = 5, MOST_BETWEEN = 6 };
 
 const uint8_t roles_of[128] = {
     ['a' ... 'z'] = SMALL,  ['A' ... 'Z'] = LARGE,  ['0'] = LIKE | EDGE, ['1'] = LIKE | EDGE,
@@ -20,10 +20,12 @@ const uint8_t roles_of[128] = {
     ['/'] = BREAK,
 };
 
+static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
+
 // Everything at once, and without branches where it can be: most lines show nothing, and cost only this.
 static Counts counted_roughly(Text plain) {
   Counts counts = {0};
-  uint32_t run = 0, before = 0, earlier = 0;
+  uint32_t run = 0, word = 0, before = 0, earlier = 0;
   for (uint32_t place = 0; place < plain.size; counts.chars++) {
     uint32_t code = plain.at[place];
     bool in_run;
@@ -44,13 +46,15 @@ static Counts counted_roughly(Text plain) {
     }
     run = in_run ? run + 1 : 0;
     counts.long_words += run == LONG_WORD;
+    bool in_word = in_run || is_in_word(code);
+    counts.singles += word == 1 && !in_word;
+    word = in_word ? word + 1 : 0;
     earlier = before;
     before = code;
   }
+  counts.singles += word == 1;
   return counts;
 }
-
-static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
 
 // Whether a word begins or ends at a place.
 static bool is_boundary(Text text, uint32_t place) {
@@ -196,5 +200,36 @@ uint32_t shown_by(const Counts *counts, Text raw) {
   return (counts->likes >= PAIR ? DIGITS : 0) | (counts->humps >= FEW ? CAMEL : 0) |
          (counts->long_words ? LONG : 0) | (counts->blanks >= PAIR && ends_first(raw) ? BACKWARDS : 0) |
          (counts->doubles >= FEW && is_doubled ? DOUBLES : 0) | (counts->hyphens >= FEW ? BREAKS : 0) |
-         (is_broken ? BROKEN : 0);
+         (is_broken ? BROKEN : 0) | (counts->singles >= SPELLED ? LETTERS : 0);
+}
+
+static bool is_between_letters(uint32_t code) {
+  return class_of(code) & SPACE || code == '.' || code == '-' || code == '_' || code == '*' || code == '/' ||
+         code == '|' || code == ',' || code == '\'' || code == '"' || code == MIDDLE_DOT;
+}
+
+bool is_spelled(Text plain) {
+  // How long the word is in which a place is, how many words of one letter stand before it, how many of them are no
+  // digits, and how many signs stand between.
+  uint32_t word = 0, singles = 0, letters = 0, between = 0;
+  bool was_letter = false;
+  for (uint32_t place = 0; place <= plain.size;) {
+    bool at_end = place == plain.size;
+    uint32_t code = at_end ? '\n' : next_char(plain, &place);
+    if (is_in_word(code) && code != '_') {
+      was_letter = is_letter(code);
+      if (++word == 2) singles = letters = 0;
+      between = 0;
+      continue;
+    }
+    if (word == 1) {
+      singles++;
+      letters += was_letter;
+    }
+    if (singles >= SPELLED && letters >= FEW) return true;
+    word = 0;
+    if (!is_between_letters(code) || ++between > MOST_BETWEEN) singles = letters = 0;
+    if (at_end) break;
+  }
+  return false;
 }

@@ -24,7 +24,7 @@ static inline bool is_letter(uint32_t code) { return class_of(code) & LETTER; }
 
 // How much of each disguise a line shows, or some lines together.
 typedef struct {
-  uint32_t chars, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words;
+  uint32_t chars, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
 } Counts;
 
 Counts counted(Text raw, Text plain);
@@ -32,8 +32,12 @@ Counts counted(Text raw, Text plain);
 // Which disguises a text shows whose lines show so much.
 uint32_t shown_by(const Counts *counts, Text raw);
 
+// Whether so many words of one letter stand one after the other that they may be spelled letter by letter; the host looks
+// closer then.
+bool is_spelled(Text plain);
+
 // Of the disguises that a text shows, those that hide an instruction; `plain` is the text folded, as it looks.
-uint32_t says_without(uint32_t shown, Text raw, Text plain);
+uint32_t says_without(uint32_t shown, Text raw, Text plain, uint32_t signs);
 
 // Whether a word begins with a capital at a place, within what is written as one.
 bool is_hump(Text raw, uint32_t place);

@@ -6,7 +6,7 @@
 
 // Digits and signs, and the letters that they look like, in either of two ways.
 static const char LIKES[] = "013457@$!|89";
-static const char LETTERS[2][sizeof LIKES] = {"oieastasilbg", "oleastaslibg"};
+static const char MEANT[2][sizeof LIKES] = {"oieastasilbg", "oleastaslibg"};
 
 // A word without doubled letters, and what it is known to be; none when `single` is empty.
 typedef struct {
@@ -16,9 +16,6 @@ typedef struct {
 // In a table of a power of two of places, half of them empty; what collides goes to the next.
 static Single *known;
 static uint32_t last_place, most_longer;
-
-// A view has signs of its own, which are not known here.
-static const uint32_t ANY_SIGNS = UINT32_MAX;
 
 static Text view_of(const uint8_t *view, const uint8_t *end) { return (Text){view, end - view}; }
 
@@ -37,14 +34,14 @@ static bool next_word(Text text, uint32_t *place, Text *word) {
   return end > begin;
 }
 
-static bool says_with_letters_for_signs(Text plain) {
+static bool says_with_letters_for_signs(Text plain, uint32_t signs) {
   bool found = false;
   for (uint32_t way = 0; way < 2; way++) {
     uint8_t meant[256], *view = take(plain.size);
     for (uint32_t byte = 0; byte < sizeof meant; byte++) meant[byte] = byte;
-    for (uint32_t like = 0; LIKES[like]; like++) meant[(uint8_t)LIKES[like]] = LETTERS[way][like];
+    for (uint32_t like = 0; LIKES[like]; like++) meant[(uint8_t)LIKES[like]] = MEANT[way][like];
     for (uint32_t place = 0; place < plain.size; place++) view[place] = meant[plain.at[place]];
-    found |= says(DIGITS, (Text){view, plain.size}, ANY_SIGNS);
+    found |= says(DIGITS, (Text){view, plain.size}, signs);
   }
   return found;
 }
@@ -90,21 +87,21 @@ int32_t judge_long_words(Text plain) {
 }
 
 // From the last word to the first.
-static bool says_backwards(Text plain) {
+static bool says_backwards(Text plain, uint32_t signs) {
   uint8_t *end = (uint8_t *)take(plain.size) + plain.size, *view = end;
   uint32_t place = 0;
   for (Text word; next_word(plain, &place, &word); put(view, word)) {
     if (view < end) *--view = ' ';
     view -= word.size;
   }
-  return says(BACKWARDS, view_of(view, end), ANY_SIGNS);
+  return says(BACKWARDS, view_of(view, end), signs);
 }
 
-static bool says_without_hyphens(Text plain) {
+static bool says_without_hyphens(Text plain, uint32_t signs) {
   uint8_t *view = take(plain.size), *end = view;
   for (uint32_t place = 0; place < plain.size; place++)
     if (!is_hyphen(plain, place)) *end++ = plain.at[place];
-  return says(BREAKS, view_of(view, end), ANY_SIGNS);
+  return says(BREAKS, view_of(view, end), signs);
 }
 
 // Where a word stands that is known by this, or would stand.
@@ -153,20 +150,21 @@ static uint8_t *put_single(uint8_t *begin, Text word) {
   return meant.size ? put(begin, meant) : end;
 }
 
-static bool says_without_doubles(Text plain) {
+static bool says_without_doubles(Text plain, uint32_t signs) {
   uint32_t place = 0, most_words = plain.size / 2 + 1;
   uint8_t *view = take(plain.size + most_words * most_longer), *end = view;
   for (Text word; next_word(plain, &place, &word); end = put_single(end, word))
     if (end > view) *end++ = ' ';
-  return says(DOUBLES, view_of(view, end), ANY_SIGNS);
+  return says(DOUBLES, view_of(view, end), signs);
 }
 
-uint32_t says_without(uint32_t shown, Text raw, Text plain) {
-  return (shown & DIGITS && says_with_letters_for_signs(plain) ? DIGITS : 0) |
+uint32_t says_without(uint32_t shown, Text raw, Text plain, uint32_t signs) {
+  return (shown & LETTERS && is_spelled(plain) ? LETTERS : 0) |
+         (shown & DIGITS && says_with_letters_for_signs(plain, signs) ? DIGITS : 0) |
          (shown & CAMEL && says_with_humps_apart(raw) ? CAMEL : 0) |
          (shown & LONG && judge_long_words(plain) >= 0 ? LONG : 0) |
-         (shown & BACKWARDS && says_backwards(plain) ? BACKWARDS : 0) |
-         (shown & DOUBLES && says_without_doubles(plain) ? DOUBLES : 0) |
-         (shown & BREAKS && says_without_hyphens(plain) ? BREAKS : 0) |
+         (shown & BACKWARDS && says_backwards(plain, signs) ? BACKWARDS : 0) |
+         (shown & DOUBLES && says_without_doubles(plain, signs) ? DOUBLES : 0) |
+         (shown & BREAKS && says_without_hyphens(plain, signs) ? BREAKS : 0) |
          (shown & BROKEN && judge_run_together(plain) >= 0 ? BROKEN : 0);
 }

@@ -101,6 +101,7 @@ Counts counts_of(Lines lines) {
     sum.doubles += counts->doubles;
     sum.doubled_first += counts->doubled_first;
     sum.long_words += counts->long_words;
+    sum.singles += counts->singles;
   }
   return sum;
 }

@@ -118,6 +118,7 @@ int32_t judge_run_together(Text span);
 // The bits of `shapes.py`: what a text shows, and, shifted by SAYS, what says an instruction.
 enum {
   DIGITS = 1 << 0,
+  LETTERS = 1 << 1,
   CAMEL = 1 << 2,
   LONG = 1 << 3,
   WORDS = 1 << 6,

@@ -47,8 +47,8 @@ bool says(uint32_t disguise, Text view, uint32_t signs) {
   return judge(view, signs, false) >= 0;
 }
 
-static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain) {
-  return shown | says_without(shown, raw, plain) << SAYS;
+static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain, uint32_t signs) {
+  return shown | says_without(shown, raw, plain, signs) << SAYS;
 }
 
 // Whether the words of some lines that are very short say an instruction when they are read as one.
@@ -66,7 +66,7 @@ static bool says_as_one_line(Lines lines, uint32_t signs) {
 static uint32_t look_at(Lines lines, Text raw, uint32_t signs) {
   Counts counts = counts_of(lines);
   uint32_t found = shown_by(&counts, raw);
-  if (found) found = says_in_disguise(found, raw, text_of_lines(lines, true, '\n'));
+  if (found) found = says_in_disguise(found, raw, text_of_lines(lines, true, '\n'), signs);
   bool is_alike = true;
   for (uint32_t each = 0; each < lines.count; each++)
     is_alike = is_alike && lines.at[each]->folded.at == lines.at[each]->plain.at;
@@ -99,7 +99,7 @@ EXPORT("fold") int32_t fold_text(uint32_t size) {
 static uint32_t look_at_folded(const Texts *asked, Text raw) {
   Text folded = {raw.at + raw.size, asked->folded}, plain = {folded.at + folded.size, asked->plain};
   Counts counts = counted(raw, plain);
-  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain), lines = 0;
+  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain, asked->signs), lines = 0;
   uint8_t *one = copied(plain, 0);
   for (uint32_t place = 0; place < plain.size; place++) {
     lines += one[place] == '\n';
