@@ -42,6 +42,12 @@ static uint32_t ascii_size(Text text) {
   return size;
 }
 
+bool is_ascii(Text text) {
+  uint32_t others = 0;
+  for (uint32_t place = 0; place < text.size; place++) others |= text.at[place] & 0x80;
+  return !others;
+}
+
 static uint8_t *put_ascii(uint8_t *to, Text text) {
   for (uint32_t place = 0; place < text.size; place++) {
     uint8_t byte = folded_ascii[text.at[place]];
@@ -72,8 +78,12 @@ static uint32_t put_folded(uint8_t *to, Text text, bool *by_neighbours) {
 
 bool fold(Text raw, Text *folded) {
   bool by_neighbours = false;
-  bool is_ascii = ascii_size(raw) == raw.size;
-  uint8_t *to = take(is_ascii ? raw.size : put_folded(NULL, raw, &by_neighbours));
+  if (is_ascii(raw)) {
+    uint8_t *to = take(raw.size);
+    *folded = (Text){to, put_ascii(to, raw) - to};
+    return true;
+  }
+  uint8_t *to = take(put_folded(NULL, raw, &by_neighbours));
   *folded = (Text){to, put_folded(to, raw, &by_neighbours)};
   return !by_neighbours;
 }

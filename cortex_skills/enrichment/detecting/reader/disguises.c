@@ -10,7 +10,7 @@
 
 // How often a disguise must be seen to be one: so many times, or once in so many characters.
 enum { PAIR = 2, FEW = 3, RARE = 18, OFTEN = 12 };
-enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7, SPELLED = 5, MOST_BETWEEN = 6 };
+enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7, SPELLED = 6, MOST_BETWEEN = 6 };
 
 const uint8_t roles_of[128] = {
     ['a' ... 'z'] = SMALL,  ['A' ... 'Z'] = LARGE,  ['0'] = LIKE | EDGE, ['1'] = LIKE | EDGE,
@@ -22,32 +22,83 @@ const uint8_t roles_of[128] = {
 
 static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
 
-// Everything at once, and without branches where it can be: most lines show nothing, and cost only this.
-static Counts counted_roughly(Text plain) {
+// The bytes of a line of ASCII, with room on both sides to look at the neighbours of each.
+enum { BESIDE = 2 };
+
+static bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
+static bool is_alnum(uint8_t byte) {
+  return ((uint8_t)((byte | 0x20) - 'a') < 26) | ((uint8_t)(byte - '0') < 10);
+}
+static bool is_break(uint8_t byte) {
+  return (byte == '-') | (byte == '.') | (byte == '*') | (byte == '_') | (byte == '/') | (byte == '|');
+}
+static bool is_like(uint8_t byte) {
+  return (byte == '0') | (byte == '1') | ((uint8_t)(byte - '3') < 3) | (byte == '7') | (byte == '@') | (byte == '$') |
+         (byte == '!') | (byte == '|');
+}
+
+// How many long words there are: one that is so long holds every sixteenth byte, or the one before it.
+static uint32_t long_words_of(Text plain) {
+  uint32_t count = 0;
+  for (uint32_t place = LONG_WORD - 1; place < plain.size; place += LONG_WORD) {
+    uint32_t begin = place, end = place;
+    while (begin && place - begin < LONG_WORD && is_small(plain.at[begin - 1])) begin--;
+    while (end < plain.size && is_small(plain.at[end])) end++;
+    // What began before the last of those bytes was counted there.
+    count += end > place && end - begin >= LONG_WORD && place - begin < LONG_WORD;
+  }
+  return count;
+}
+
+// A loop for each that is counted, without branches: most lines show nothing, and cost only this.
+static Counts counted_in_ascii(Text plain) {
+  uint32_t end = plain.size + BESIDE;
+  uint8_t *at = take(end + BESIDE);
+  __builtin_memset(at, 0, end + BESIDE);
+  __builtin_memcpy(at + BESIDE, plain.at, plain.size);
+  // Numbers of their own, so that the compiler may count many bytes at once.
+  uint32_t blanks = 0, hyphens = 0, breaks = 0, likes = 0, doubles = 0, singles = 0;
+  for (uint32_t place = BESIDE; place < end; place++) {
+    blanks += at[place] == ' ';
+    hyphens += at[place] == '-';
+  }
+  for (uint32_t place = BESIDE; place < end; place++) breaks += is_break(at[place]);
+  for (uint32_t place = BESIDE; place < end; place++) likes += is_like(at[place]);
+  // A letter that stands three times is doubled once.
+  for (uint32_t place = BESIDE; place < end; place++)
+    doubles += is_small(at[place]) && at[place] == at[place - 1] && at[place] != at[place - 2];
+  // What stands between letters may be a word by itself, too.
+  for (uint32_t place = BESIDE; place < end; place++)
+    singles += at[place] == '_' || (is_alnum(at[place]) && !is_alnum(at[place - 1]) && !is_alnum(at[place + 1]));
+  Counts counts = {
+      .chars = plain.size,
+      .blanks = blanks,
+      .hyphens = hyphens,
+      .breaks = breaks,
+      .likes = likes,
+      .doubles = doubles,
+      .singles = singles,
+      .long_words = long_words_of(plain),
+  };
+  back_to(at);
+  return counts;
+}
+
+static Counts counted_in_any(Text plain) {
   Counts counts = {0};
   uint32_t run = 0, word = 0, before = 0, earlier = 0;
   for (uint32_t place = 0; place < plain.size; counts.chars++) {
-    uint32_t code = plain.at[place];
-    bool in_run;
-    if (code < sizeof roles_of) {
-      uint32_t roles = roles_of[code];
-      place++;
-      in_run = (roles & (SMALL | LARGE)) != 0;
-      // A letter that stands three times is doubled once.
-      counts.doubles += (roles & SMALL) && code == before && code != earlier;
-      counts.blanks += code == ' ';
-      counts.likes += (roles & LIKE) != 0;
-      counts.hyphens += code == '-';
-      counts.breaks += (roles & BREAK) != 0;
-    } else {
-      code = next_char(plain, &place);
-      in_run = is_letter(code);
-      counts.breaks += code == MIDDLE_DOT;
-    }
+    uint32_t code = next_char(plain, &place);
+    bool is_ascii = code < sizeof roles_of, in_run = is_ascii ? roles_of[code] & (SMALL | LARGE) : is_letter(code);
+    bool in_word = in_run || class_of(code) & ALNUM;
+    counts.doubles += is_ascii && is_small(code) && code == before && code != earlier;
+    counts.blanks += code == ' ';
+    counts.hyphens += code == '-';
+    counts.likes += is_ascii && is_like(code);
+    counts.breaks += is_ascii ? is_break(code) : code == MIDDLE_DOT;
     run = in_run ? run + 1 : 0;
     counts.long_words += run == LONG_WORD;
-    bool in_word = in_run || is_in_word(code);
-    counts.singles += word == 1 && !in_word;
+    counts.singles += (word == 1 && !in_word) + (code == '_');
     word = in_word ? word + 1 : 0;
     earlier = before;
     before = code;
@@ -63,10 +114,10 @@ static bool is_boundary(Text text, uint32_t place) {
   return left != (place < text.size && is_in_word(next_char(text, &behind)));
 }
 
-// Whether a letter at a place is followed by a digit or sign that may be one, too.
-static bool is_before_like(Text plain, uint32_t place) {
-  return is(plain, place, SMALL) && is(plain, place + 1, LIKE) &&
-         (is(plain, place + 2, SMALL | LIKE) || (is(plain, place + 1, EDGE) && is_boundary(plain, place + 2)));
+// Whether a digit or sign at a place may be a letter behind another.
+static bool is_behind_small(Text plain, uint32_t place) {
+  return is(plain, place - 1, SMALL) &&
+         (is(plain, place + 1, SMALL | LIKE) || (is(plain, place, EDGE) && is_boundary(plain, place + 1)));
 }
 
 // Whether a word begins at a place with a digit or sign that may be a letter.
@@ -75,18 +126,17 @@ static bool begins_with_like(Text plain, uint32_t place) {
          is_boundary(plain, place);
 }
 
-// How many digits, or signs like letters, stand in words.
+// How many digits, or signs like letters, stand in words; no letter belongs to two.
 static uint32_t likes_in_words(Text plain) {
   uint32_t count = 0;
-  for (uint32_t place = 0; place < plain.size;) {
-    if (is_before_like(plain, place)) {
+  for (uint32_t place = 0, taken = 0; place < plain.size; place++) {
+    if (place < taken || !is(plain, place, LIKE)) continue;
+    if (place > taken && is_behind_small(plain, place)) {
       count++;
-      place += 2;
+      taken = place + 1;
     } else if (begins_with_like(plain, place)) {
       count++;
-      for (place += 3; is(plain, place, SMALL);) place++;
-    } else {
-      place++;
+      for (taken = place + 3; is(plain, taken, SMALL);) taken++;
     }
   }
   return count;
@@ -123,13 +173,19 @@ static uint32_t hyphens_in_words(Text plain) {
   return count;
 }
 
+// How many bytes a sign has that breaks words and stands at a place; 0 when there is none.
+static uint32_t break_at(Text plain, uint32_t place) {
+  if (is(plain, place, BREAK)) return 1;
+  bool is_dot = plain.at[place] == 0xc0 + (MIDDLE_DOT >> 6) && place + 1 < plain.size && plain.at[place + 1] == MIDDLE_DOT;
+  return is_dot ? 2 : 0;
+}
+
 // How many pairs of letters are parted by a sign that breaks words; no letter is of two pairs.
 static uint32_t parted(Text plain) {
   uint32_t count = 0;
-  for (uint32_t place = 0, taken = 0; place < plain.size;) {
-    uint32_t left = place, code = next_char(plain, &place), right = place;
-    bool is_break = code < sizeof roles_of ? roles_of[code] & BREAK : code == MIDDLE_DOT;
-    if (is_break && left > taken && is_behind_letter(plain, &left) && is_before_letter(plain, &right)) {
+  for (uint32_t place = 1, taken = 0; place < plain.size; place++) {
+    uint32_t size = break_at(plain, place), left = place, right = place + size;
+    if (size && left > taken && is_behind_letter(plain, &left) && is_before_letter(plain, &right)) {
       count++;
       taken = right;
     }
@@ -141,16 +197,15 @@ static uint32_t parted(Text plain) {
 static bool begins_doubled(Text plain) {
   for (uint32_t place = 0; place + 2 < plain.size; place++) {
     uint8_t first = plain.at[place];
+    if (first != plain.at[place + 1] || !is(plain, place, SMALL) || !is(plain, place + 2, SMALL)) continue;
     bool is_vowel = first == 'a' || first == 'e' || first == 'i' || first == 'o';
-    if (first == plain.at[place + 1] && is(plain, place, SMALL) && !is_vowel && is(plain, place + 2, SMALL) &&
-        is_boundary(plain, place))
-      return true;
+    if (!is_vowel && is_boundary(plain, place)) return true;
   }
   return false;
 }
 
-Counts counted(Text raw, Text plain) {
-  Counts counts = counted_roughly(plain);
+Counts counted(Text raw, Text plain, bool is_ascii) {
+  Counts counts = is_ascii ? counted_in_ascii(plain) : counted_in_any(plain);
   counts.humps = humps(raw);
   if (counts.likes) counts.likes = likes_in_words(plain);
   if (counts.hyphens) counts.hyphens = hyphens_in_words(plain);
@@ -209,27 +264,20 @@ static bool is_between_letters(uint32_t code) {
 }
 
 bool is_spelled(Text plain) {
-  // How long the word is in which a place is, how many words of one letter stand before it, how many of them are no
-  // digits, and how many signs stand between.
-  uint32_t word = 0, singles = 0, letters = 0, between = 0;
-  bool was_letter = false;
-  for (uint32_t place = 0; place <= plain.size;) {
-    bool at_end = place == plain.size;
-    uint32_t code = at_end ? '\n' : next_char(plain, &place);
-    if (is_in_word(code) && code != '_') {
-      was_letter = is_letter(code);
-      if (++word == 2) singles = letters = 0;
+  // How long the word is in which a place is, how many words of one letter or digit stand before it, and how many signs
+  // stand between. Digits apart count, too: read as one word, they let others stand near each other.
+  uint32_t word = 0, singles = 0, between = 0;
+  for (uint32_t place = 0; place < plain.size;) {
+    uint32_t code = next_char(plain, &place);
+    if (class_of(code) & ALNUM) {
+      if (++word == 2) singles = 0;
       between = 0;
       continue;
     }
-    if (word == 1) {
-      singles++;
-      letters += was_letter;
-    }
-    if (singles >= SPELLED && letters >= FEW) return true;
+    singles += (word == 1) + (code == '_');
+    if (singles >= SPELLED) return true;
     word = 0;
-    if (!is_between_letters(code) || ++between > MOST_BETWEEN) singles = letters = 0;
-    if (at_end) break;
+    if (!is_between_letters(code) || ++between > MOST_BETWEEN) singles = 0;
   }
-  return false;
+  return singles + (word == 1) >= SPELLED;
 }

@@ -27,7 +27,7 @@ typedef struct {
   uint32_t chars, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
 } Counts;
 
-Counts counted(Text raw, Text plain);
+Counts counted(Text raw, Text plain, bool is_ascii);
 
 // Which disguises a text shows whose lines show so much.
 uint32_t shown_by(const Counts *counts, Text raw);

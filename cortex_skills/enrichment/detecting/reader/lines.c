@@ -68,10 +68,11 @@ static Line *new_line(Text raw) {
   Text folded;
   if (!fold(raw, &folded)) return NULL;
   Line *line = take(sizeof *line);
-  *line = (Line){.raw = raw, .folded = folded, .plain = look_alike(folded)};
-  line->counts = counted(raw, line->plain);
+  bool is_plain = is_ascii(raw);
+  *line = (Line){.raw = raw, .folded = folded, .plain = is_plain ? folded : look_alike(folded)};
+  line->counts = counted(raw, line->plain, is_plain);
   line->line_ends = count_of(line->plain, '\n');
-  line->has_script = has_script(folded);
+  line->has_script = !is_plain && has_script(folded);
   if (line->has_script) return line;
   line->seen = read(line->plain);
   line->read = line->plain.at == folded.at ? line->seen : read(folded);

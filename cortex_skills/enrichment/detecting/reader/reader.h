@@ -103,6 +103,8 @@ static inline uint32_t char_before(Text text, uint32_t *place) {
   return next_char(text, &at);
 }
 
+bool is_ascii(Text text);
+
 // A text in plain lower-case letters; false when the host must fold it, because letters may become one.
 bool fold(Text raw, Text *folded);
 

@@ -27,15 +27,20 @@ static Token token_of(Text text, uint32_t start, uint32_t end) {
   return (Token){.text = {text.at + start, end - start}, .hash = hash};
 }
 
+static bool is_alnum_of_ascii(uint8_t byte) {
+  return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10;
+}
+
 // The word that begins at a place, which comes to stand behind it; its last character.
 static Token word_at(Text text, uint32_t *place, uint32_t *last) {
   uint32_t start = *place, at = start, hash = HASH_START;
-  while (at < text.size) {
-    uint32_t code = text.at[at], behind = at + 1;
-    if (code >= 0x80) {
-      behind = at;
-      code = next_char(text, &behind);
+  for (;;) {
+    for (; at < text.size && is_alnum_of_ascii(text.at[at]); at++) {
+      hash = (hash ^ text.at[at]) * HASH_STEP;
+      *last = text.at[at];
     }
+    if (at == text.size || text.at[at] < 0x80) break;
+    uint32_t behind = at, code = next_char(text, &behind);
     if (!(class_of(code) & ALNUM)) break;
     for (; at < behind; at++) hash = (hash ^ text.at[at]) * HASH_STEP;
     *last = code;
@@ -56,15 +61,21 @@ static bool is_sign(uint32_t before, uint32_t code, uint32_t next) {
 static bool next_token(Text text, uint32_t *place, uint32_t *before, Token *token) {
   while (*place < text.size) {
     uint32_t start = *place, last = *before, behind;
+    uint8_t first = text.at[start];
+    if (first == ' ') {
+      *before = ' ';
+      *place = start + 1;
+      continue;
+    }
     uint32_t code = next_char(text, place);
-    if (class_of(code) & ALNUM) {
+    if (first < 0x80 ? is_alnum_of_ascii(first) : class_of(code) & ALNUM) {
       *place = start;
       *token = word_at(text, place, before);
       return true;
     }
     *before = code;
     behind = *place;
-    if (code != ' ' && is_sign(last, code, behind < text.size ? next_char(text, &behind) : 0)) {
+    if (is_sign(last, code, behind < text.size ? next_char(text, &behind) : 0)) {
       *token = token_of(text, start, *place);
       return true;
     }

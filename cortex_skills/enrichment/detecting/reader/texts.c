@@ -98,7 +98,7 @@ EXPORT("fold") int32_t fold_text(uint32_t size) {
 // What a text that the host has folded shows and says.
 static uint32_t look_at_folded(const Texts *asked, Text raw) {
   Text folded = {raw.at + raw.size, asked->folded}, plain = {folded.at + folded.size, asked->plain};
-  Counts counts = counted(raw, plain);
+  Counts counts = counted(raw, plain, false);
   uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain, asked->signs), lines = 0;
   uint8_t *one = copied(plain, 0);
   for (uint32_t place = 0; place < plain.size; place++) {
