@@ -274,10 +274,12 @@ bool is_spelled(Text plain) {
       between = 0;
       continue;
     }
+    // What stands between letters may be a word by itself, too.
     singles += (word == 1) + (code == '_');
     if (singles >= SPELLED) return true;
     word = 0;
-    if (!is_between_letters(code) || ++between > MOST_BETWEEN) singles = 0;
+    between = code == '_' ? 0 : between + 1;
+    if (!is_between_letters(code) || between > MOST_BETWEEN) singles = 0;
   }
   return singles + (word == 1) >= SPELLED;
 }
