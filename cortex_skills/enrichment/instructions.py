@@ -55,10 +55,11 @@ def _says_nothing(value: Any, quotations: Collection[str], verdicts: Verdicts) -
     found = _JUDGED.get(pieces)
     if found is None:
         neighbours = Neighbours(pieces)
-        if not verdicts.screens:
-            verdicts.look_at(neighbours.runs())
         texts = [*{piece for _, piece in pieces}, *neighbours.joined()]
-        verdicts.look_through(texts)
+        if verdicts.screens:
+            verdicts.look_through(texts)
+        else:
+            verdicts.look_at(neighbours.runs(), texts)
         found = verdicts.first(texts) is None
         if len(_JUDGED) >= _REMEMBERED:
             _JUDGED.clear()

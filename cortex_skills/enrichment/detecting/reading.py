@@ -32,6 +32,8 @@ ALL_SIGNS = sum(SIGNS.values())
 # What a view shows stands in the lower bits of what the reader tells of a text; what it says above, as far up as this.
 SAYS = 16
 
+# What is told at once: the letters and signs of Europe's languages, and punctuation.
+_COMMON = "".join(map(chr, (*range(0x250), *range(0x370, 0x530), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
 _WASM = Path(__file__).parent / "reader" / "reader.wasm"
 # What the reader answers when it meets a character that it was not told of, or one that it cannot fold by itself.
 _UNKNOWN, _FOLD_IT = -2, -3
@@ -183,10 +185,16 @@ def _answer(reader: PureInstance, text: str, question: str, data: bytes, *number
     return answer
 
 
+# The characters that the reader was told of since it was made.
+_TOLD = set[str]()
+
+
 def _tell_characters(reader: PureInstance, text: str) -> None:
-    told, count = tables.characters(text)
+    new = set(text) - _TOLD
+    told, count = tables.characters(new)
     reader.give(told)
     reader.call("classify", count)
+    _TOLD.update(new)
 
 
 def _encoded(text: str) -> bytes:
@@ -199,7 +207,8 @@ def _prepare(reader: PureInstance) -> None:
     singles = tables.singles().encode()
     reader.give(singles)
     reader.call("learn_single", len(singles))
-    _tell_characters(reader, "".join(map(chr, range(128))))
+    _TOLD.clear()
+    _tell_characters(reader, _COMMON)
 
 
 @cache

@@ -14,7 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from cortex_skills.enrichment.detecting import lines, reading, shapes, signs
 from cortex_skills.enrichment.detecting.decoding import lines_in_code, pluses
@@ -44,11 +44,14 @@ class Screen:
         doubts = self._doubts[text]
         return detect(text, doubts) if doubts else None
 
-    def look_at(self, texts: Iterable[str]) -> None:
-        """Look at many parts together, before their kinds are asked for one by one."""
+    def look_at(self, texts: Collection[str]) -> set[str]:
+        """Look at many parts together, before their kinds are asked for one by one; those that are in doubt."""
         parts = [text for text in dict.fromkeys(texts) if text not in self._doubts]
-        if not parts:
-            return
+        if parts:
+            self._look_at_new(parts)
+        return {text for text in texts if self._doubts[text]}
+
+    def _look_at_new(self, parts: list[str]) -> None:
         found = reading.looks(parts, self._seen.signs)
         patterns, held = signs.anywhere(["\n".join(view.text for view in found.views)]) if found.views else ([], 0)
         if held & ~self._seen.signs:

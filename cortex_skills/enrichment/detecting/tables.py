@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
 from cortex_skills.enrichment.detecting import lexicon
-from cortex_skills.enrichment.detecting.folding import fold, folded_alone, is_folded_by_neighbours, look_alike
+from cortex_skills.enrichment.detecting.folding import folded_alone, is_folded_by_neighbours, look_alike
 from cortex_skills.enrichment.detecting.known_deeds import DEEDS
 from cortex_skills.enrichment.detecting.known_rules import SAYINGS
 from cortex_skills.enrichment.detecting.lexicon import BITS
@@ -74,10 +74,10 @@ def singles() -> str:
     return "\n".join(f"{single} {word}" for single, word in pairs.items())
 
 
-def characters(text: str) -> tuple[bytes, int]:
-    """What the characters of a text are, and what they become; and of how many it tells (`reader/characters.c`)."""
+def characters(chars: Set[str]) -> tuple[bytes, int]:
+    """What some characters are, and what they become; and of how many it tells (`reader/characters.c`)."""
     # What they become must be known, too, and is folded already.
-    told = list(map(_character, {*text, *"".join(map(fold, {*text})), *look_alike(fold(text))}))
+    told = list(map(_character, {*chars, *"".join(map(folded_alone, chars))}))
     return b"".join(told), len(told)
 
 
