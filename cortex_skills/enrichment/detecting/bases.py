@@ -2,7 +2,8 @@
 
 Rules kept here:
 - pure, never raises, and gives nothing unless the bytes are a text that can be read, in UTF-8 or UTF-16;
-- what was cut off at its end counts as far as it goes.
+- what was cut off at its end counts as far as it goes;
+- what begins with no character of UTF-8 is told by its first letters, before it is decoded.
 """
 
 from __future__ import annotations
@@ -11,14 +12,24 @@ import base64 as coding
 import binascii
 import re
 from collections.abc import Iterator
+from functools import cache
 
 _READABLE, _SHORTEST = 0.7, 4
 _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # Its digits are worked out all at once, which takes the square of their number.
 _LONGEST_BASE58 = 1024
-SIGNS_OF_85 = frozenset("&*$@#^<>{}~`!;%?")
+_SIGNS_OF_85 = b"&*$@#^<>{}~`!;%?"
+_OF_85 = frozenset(_SIGNS_OF_85.decode())
+_ADOBE = bytes(range(ord("!"), ord("u") + 1)) + b"z"
+_GIT = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+# Four bytes without an error in UTF-8, as far as a byte says whether it goes on with another.
+_BEGINNING = re.compile(rb"[\0-\x7f]{4}|[\0-\x7f]{3}[\xc0-\xf7]|[\0-\x7f]{0,2}[\xc0-\xf7][\x80-\xbf]")
 _SIGNS = frozenset(" \n.,:;'\"!?-")
+
+
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_SURE = 10  # of so many letters the first three bytes stand before what may be cut
 
 
 def text_of(data: bytes) -> Iterator[str]:
@@ -78,7 +89,7 @@ def base64(run: str, is_first: bool = True) -> Iterator[str]:
     if len(bare) % 4 == 1:
         bare = bare[:-1]
     try:
-        data = coding.b64decode(bare + "=" * (-len(bare) % 4))
+        data = coding.b64decode(bare + "=" * (-len(bare) % 4)) if _may_begin(bare.encode()) else b""
     except binascii.Error:
         return
     # A run may begin or end within a character, or have been cut.
@@ -88,6 +99,34 @@ def base64(run: str, is_first: bool = True) -> Iterator[str]:
             return
     if is_first:
         yield from base64(run[::-1], is_first=False)
+
+
+def may_be_base64(run: bytes) -> bool:
+    """Whether a run of letters of base64, and of nothing else, may be a text, by its ends alone."""
+    return _may_begin(run) or _may_begin(run[::-1])
+
+
+def _may_begin(run: bytes) -> bool:
+    """Whether the first bytes of a run in base64 may be those of a text."""
+    return len(run) < _SURE or _begins().match(run) is not None
+
+
+@cache
+def _begins() -> re.Pattern[bytes]:
+    """Three letters of base64 of which the bytes are no error in UTF-8: a byte says whether it goes on with another."""
+
+    def letters(*values: range) -> str:
+        found = "".join(_BASE64[value] for some in values for value in some)
+        return f"[{re.escape(found.replace('+', '+-').replace('/', '/_'))}]"
+
+    def lower(high: range) -> str:
+        return letters(*(range(start + high.start, start + high.stop) for start in range(0, 64, 16)))
+
+    one, lead = letters(range(32)), letters(range(0xC0 >> 2, 0xF8 >> 2))
+    # The next byte begins in four bits of the second letter, and the one behind it in two bits of the third.
+    then_one, then_lead, then_more = lower(range(8)), lower(range(12, 16)), lower(range(8, 12))
+    more, no_more = letters(range(2, 64, 4)), letters(range(0, 64, 4), range(1, 64, 4), range(3, 64, 4))
+    return re.compile(f"{one}(?:{then_one}{no_more}|{then_lead}{more})|{lead}{then_more}".encode())
 
 
 def base58(run: str) -> Iterator[str]:
@@ -100,13 +139,31 @@ def base58(run: str) -> Iterator[str]:
     yield from text_of(number.to_bytes((number.bit_length() + 7) // 8, "big"))
 
 
+def has_sign_of_85(data: bytes) -> bool:
+    """Whether any sign stands in some bytes without which `base85` reads nothing."""
+    return len(data.translate(None, _SIGNS_OF_85)) < len(data)
+
+
 def base85(run: str) -> Iterator[str]:
     """As Adobe writes it, or as git does."""
-    if SIGNS_OF_85.isdisjoint(run) or "://" in run:
+    if _OF_85.isdisjoint(run) or "://" in run:
         return
-    bare = run.removeprefix("<~").split("~>")[0]
-    for decode in (coding.a85decode, coding.b85decode):
+    bare = run.removeprefix("<~").split("~>")[0].encode()
+    for decode, letters in ((coding.a85decode, _ADOBE), (coding.b85decode, _GIT)):
         try:
-            yield from text_of(decode(bare.encode()))
+            yield from text_of(decode(bare)) if _may_be_base85(bare, letters) else ()
         except ValueError:
             continue
+
+
+def _may_be_base85(run: bytes, letters: bytes) -> bool:
+    """Whether a run has no other letters, and the first four bytes may be those of a text."""
+    if run.translate(None, letters):
+        return False
+    first = run[:5]
+    if len(first) < 5 or b"z" in first:
+        return True
+    number = 0
+    for letter in first:
+        number = number * 85 + letters.index(letter)
+    return number < 1 << 32 and _BEGINNING.match(number.to_bytes(4)) is not None

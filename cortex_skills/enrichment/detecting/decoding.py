@@ -4,6 +4,7 @@ Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
 - a code is looked for where the text shows it (`CODED`), with patterns that cannot backtrack into each other (RE2), at
   most `_MOST_RUNS` times each; a run that was broken into groups of one length is put together first;
+- what asks for less is asked first: a pattern is only looked for where what it is made of is there;
 - a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
   so, and what was cut from its end cannot be judged;
 - what is decoded is shorter than what it came from, so decoding again and again ends.
@@ -13,16 +14,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import chain, combinations, groupby
-from operator import eq
+from itertools import accumulate, chain, combinations, groupby, islice
 from typing import Any, NamedTuple
 
 import re2
 
 from cortex_skills.enrichment.detecting import bases, numerals
-from cortex_skills.enrichment.detecting.escapes import escape, unescaped
+from cortex_skills.enrichment.detecting.escapes import escape, may_be_escaped, unescaped
 from cortex_skills.enrichment.detecting.joined import Joined
 
 _MOST_RUNS, _MOST_OF_ALL = 8, 512
@@ -48,15 +49,25 @@ _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
 _NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
 _GROUP_ENDS = "\"',.;:|"
-_THREE_ALIKE = b"\1\1"  # each is like the next one
+_ALIKE = re.compile(b"\0\0+")  # lengths that are no others than the next, three at least
+_LONGEST_TOLD = 255
+_HEXADECIMAL = re.compile("[0-9a-fA-F]*")
 _ALPHABET = re.compile("[A-Za-z0-9+/=_-]+")
+_LONG_WORD, _SOLID_WORD, _LONG_85 = 12, 16, 20
 _ROT47 = {code: 33 + (code + 14) % 94 for code in range(33, 127)}
-_NO_WORD_BEFORE, _NO_WORD_BEHIND = r"(?<![^\s'\",])", r"(?!\S)"
 _ROT47_WORDS = re.compile(
-    f"{_NO_WORD_BEFORE}"
+    r"(?<![^\s'\",])"
     r"(?:E96[>C]?|%96|J@FC?|2==|[x:]8?@C6|2\?5|E@|:D|@7|@E96C|ECFDE|H9@|:\?|7@C|E9:D|E92E|H:E9|FD6C|\?@E"
     r"|2\?DH6C|7C@>)"
-    f"{_NO_WORD_BEHIND}"
+    r"(?!\S)"
+)
+# What such a word ends with, as a piece of a text; each is parted from what stands before it.
+_ROT47_ENDS = frozenset(
+    re.findall(
+        r"\S+",
+        "E96 E96> E96C %96 J@F J@FC 2== x8@C6 x@C6 8@C6 @C6 2?5 E@ D @7 @E96C ECFDE H9@ ? 7@C E92E E9 FD6C ?@E 2?DH6C"
+        " 7C@>",
+    )
 )
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
@@ -83,18 +94,15 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
     if not shows_code:
         return
     encoded = text.encode("utf-8", "replace")
-    for pattern, decode, spells in _patterns() if _rare().search(encoded) else _common():
-        if decode is bases.base85 and bases.SIGNS_OF_85.isdisjoint(text):
-            continue
-        for count, run in enumerate(pattern.finditer(encoded)):
-            if count == _MOST_RUNS:
-                break
-            for plain in _read(decode, run.group()):
-                yield Decoded(plain, spells and _is_sentence(plain))
-    for run in _put_together(text):
-        for plain in _based(run):
+    words = _words(encoded)
+    for way in _ways_in(encoded, words):
+        for run in islice(_runs(way, encoded, words), _MOST_RUNS):
+            for plain in _read(way.decode, run) if _may_say(way, run) else ():
+                yield Decoded(plain, way.spells and _is_sentence(plain))
+    for joined in _put_together(text):
+        for plain in _based(joined):
             yield Decoded(plain, False)
-    if _rot47().search(encoded) and len(_ROT47_WORDS.findall(text)) > 1:
+    if not _ROT47_ENDS.isdisjoint(_pieces(text)) and len(_ROT47_WORDS.findall(text)) > 1:
         yield Decoded(text.translate(_ROT47), False)
 
 
@@ -109,24 +117,39 @@ def lines_in_code(lines: list[str]) -> set[int]:
     Where blanks and fields of an address are written as `+` and `%20`, it is left to the reader.
     """
     run = Joined(lines)
-    found = set(run.found(escape()))
+    apart = [line.split() for line in _parted(run.text).split("\n")]
+    pieces = [*chain.from_iterable(apart), ""]
+    each = set(pieces)
+    # A word in code is within a piece.
+    words = list(dict.fromkeys(_words(" ".join([piece for piece in each if len(piece) >= _LONG_WORD]).encode())))
+    found = set(run.found(escape())) if may_be_escaped(run.text) else set()
     if "&" in run.text:
         found.update(number for number, line in enumerate(lines) if "&" in line and html.unescape(line) != line)
-    for pattern, decode, _ in _patterns() if _rare().search(run.encoded) else _common():
-        if decode is bases.base85 and bases.SIGNS_OF_85.isdisjoint(run.text):
+    for way in _ways_in(run.encoded, words):
+        if way.is_word:
+            found.update(_lines_with(way, dict.fromkeys(_runs(way, run.encoded, words)), lines))
             continue
-        for count, (match, first, last) in enumerate(run.matches(pattern)):
+        for count, (match, first, last) in enumerate(run.matches(way.pattern)):
             if count == _MOST_OF_ALL:
                 found.update(range(first, len(lines)))
                 break
-            if first == last and _read(decode, match.group()):
+            if first == last and _read(way.decode, match.group()):
                 found.add(first)
             elif first != last:
-                found.update(_lines_of_run(pattern, decode, lines, first, last))
-    found.update(_lines_in_groups(lines))
-    if _rot47().search(run.encoded):
+                found.update(_lines_of_run(way.pattern, way.decode, lines, first, last))
+    found.update(_lines_in_groups(pieces, list(accumulate(map(len, apart)))))
+    if not _ROT47_ENDS.isdisjoint(each):
         found.update(number for number, line in enumerate(lines) if _ROT47_WORDS.search(line))
     return found
+
+
+def _lines_with(way: _Way, runs: Iterable[bytes], lines: list[str]) -> Iterator[int]:
+    """The numbers of the lines with any of some runs, each within a line, that say something."""
+    said = [run.decode() for run in runs if _may_say(way, run) and _read(way.decode, run)]
+    if len(said) > _MOST_OF_ALL:
+        yield from range(len(lines))
+    elif said:
+        yield from (number for number, line in enumerate(lines) if any(run in line for run in said))
 
 
 def _lines_of_run(
@@ -145,65 +168,133 @@ def _lines_of_run(
     return found
 
 
-def _lines_in_groups(lines: list[str]) -> Iterator[int]:
-    """The numbers of the lines with runs that were broken into groups of one length, and may be code."""
-    apart = list(map(_pieces, lines))
-    pieces = [*chain.from_iterable(apart), ""]
-    owners = [number for number, some in enumerate(apart) for _ in some]
+def _lines_in_groups(pieces: list[str], ends: list[int]) -> Iterator[int]:
+    """The numbers of the lines with runs that were broken into groups of one length, and may be code.
+
+    Args:
+        pieces: of all lines.
+        ends: how many of them there are up to the end of each line.
+
+    """
     for start, end in _groups(pieces):
+        owners = [bisect_right(ends, place) for place in range(start, end)]
         # Any of the lines may stand without the others.
-        cuts = [place for place in range(start + 1, end) if owners[place] != owners[place - 1]]
+        cuts = [start + place for place in range(1, end - start) if owners[place] != owners[place - 1]]
         if len(cuts) >= _FEW_LINES:
-            yield from range(owners[start], owners[end - 1] + 1)
+            yield from range(owners[0], owners[-1] + 1)
             continue
         for first, last in combinations((start, *cuts, end), 2):
             run = "".join(pieces[first:last])
             rest = _rest(pieces[first], pieces[last]) if last == end else ""
-            if last - first >= _GROUPS and (_is_any(_based(run)) or (rest and _is_any(_based(run + rest)))):
-                yield from range(owners[first], owners[last - 1] + 1)
+            if last - first >= _GROUPS and (_is_based(run) or (rest and _is_based(run + rest))):
+                yield from range(owners[first - start], owners[last - 1 - start] + 1)
 
 
-def _is_any(texts: Iterator[str]) -> bool:
-    return next(texts, None) is not None
+@lru_cache(maxsize=1024)
+def _is_based(run: str) -> bool:
+    return next(_based(run), None) is not None
+
+
+class _Way(NamedTuple):
+    """A way to write in code.
+
+    Attributes:
+        pattern: what finds a run of it.
+        decode: how it is read.
+        spells: whether it spells a text letter by letter.
+        is_word: whether `_runs` finds it by its letters, without the pattern.
+
+    """
+
+    pattern: Any
+    decode: Callable[[str], Iterator[str]]
+    spells: bool = False
+    is_word: bool = False
 
 
 @cache
-def _patterns() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
-    """Where a code may stand, how it is read, and whether it spells a text letter by letter."""
-    return tuple(
-        (re2.compile(pattern), decode, spells)
-        for pattern, decode, spells in (
-            (_NUMBERS, numerals.numbers, True),
-            (r"(?:[0-9]{1,2}[ ,;|/\n-]{1,3}){7,}[0-9]{1,2}", numerals.places, False),
-            (r"[01]{40,}", numerals.binary, True),
-            (r"(?:0[3-9][0-9]|1[0-2][0-9]){8,}", numerals.decimals, True),
-            (r"[0-9a-fA-F]{16,}(?:[\r\n ]{1,2}[0-9a-fA-F]{8,})*", bases.hexadecimal, False),
-            (r"[A-Z2-7]{16,}|[a-z2-7]{16,}|[0-9A-V]{16,}", bases.base32, False),
-            (r"[A-Za-z0-9+/_-]{12,}", bases.base64, False),
-            (_BASE64_LINES, bases.base64, False),
-            (r"[1-9A-HJ-NP-Za-km-z]{20,}", bases.base58, False),
-            (r"[!-~]{20,}", bases.base85, False),
-            (r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}", numerals.morse, False),
-        )
+def _ways() -> tuple[_Way, ...]:
+    """Where a code may stand, and how it is read, in the order in which they are tried."""
+    return (
+        _Way(re2.compile(_NUMBERS), numerals.numbers, spells=True),
+        _Way(re2.compile(r"(?:[0-9]{1,2}[ ,;|/\n-]{1,3}){7,}[0-9]{1,2}"), numerals.places),
+        _Way(re2.compile(r"[01]{40,}"), numerals.binary, spells=True),
+        _Way(re2.compile(r"(?:0[3-9][0-9]|1[0-2][0-9]){8,}"), numerals.decimals, spells=True),
+        _Way(re2.compile(r"[0-9a-fA-F]{16,}(?:[\r\n ]{1,2}[0-9a-fA-F]{8,})*"), bases.hexadecimal),
+        _Way(re2.compile(r"[A-Z2-7]{16,}|[a-z2-7]{16,}|[0-9A-V]{16,}"), bases.base32),
+        _Way(None, bases.base64, is_word=True),
+        _Way(re2.compile(_BASE64_LINES), bases.base64),
+        _Way(re2.compile(r"[1-9A-HJ-NP-Za-km-z]{20,}"), bases.base58),
+        _Way(None, bases.base85, is_word=True),
+        _Way(re2.compile(r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}"), numerals.morse),
     )
 
 
-@cache
-def _rot47() -> Any:
-    """The words of rot47, without what must not stand beside them."""
-    return re2.compile(_ROT47_WORDS.pattern.removeprefix(_NO_WORD_BEFORE).removesuffix(_NO_WORD_BEHIND))
+_IN_ROWS = (numerals.numbers, numerals.places, numerals.morse)
+_SOLID = (numerals.binary, numerals.decimals, bases.hexadecimal, bases.base32, bases.base58)
+
+
+def _ways_in(encoded: bytes, words: list[bytes]) -> Iterator[_Way]:
+    """Those of the ways in which something may be written in a text with these long words."""
+    is_there: dict[Callable[[str], Iterator[str]], bool] = {}
+    is_there[bases.base64] = bool(words)
+    is_there[bases.base85] = bases.has_sign_of_85(encoded)
+    is_there |= dict.fromkeys(_IN_ROWS, _row().search(encoded.translate(_AS_ROWS)) is not None)
+    solid = b" ".join([word for word in words if len(word) >= _SOLID_WORD])
+    is_there |= dict.fromkeys(_SOLID, bool(solid) and _solid().search(solid) is not None)
+    return (way for way in _ways() if is_there[way.decode])
+
+
+def _runs(way: _Way, encoded: bytes, words: list[bytes]) -> Iterator[bytes]:
+    """What is found of a way in a text with these long words."""
+    if not way.is_word:
+        return (match.group() for match in way.pattern.finditer(encoded))
+    if way.decode is bases.base64:
+        return iter(words)
+    return (run for run in encoded.translate(_AS_BASE85).split() if len(run) >= _LONG_85)
+
+
+def _may_say(way: _Way, run: bytes) -> bool:
+    """What a glance at a run tells of it."""
+    if way.is_word:
+        return bases.may_be_base64(run) if way.decode is bases.base64 else bases.has_sign_of_85(run)
+    return True
+
+
+def _blanked(letters: str) -> bytes:
+    """A table that makes a blank of all bytes but some."""
+    return bytes(code if chr(code) in letters else 32 for code in range(256))
+
+
+_AS_BASE64 = _blanked("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+_AS_BASE85 = _blanked("".join(map(chr, range(33, 127))))
+
+
+def _words(encoded: bytes) -> list[bytes]:
+    """The runs of letters of base64, but for those that are shorter than what is read."""
+    return [word for word in encoded.translate(_AS_BASE64).split() if len(word) >= _LONG_WORD]
+
+
+def _as_rows() -> bytes:
+    """A table of what numbers and strokes in rows are made of: digits, what stands between them, strokes, all else."""
+    kinds = dict.fromkeys(b"0123456789abcdefABCDEFxXoOhH", b"0") | dict.fromkeys(b"\t\r,;:_+\"'[](){}", b",")
+    kinds |= dict.fromkeys(b" /|\n", b" ") | dict.fromkeys(b".-", b"-") | dict.fromkeys("·•–—−".encode(), b"~")
+    return b"".join(kinds.get(code, b"x") for code in range(256))
+
+
+_AS_ROWS = _as_rows()
 
 
 @cache
-def _common() -> tuple[tuple[Any, Callable[[str], Iterator[str]], bool], ...]:
-    """Those of the patterns that any long word may be found by."""
-    return tuple(pattern for pattern in _patterns() if pattern[1] in (bases.base64, bases.base85))
+def _row() -> Any:
+    """Eight numbers or strokes in a row, as `_AS_ROWS` tells them: no pattern of `_IN_ROWS` asks for less."""
+    return re2.compile("(?:0+[ ,-]+){7}0|(?:[~-]+ +){7}[~-]")
 
 
 @cache
-def _rare() -> Any:
-    """All others, which are hardly ever found, as one."""
-    return re2.compile("|".join(f"(?:{pattern.pattern})" for pattern, *_ in set(_patterns()) - set(_common())))
+def _solid() -> Any:
+    """What any of the patterns of `_SOLID` begins with, as one."""
+    return re2.compile("[0-9a-fA-F]{16}|[A-Z2-7]{16}|[a-z2-7]{16}|[0-9A-V]{16}|[1-9A-HJ-NP-Za-km-z]{20}")
 
 
 @lru_cache(maxsize=1024)
@@ -221,9 +312,9 @@ def _is_sentence(text: str) -> bool:
 def _based(run: str) -> Iterator[str]:
     """A run that was put together, in whatever base it may be."""
     bare = run.rstrip("=")
-    if not set(bare) - set("0123456789abcdefABCDEF"):
+    if _HEXADECIMAL.fullmatch(bare):
         yield from bases.hexadecimal(bare)
-    elif bare.isupper() or bare.islower():
+    elif bare.isupper() or (bare.islower() and not bare.isalpha()):
         yield from bases.base32(bare)
     yield from bases.base64(run)
 
@@ -236,9 +327,13 @@ def _put_together(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> list[str]:
+    return _parted(text).split()
+
+
+def _parted(text: str) -> str:
     for end in _GROUP_ENDS:
         text = text.replace(end, " ")
-    return text.split()
+    return text
 
 
 def _rest(group: str, piece: str) -> str:
@@ -248,11 +343,14 @@ def _rest(group: str, piece: str) -> str:
 
 def _groups(pieces: list[str]) -> Iterator[tuple[int, int]]:
     """The beginning and the end of each row of groups of one length; the last of all pieces is empty."""
-    sizes = list(map(len, pieces))
-    alike = bytes(map(eq, sizes, sizes[1:]))
-    behind = 0
-    while (start := alike.find(_THREE_ALIKE, behind)) >= 0:
-        behind = alike.find(0, start) + 1
+    try:
+        sizes = bytes(map(len, pieces))
+    except ValueError:
+        # Those that are longer than any group may be taken to be alike.
+        sizes = bytes([min(len(piece), _LONGEST_TOLD) for piece in pieces])
+    others = int.from_bytes(sizes[:-1]) ^ int.from_bytes(sizes[1:])
+    for alike in _ALIKE.finditer(others.to_bytes(len(sizes) - 1)):
+        start, behind = alike.start(), alike.end() + 1
         if 1 < sizes[start] <= _LONGEST_GROUP:
             for fits, group in groupby(pieces[start:behind], _is_of_alphabet):
                 end = start + sum(1 for _ in group)

@@ -55,7 +55,7 @@ def unescaped(text: str) -> Unescaped:
         plain = html.unescape(text)
         letters = len(_latin_entities().findall(text)) if plain != text else 0
         text = plain
-    if not escape().search(text):
+    if not may_be_escaped(text) or not escape().search(text):
         return Unescaped(text, letters)
 
     def meaning(match: Any) -> str:
@@ -90,6 +90,11 @@ def _utf7(run: str) -> str:
         return run
     text = data[: len(data) // 2 * 2].decode("utf-16-be", "replace")
     return text if text.isprintable() else run
+
+
+def may_be_escaped(text: str) -> bool:
+    """Whether a sign stands in a text without which `escape` finds nothing."""
+    return any(map(text.__contains__, "\\%=+")) or "chr" in text.lower()
 
 
 @cache

@@ -1,0 +1,140 @@
+"""What is looked at first, before something is decoded, passes over nothing that can be decoded."""
+
+import base64
+import re
+from itertools import groupby
+
+import pytest
+import re2
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cortex_skills.enrichment.detecting import bases, decoding, escapes
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+TEXTS = st.text(st.sampled_from("ab .\nIé·ÿ—日本\U0001f600\0\x01Ж"), min_size=7, max_size=12)
+# Words of rot47, in every way in which `_ROT47_WORDS` has them.
+TURNED = (
+    "E96 E96> E96C %96 J@F J@FC 2== x8@C6 x@C6 :8@C6 :@C6 2?5 E@ :D @7 @E96C ECFDE H9@ :? 7@C E9:D E92E H:E9 FD6C"
+    " ?@E 2?DH6C 7C@>"
+)
+
+
+@given(TEXTS, st.sampled_from(["utf-8", "utf-16-le", "utf-16-be"]), st.integers(0, 3), st.booleans())
+@settings(max_examples=400, deadline=None)
+def test_no_text_is_taken_for_other_bytes_by_its_first_letters_in_base64(
+    text: str, encoding: str, cut: int, is_turned: bool
+) -> None:
+    run = base64.b64encode(text.encode(encoding)).decode().rstrip("=")
+    run = run[: len(run) - cut].replace("+", "-").replace("/", "_")[:: -1 if is_turned else 1]
+    if len(run) >= 10 and list(bases.base64(run)):
+        assert bases.may_be_base64(run.encode())
+    bare = run.replace("-", "+").replace("_", "/")[:: -1 if is_turned else 1]
+    bare = bare[: len(bare) - (len(bare) % 4 == 1)]
+    data = base64.b64decode(bare + "=" * (-len(bare) % 4))
+    if any(list(bases.text_of(data[:end])) for end in range(len(data), max(len(data) - 4, 0), -1)):
+        assert list(bases.base64(run))
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_first_letters_are_refused_only_where_their_bytes_are_no_utf_8(letter: str) -> None:
+    for second in LETTERS:
+        for third in "ABCDstuv+/-_":
+            run = (letter + second + third).encode() + b"GFhYWFhYQ"
+            if not bases._may_begin(run):
+                data = base64.urlsafe_b64decode(run.replace(b"+", b"-").replace(b"/", b"_"))
+                with pytest.raises(UnicodeDecodeError) as refused:
+                    data.decode()
+                assert refused.value.end <= len(data) - 4
+
+
+@given(st.one_of(TEXTS.map(str.encode), st.binary(min_size=4, max_size=12)), st.sampled_from(["a85", "b85"]))
+@settings(max_examples=400, deadline=None)
+def test_no_text_is_taken_for_other_bytes_by_its_first_letters_in_base85(data: bytes, form: str) -> None:
+    run = base64.a85encode(data) if form == "a85" else base64.b85encode(data)
+    if list(bases.text_of(data)):
+        assert bases._may_be_base85(run, bases._ADOBE if form == "a85" else bases._GIT)
+        found = list(bases.base85(run.decode()))
+        assert bool(found) is (bases.has_sign_of_85(run) and b"://" not in run)
+
+
+@given(st.text("!+,-./0AZ_`auvz{~<>:", max_size=24))
+@settings(max_examples=400, deadline=None)
+def test_base85_reads_what_the_library_reads(run: str) -> None:
+    slowly: list[str] = []
+    if set(run) & set("&*$@#^<>{}~`!;%?") and "://" not in run:
+        for decode in (base64.a85decode, base64.b85decode):
+            try:
+                slowly += bases.text_of(decode(run.removeprefix("<~").split("~>")[0].encode()))
+            except ValueError:
+                continue
+    assert list(bases.base85(run)) == slowly
+
+
+@given(
+    st.lists(st.text("abcé=+", max_size=4) | st.sampled_from(["x" * 80, "x" * 81, "y" * 255, "z" * 300]), max_size=24)
+)
+@settings(max_examples=300, deadline=None)
+@example(["y" * 255, "z" * 300, "z" * 256, "ab", "cd", "ef"])
+def test_groups_of_one_length_are_found(pieces: list[str]) -> None:
+    pieces = [piece for piece in pieces if piece]
+    rows, at = [], 0
+    for size, row in groupby(pieces, len):
+        for fits, group in groupby(list(row), lambda piece: re.fullmatch("[A-Za-z0-9+/=_-]+", piece) is not None):
+            count = len(list(group))
+            if fits and count >= 3 and 1 < size <= 80:
+                rows.append((at, at + count))
+            at += count
+    # A row of three or more is looked at, and what of it is of the alphabet.
+    assert list(decoding._groups([*pieces, ""])) == rows
+
+
+NUMBERS_AND_STROKES = re.findall(r"\S+", "0x41 41h 101 7 a be dead 1234567890 .- -... · —— . q")
+NUMBERS = st.lists(st.sampled_from(NUMBERS_AND_STROKES), min_size=6, max_size=14).flatmap(
+    lambda parts: st.lists(
+        st.sampled_from([" ", ", ", "-", "\n", " / ", "; ", "\r\n", "|", "", "    ", "\u00a0"]),
+        min_size=len(parts),
+        max_size=len(parts),
+    ).map(lambda ends: "".join(part + end for part, end in zip(parts, ends, strict=True)))
+)
+
+
+@given(NUMBERS | st.text("0123abcxh .-·—\n,/|qZ27+_", max_size=80))
+@settings(max_examples=600, deadline=None)
+def test_no_way_of_writing_in_code_is_passed_over_that_is_there(text: str) -> None:
+    encoded = text.encode()
+    found = list(decoding._ways_in(encoded, decoding._words(encoded)))
+    for way in decoding._ways():
+        if not way.is_word and way.pattern.search(encoded):
+            assert way in found
+
+
+@given(st.text("Aa0+/_-.é&~ \n", max_size=80))
+@settings(max_examples=300, deadline=None)
+def test_words_are_those_that_a_pattern_finds(text: str) -> None:
+    encoded = text.encode()
+    words = decoding._words(encoded)
+    assert words == re.findall(rb"[A-Za-z0-9+/_-]{12,}", encoded)
+    way = next(way for way in decoding._ways() if way.decode is bases.base85)
+    assert list(decoding._runs(way, encoded, words)) == re.findall(rb"[!-~]{20,}", encoded)
+
+
+@pytest.mark.parametrize("word", TURNED.split())
+@pytest.mark.parametrize("form", ["{}", "it is,{} or", "a '{}", '\n"{}\n', "\u2003{}\u2003"])
+def test_no_word_of_rot47_is_passed_over(word: str, form: str) -> None:
+    text = form.format(word)
+    assert decoding._ROT47_WORDS.search(text)
+    assert not decoding._ROT47_ENDS.isdisjoint(decoding._pieces(text))
+
+
+ESCAPES = st.sampled_from(
+    [r"\x41", r"\\u0041", "%41", "=41", "=\r\n", r"\49 \50 ", r"\101", "%u0041", "U+0041 U+0042 "]
+)
+
+
+@given(st.lists(ESCAPES | st.sampled_from(["CHR(65)", "chrW(65)", "cHrb(65)", "+AEk-", "text", "x"]), max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_no_escape_is_passed_over(parts: list[str]) -> None:
+    text = " ".join(parts)
+    if re2.search(escapes.escape(), text):
+        assert escapes.may_be_escaped(text)
