@@ -14,6 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import secrets
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -38,6 +39,9 @@ _WASM = Path(__file__).parent / "reader" / "reader.wasm"
 # What the reader answers when it meets a character that it was not told of, or one that it cannot fold by itself.
 _UNKNOWN, _FOLD_IT = -2, -3
 _NOT_FOLDED = 0xFFFFFFFF
+# Which texts are asked about stands before them (`reader/texts.c`).
+_HEAD = "<5I4xQ"
+_SEED = secrets.randbits(64)
 _NUMBER = struct.Struct("<I")
 _FOUR = struct.Struct("<4I")
 
@@ -132,7 +136,7 @@ def looks(texts: Sequence[str], signs: int = ALL_SIGNS) -> Looks:
     whole = "\n".join(texts)
     encoded = _encoded(whole)
     lines = [text.count("\n") for text in texts]
-    head = struct.pack(f"<{5 + len(lines)}I", len(texts), signs, len(encoded), _NOT_FOLDED, 0, *lines)
+    head = struct.pack(f"{_HEAD}{len(lines)}I", len(texts), signs, len(encoded), _NOT_FOLDED, 0, _SEED, *lines)
     with _module().ready() as reader:
         at = _answer(reader, whole, "look", head + encoded)
         if at != _FOLD_IT:
@@ -146,7 +150,7 @@ def _look_at_folded(text: str, signs: int) -> Looks:
     """The same of a text that is folded here."""
     read = fold(text)
     blobs = list(map(_encoded, (text, read, look_alike(read))))
-    head = struct.pack("<6I", 1, signs, *map(len, blobs), 0)
+    head = struct.pack(f"{_HEAD}I", 1, signs, *map(len, blobs), _SEED, 0)
     with _module().ready() as reader:
         found = _told(reader, _answer(reader, text + read, "look", head + b"".join(blobs)), 1)
     # Of what it parts at capitals, the reader has folded each character by itself.

@@ -14,30 +14,37 @@ typedef struct {
 
 static Place *places;
 static uint32_t last_place;
+static uint64_t hash_seed;
 static Asked asked;
 static Token line_end;
 
-void begin_lines(uint32_t most, uint32_t signs) {
+void begin_lines(uint32_t most, uint32_t signs, uint64_t seed) {
   uint32_t size = 16;
   while (size < most * 2) size *= 2;
   places = take(size * sizeof *places);
   __builtin_memset(places, 0, size * sizeof *places);
   last_place = size - 1;
   asked = (Asked){judge_sentence, signs, false};
+  hash_seed = seed;
   uint32_t count;
   line_end = *tokens_of((Text){(const uint8_t *)"\n", 1}, &count);
 }
 
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
 static uint64_t hash_of(Text text) {
-  uint64_t hash = text.size, word;
+  uint64_t hash = mixed(hash_seed, text.size), word;
   uint32_t place = 0;
   for (; place + sizeof word <= text.size; place += sizeof word) {
     __builtin_memcpy(&word, text.at + place, sizeof word);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
+    hash = mixed(hash, word);
   }
-  for (; place < text.size; place++) hash = (hash ^ text.at[place]) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
+  for (word = 0; place < text.size; place++) word = word << 8 | text.at[place];
+  hash = mixed(hash, word);
+  return mixed(hash, hash_seed);
 }
 
 static bool sentence_says(const Token *tokens, uint32_t count) {

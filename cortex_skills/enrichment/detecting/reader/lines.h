@@ -20,7 +20,7 @@ typedef struct {
 } Line;
 
 // Makes ready for so many lines at most, of texts with these signs.
-void begin_lines(uint32_t most, uint32_t signs);
+void begin_lines(uint32_t most, uint32_t signs, uint64_t seed);
 
 // The line that was written so; NULL when the host must fold it.
 const Line *line_of(Text raw);

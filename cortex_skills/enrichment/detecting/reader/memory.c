@@ -6,6 +6,8 @@
 #include "reader.h"
 
 enum { ALIGNED = 8, PAGE = 1 << 16 };
+// So much may be given at once that no size that is worked out from it is too large for 32 bits.
+static const uint32_t MOST_GIVEN = 1 << 24;
 
 extern uint8_t __heap_base;
 static uint8_t *kept = &__heap_base, *next = &__heap_base;
@@ -41,6 +43,7 @@ uint8_t *copied(Text text, uint32_t more) {
 
 // Where the host writes what the next call is about.
 EXPORT("room") uint8_t *room(uint32_t size) {
+  if (size > MOST_GIVEN) __builtin_trap();
   next = kept;
   return take(size);
 }

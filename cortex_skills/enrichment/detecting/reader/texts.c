@@ -5,9 +5,11 @@
 #include "lines.h"
 
 // Texts, one behind the other with a line end between them. Of a text that the host folds, there is one alone: as it
-// was written, as it is read, and as it looks. The number of line ends in each text stands before the bytes.
+// was written, as it is read, and as it looks. The number of line ends in each text stands before the bytes. Who writes
+// texts does not know the seed of the hashes by which their lines are found again.
 typedef struct {
-  uint32_t count, signs, raw, folded, plain;
+  uint32_t count, signs, raw, folded, plain, unused;
+  uint64_t seed;
 } Texts;
 
 // What the host is told of a view; the texts' own numbers stand before all views, and how many views there are.
@@ -116,7 +118,7 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
   uint32_t most = asked->count;
   for (uint32_t each = 0; each < asked->count; each++) most += ends[each];
   const Line **room = take(most * sizeof *room);
-  begin_lines(most, asked->signs);
+  begin_lines(most, asked->signs, asked->seed);
   for (number_now = 0; number_now < asked->count; number_now++) {
     Lines lines = {room, 0};
     Text raw = left;
