@@ -9,7 +9,7 @@ import re2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import bases, decoding, escapes
+from cortex_skills.enrichment.detecting import bases, decoding, escapes, lines, shapes
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 TEXTS = st.text(st.sampled_from("ab .\nIé·ÿ—日本\U0001f600\0\x01Ж"), min_size=7, max_size=12)
@@ -138,3 +138,13 @@ def test_no_escape_is_passed_over(parts: list[str]) -> None:
     text = " ".join(parts)
     if re2.search(escapes.escape(), text):
         assert escapes.may_be_escaped(text)
+
+
+@given(st.lists(st.text("ABab019+/=-_ \\x.,&é", max_size=30), min_size=1, max_size=6), st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_text_shows_code_only_with_a_line_that_does(rows: list[str], data: st.DataObject) -> None:
+    seen = lines.Seen("\n".join([*rows, *rows]))
+    first = data.draw(st.integers(0, len(rows) - 1))
+    some = rows[first : data.draw(st.integers(first + 1, len(rows)))]
+    if shapes.shown("\n".join(some)) & shapes.CODE:
+        assert any(lines.doubts(seen.shown.get(row, 0)) & shapes.CODE for row in some)

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
-- a code is looked for where the text shows it (`CODED`), with patterns that cannot backtrack into each other (RE2), at
-  most `_MOST_RUNS` times each; a run that was broken into groups of one length is put together first;
+- a code is looked for where the text shows it, with patterns that cannot backtrack into each other (RE2), at most
+  `_MOST_RUNS` times each; a run that was broken into groups of one length is put together first;
 - what asks for less is asked first: a pattern is only looked for where what it is made of is there;
 - a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
   so, and what was cut from its end cannot be judged;
@@ -29,21 +29,38 @@ from cortex_skills.enrichment.detecting.joined import Joined
 _MOST_RUNS, _MOST_OF_ALL = 8, 512
 _WORDS, _LETTERS = 6, 20
 _GROUPS, _LONGEST_GROUP, _FEW_LINES = 3, 80, 4
-# Something that is no word of a language: escapes, digits or capitals within a long one, numbers in even groups, dots
-# and strokes, groups of one length, words of rot47, many signs without a blank.
-CODED = "|".join(
-    (
-        r"\\[xuU0-7]|=[0-9A-F]{2}|%u[0-9A-Fa-f]{4}|\bU\+[0-9A-Fa-f]{4}|\b[cC]hr[bw]?\([0-9]|\+[A-Z][A-Za-z0-9+/]{2,}-",
-        "[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}",
-        "[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}|[A-Z2-7]{16}",
-        r"[01]{7,8}[\W_]{0,2}[01]{7,8}|(?:[0-9a-fA-F]{2}[hH]?[ :,.|_/\r\n-]){7}|(?:[0-9]{1,2}[ -]){8}",
-        r"(?:[0-9]{2,3}[ ,;.:/\r\n-]{1,2}){6}|(?:0[xXoObB][0-9a-fA-F]{2,8}[\s,;]{1,3}){5}",
-        r"(?:[.\-·•–—−]{1,6}[ /|]{1,3}){8}",
-        r"(?:\b[A-Za-z0-9+/]{4}[\s.,|:]{1,2}){5}|(?:\b[A-Za-z0-9+/]{5,6}[\s.,|:]{1,2}){6}",
-        r"(?:\b[A-Za-z0-9+/]{8}[\s.,|:]{1,2}){3}|(?:\b[A-Za-z0-9+/]{10}[\s.,|:]){3}",
-        r"[\s'\",](?:E96|J@F|J@FC|2==|:8\?@C6|7@C|E9:D|H:E9) ",
-        "<~[!-u]{20}|[!-~]{20}[&*$@#^<>{}~][!-~]{10}",
-    )
+# Something that is no word of a language, apart, since RE2 is slow with many at once. In a line: escapes and many signs
+# without a blank; digits or capitals within a long word. Also over lines: numbers in even groups, dots and strokes,
+# words of rot47; groups of one length.
+CODED_IN_LINES = (
+    "|".join(
+        (
+            r"\\[xuU0-7]|=[0-9A-F]{2}|%u[0-9A-Fa-f]{4}|\bU\+[0-9A-Fa-f]{4}|\b[cC]hr[bw]?\([0-9]",
+            r"\+[A-Z][A-Za-z0-9+/]{2,}-|<~[!-u]{20}|[!-~]{20}[&*$@#^<>{}~][!-~]{10}",
+        )
+    ),
+    "|".join(
+        (
+            "[A-Za-z+/_-]{3,}[0-9+/=][A-Za-z0-9+/_-]{7,}|[0-9][A-Za-z0-9+/_-]{11,}|[a-z][A-Z][A-Za-z0-9+/_-]{6,}",
+            "[A-Z]{2}[a-z][A-Za-z0-9+/_-]{9,}|[A-Z2-7]{16}",
+        )
+    ),
+)
+CODED_OVER_LINES = (
+    "|".join(
+        (
+            r"[01]{7,8}[\W_]{0,2}[01]{7,8}|(?:[0-9a-fA-F]{2}[hH]?[ :,.|_/\r\n-]){7}|(?:[0-9]{1,2}[ -]){8}",
+            r"(?:[0-9]{2,3}[ ,;.:/\r\n-]{1,2}){6}|(?:0[xXoObB][0-9a-fA-F]{2,8}[\s,;]{1,3}){5}",
+            r"(?:[.\-·•–—−]{1,6}[ /|]{1,3}){8}",
+            r"[\s'\",](?:E96|J@F|J@FC|2==|:8\?@C6|7@C|E9:D|H:E9) ",
+        )
+    ),
+    "|".join(
+        (
+            r"(?:\b[A-Za-z0-9+/]{4}[\s.,|:]{1,2}){5}|(?:\b[A-Za-z0-9+/]{5,6}[\s.,|:]{1,2}){6}",
+            r"(?:\b[A-Za-z0-9+/]{8}[\s.,|:]{1,2}){3}|(?:\b[A-Za-z0-9+/]{10}[\s.,|:]){3}",
+        )
+    ),
 )
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
@@ -82,7 +99,13 @@ class Decoded(NamedTuple):
 
 
 def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
-    """Every text that is written in code within `text`; `CODED` says whether it shows any."""
+    """Every text that is written in code within `text`.
+
+    Args:
+        text: any.
+        shows_code: whether it shows what `CODED_IN_LINES` or `CODED_OVER_LINES` ask for.
+
+    """
     if shows_code or "%" in text or "&" in text:
         plain, letters = unescaped(text)
         if plain != text:

@@ -121,8 +121,10 @@ class Seen:
     def _look_at_codes(self) -> None:
         text = self._raw.text
         run = self._raw if len(self.rows) == len(self._lines) else Joined(self.rows)
-        for number in run.found(shapes.coded()):
-            self._show(CODE, self.rows[number])
+        for some, patterns in zip((self._raw, run), shapes.coded(), strict=True):
+            for pattern in patterns:
+                for number in some.found(pattern):
+                    self._show(CODE, some.lines[number])
         if "+" in text:
             for line in self._lines:
                 if "+" in line:

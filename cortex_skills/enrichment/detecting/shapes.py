@@ -14,11 +14,12 @@ Rules kept here:
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import re2
 
-from cortex_skills.enrichment.detecting.decoding import CODED
+from cortex_skills.enrichment.detecting.decoding import CODED_IN_LINES, CODED_OVER_LINES
 
 # What may be doubted of a text: digits in its words, letters apart, humps, words written as one, turns of a chat, code;
 # its words as they are, from the last to the first, or turned; doubled letters, hyphens in words, signs of code, words
@@ -36,13 +37,15 @@ SPEAKER = "(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?
 def shown(text: str) -> int:
     """The shapes that `text` shows, a bit each."""
     encoded = text.encode("utf-8", "replace")
-    return (CODE if coded().search(encoded) else 0) | (TURN if speaker().search(encoded) else 0)
+    return (CODE if any(pattern.search(encoded) for pattern in chain(*coded())) else 0) | (
+        TURN if speaker().search(encoded) else 0
+    )
 
 
 @cache
-def coded() -> Any:
-    """What a text in code shows."""
-    return re2.compile(CODED)
+def coded() -> tuple[list[Any], list[Any]]:
+    """What a text in code shows: in a line, and over lines."""
+    return [re2.compile(some) for some in CODED_IN_LINES], [re2.compile(some) for some in CODED_OVER_LINES]
 
 
 @cache
