@@ -43,7 +43,7 @@ static uint32_t long_words_of(Text plain) {
   for (uint32_t place = LONG_WORD - 1; place < plain.size; place += LONG_WORD) {
     uint32_t begin = place, end = place;
     while (begin && place - begin < LONG_WORD && is_small(plain.at[begin - 1])) begin--;
-    while (end < plain.size && is_small(plain.at[end])) end++;
+    while (end < plain.size && end - begin < LONG_WORD && is_small(plain.at[end])) end++;
     // What began before the last of those bytes was counted there.
     count += end > place && end - begin >= LONG_WORD && place - begin < LONG_WORD;
   }
