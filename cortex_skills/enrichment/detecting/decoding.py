@@ -78,14 +78,14 @@ _ROT47_WORDS = re.compile(
     r"|2\?DH6C|7C@>)"
     r"(?!\S)"
 )
-# What such a word ends with, as a piece of a text; each is parted from what stands before it.
-_ROT47_ENDS = frozenset(
+# A text without any of these as a piece, and without any of those in it, has no such word.
+_ROT47_PIECES = frozenset(
     re.findall(
         r"\S+",
-        "E96 E96> E96C %96 J@F J@FC 2== x8@C6 x@C6 8@C6 @C6 2?5 E@ D @7 @E96C ECFDE H9@ ? 7@C E92E E9 FD6C ?@E 2?DH6C"
-        " 7C@>",
+        "E96 E96> E96C %96 J@F J@FC 2== x8@C6 x@C6 8@C6 @C6 2?5 E@ @7 @E96C ECFDE H9@ 7@C E92E E9 FD6C ?@E 2?DH6C 7C@>",
     )
 )
+_ROT47_PARTS = (":D", ":?")
 _PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
 _FIELD = re.compile(r"[?&;]\w{1,40}=")
@@ -122,10 +122,11 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
         for run in islice(_runs(way, encoded, words), _MOST_RUNS):
             for plain in _read(way.decode, run) if _may_say(way, run) else ():
                 yield Decoded(plain, way.spells and _is_sentence(plain))
-    for joined in _put_together(text):
+    pieces = [*_pieces(text), ""]
+    for joined in _put_together(pieces):
         for plain in _based(joined):
             yield Decoded(plain, False)
-    if not _ROT47_ENDS.isdisjoint(_pieces(text)) and len(_ROT47_WORDS.findall(text)) > 1:
+    if _may_be_rot47(text, set(pieces)) and len(_ROT47_WORDS.findall(text)) > 1:
         yield Decoded(text.translate(_ROT47), False)
 
 
@@ -148,9 +149,11 @@ def lines_in_code(lines: list[str]) -> set[int]:
     found = set(run.found(escape())) if may_be_escaped(run.text) else set()
     if "&" in run.text:
         found.update(number for number, line in enumerate(lines) if "&" in line and html.unescape(line) != line)
+    # Of base85, only the lines count in which a sign of it stands.
+    signed = b"\n".join(filter(bases.has_sign_of_85, run.encoded.split(b"\n")))
     for way in _ways_in(run.encoded, words):
         if way.is_word:
-            found.update(_lines_with(way, dict.fromkeys(_runs(way, run.encoded, words)), lines))
+            found.update(_lines_with(way, dict.fromkeys(_runs(way, signed, words)), lines))
             continue
         for count, (match, first, last) in enumerate(run.matches(way.pattern)):
             if count == _MOST_OF_ALL:
@@ -161,9 +164,13 @@ def lines_in_code(lines: list[str]) -> set[int]:
             elif first != last:
                 found.update(_lines_of_run(way.pattern, way.decode, lines, first, last))
     found.update(_lines_in_groups(pieces, list(accumulate(map(len, apart)))))
-    if not _ROT47_ENDS.isdisjoint(each):
+    if _may_be_rot47(run.text, each):
         found.update(number for number, line in enumerate(lines) if _ROT47_WORDS.search(line))
     return found
+
+
+def _may_be_rot47(text: str, pieces: set[str]) -> bool:
+    return not _ROT47_PIECES.isdisjoint(pieces) or any(part in text for part in _ROT47_PARTS)
 
 
 def _lines_with(way: _Way, runs: Iterable[bytes], lines: list[str]) -> Iterator[int]:
@@ -342,9 +349,8 @@ def _based(run: str) -> Iterator[str]:
     yield from bases.base64(run)
 
 
-def _put_together(text: str) -> Iterator[str]:
+def _put_together(pieces: list[str]) -> Iterator[str]:
     """Runs that were broken into groups of one length, of which only the last may be shorter."""
-    pieces = [*_pieces(text), ""]
     for start, end in _groups(pieces):
         yield "".join(pieces[start:end]) + _rest(pieces[start], pieces[end])
 
