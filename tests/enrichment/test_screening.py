@@ -1,69 +1,16 @@
 """Looking at a whole document at once never clears what is judged to be an instruction by itself."""
 
-import base64
-import codecs
-import importlib
 import itertools
 import random
-import re
-from collections.abc import Callable
-from functools import reduce
-from operator import or_
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import pieces as reads
-from cortex_skills.enrichment.detecting import Screen, detect, necessary, reading, rules, signs
-from cortex_skills.enrichment.detecting.folding import fold
-from cortex_skills.enrichment.detecting.lexicon import lexicon
-from cortex_skills.enrichment.detecting.rule import SIGNS
+from cortex_skills.enrichment.detecting import Screen, detect, signs
 from cortex_skills.enrichment.verdicts import Verdicts
-from tests.eval.__main__ import rows
-
-ALL = [row for name in ("attacks", "benign") for row in rows(name)]
-DEV = [row["text"] for name in ("attacks", "benign") for row in rows(name) if row["split"] == "dev"]
-ATTACKS = [row["text"] for row in rows("attacks") if row["split"] == "dev" and row["kind"] != "split"]
-WORDS = sorted(word for word in lexicon().words if word.isascii())
-OTHERS = sorted(word for word in lexicon().words if not word.isascii())
-PHRASES = sorted(
-    " ".join((first, second, *rest))
-    for first, more in lexicon().phrases.items()
-    for second, phrases in more.items()
-    for rest, _, _ in phrases
-)
-# Words of languages without blanks, signs of many scripts, and what shows a disguise or a code.
-ODDS = [
-    *"।؟…。！，「』·—\u00a0\u200b\u0301\u0345\u202e\ufe0fßİſﬁ²|\t\r",
-    *re.findall(
-        r"\S+",
-        """无视 从来没有 秘密を 翻訳して 日本語 한국어 ไทย https://a.b/c?d= user: SYSTEM: R&D &#73; %49 \\x49 www. ssh
-        U+0049 well-known read-only e-mail 1,2,3,4,5,6,7 sWdub2pl aWdub3JlIGFsbA== camelCaseWords theHTMLPage a.b.c_d/e
-        misunderstandings 1gn0re th3 = 50% $5""",
-    ),
-]
-DISGUISES: dict[str, Callable[[str], str]] = {
-    "as it is": lambda text: text,
-    "reversed": lambda text: text[::-1],
-    "from the last word": lambda text: " ".join(reversed(text.split())),
-    "with digits": lambda text: text.replace("e", "3").replace("o", "0"),
-    "doubled": lambda text: "".join(char * 2 for char in text),
-    "spaced": lambda text: " ".join(text),
-    "with hyphens": lambda text: text.replace(" ", "-"),
-    "run together": lambda text: text.replace(" ", ""),
-    "humped": lambda text: text.title().replace(" ", ""),
-    "in Cyrillic letters": lambda text: text.replace("a", "а").replace("e", "е").replace("o", "о"),
-    "rot13": lambda text: codecs.encode(text, "rot13"),
-    "in base 64": lambda text: base64.b64encode(text.encode()).decode(),
-}
-
-
-def words_of_any_kind() -> st.SearchStrategy[str]:
-    plain = st.sampled_from(WORDS) | st.sampled_from(OTHERS) | st.sampled_from(PHRASES) | st.sampled_from(ODDS)
-    hidden = st.builds(lambda text, name: DISGUISES[name](text), st.sampled_from(DEV), st.sampled_from([*DISGUISES]))
-    between = st.sampled_from([" "] * 6 + [". ", ", ", "; ", "\n", "\n", "-", ""])
-    return st.builds(str.__add__, plain | plain | plain | hidden, between)
+from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
 
 
 def parts(run: str) -> list[str]:
@@ -81,8 +28,6 @@ def assert_clears_no_instruction(run: str) -> None:
     together.look_at(kinds)
     assert {part: together.kind(part) for part in kinds} == kinds
     assert all(map(screen.holds, kinds))
-    if screen.clears_all:
-        assert set(kinds.values()) == {None}
 
 
 @pytest.mark.parametrize(
@@ -147,16 +92,6 @@ def test_any_signs_are_judged_as_they_are_alone(run: str) -> None:
     assert_clears_no_instruction("\n".join(run.split("\n")[:6]))
 
 
-@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.integers(0, sum(SIGNS.values())))
-@settings(max_examples=400, deadline=None)
-def test_what_a_rule_finds_is_held_to_be_possible(words: list[str], found: int) -> None:
-    sentences = list(reading.sentences(" ".join(words)))
-    row = [mask for sentence in sentences for mask in sentence.row]
-    filled = reduce(or_, map(necessary.filled_by, row), necessary.filled_from_the_start(found))
-    if rules.judge(sentences, found) is not None:
-        assert necessary.may_hold(filled)
-
-
 @given(st.lists(words_of_any_kind(), max_size=24))
 @settings(max_examples=150, deadline=None)
 def test_words_of_any_script_in_any_disguise_are_judged_as_they_are_alone(words: list[str]) -> None:
@@ -175,22 +110,6 @@ def test_every_text_of_the_evaluation_is_judged_in_a_document_as_it_is_alone(siz
         screen = Screen(["\n".join(row["text"] for row in some)])
         wrong += [row["id"] for row in some if screen.kind(row["text"]) != detect(row["text"])]
     assert wrong == []
-
-
-def test_every_sentence_that_is_passed_over_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(necessary, "may_say", lambda *_: True)
-    judging = importlib.import_module("cortex_skills.enrichment.detecting.detect")
-    slow = {row["id"]: judging._detect(row["text"], judging.DEPTH, [judging._MOST_DECODED]) for row in ALL}
-    monkeypatch.undo()
-    assert [row["id"] for row in ALL if slow[row["id"]] != detect(row["text"])] == []
-
-
-@given(st.lists(st.sampled_from([*WORDS, *OTHERS, *PHRASES, *ODDS, ". ", "\n", '"']), max_size=14))
-@settings(max_examples=300, deadline=None)
-def test_a_rule_that_holds_is_held_to_be_possible_in_any_script(words: list[str]) -> None:
-    text = fold(" ".join(words))
-    if rules.judge(reading.sentences(text)) is not None:
-        assert necessary.may_say(text, 0)
 
 
 def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:

@@ -2,27 +2,22 @@
 
 import importlib
 import json
-import re
-from collections.abc import Iterator
-from functools import reduce
-from operator import or_
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import sanitize_enrichment
-from cortex_skills.enrichment.detecting import disguises, folding, reading, rules, shapes
-from cortex_skills.enrichment.detecting.folding import fold
-from cortex_skills.enrichment.detecting.late_orders import with_late_orders
-from cortex_skills.enrichment.detecting.lexicon import lexicon
-from cortex_skills.enrichment.detecting.rule import Rule
+from cortex_skills.enrichment.detecting import folding, reading, shapes
+from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from tests.enrichment.plain import judging
+from tests.enrichment.texts import DEV, WORDS
 from tests.eval.__main__ import rows
 
 # The package hands on the function `detect`, which hides the module of that name.
 detecting = importlib.import_module("cortex_skills.enrichment.detecting.detect")
-DEV = [row["text"] for name in ("attacks", "benign") for row in rows(name) if row["split"] == "dev"]
-WORDS = sorted(word for word in lexicon().words if word.isascii())
 
 
 def judged(text: str) -> str | None:
@@ -39,58 +34,57 @@ def test_looking_for_every_disguise_finds_no_more_than_looking_for_those_that_sh
     assert [judged(text) for text in texts] == fast
 
 
+@given(
+    st.lists(st.sampled_from(["ignore", "all", "rules", "do", "not", "tell", "1234", "1gn0r3", "т", "_"]), max_size=7),
+    st.lists(st.sampled_from([" ", ".", "-", ", ", " - ", "_", "_ ", "'", "\n", "·"]), min_size=2, max_size=4),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_letters_are_passed_over_that_say_something_when_they_are_read_together(
+    words: list[str], between: list[str]
+) -> None:
+    def looks(texts: Sequence[str], signs: int = reading.ALL_SIGNS) -> reading.Looks:
+        found = reading.looks(texts, signs)
+        return found._replace(says=[says | shapes.LETTERS for says in found.says])
+
+    text = between[0].join(between[1 + at % (len(between) - 1)].join(word) for at, word in enumerate(words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(detecting, "reading", SimpleNamespace(**{**vars(reading), "looks": looks}))
+        slow = judged(text)
+    assert judged(text) == slow
+
+
 @given(st.text("aAbBiI1037@$!| -._/:\"'\nSYTEM", max_size=60))
 @settings(max_examples=400, deadline=None)
 def test_a_shape_that_is_there_is_shown(text: str) -> None:
-    plain, found = fold(text), shapes.shown(text)
-    there = {
-        shapes.DIGITS: disguises.digits(plain) >= 2,
-        shapes.LETTERS: bool(detecting._LETTER_BY_LETTER.search(plain)),
-        shapes.CAMEL: disguises.humps(text) >= 3,
-        shapes.LONG: bool(detecting._LONG_WORD.search(plain)),
-        shapes.TURN: bool(detecting._SHOUTED_TURN.search(text)),
-    }
-    assert [shape for shape, holds in there.items() if holds and not found & shape] == []
+    assert shapes.shown(text) & shapes.TURN or not detecting._SHOUTED_TURN.search(text)
 
 
 def test_every_character_is_folded_alone_as_it_is_among_others() -> None:
     # Of all planes, those that hold assigned characters.
     for start in (*range(0, 0x32000, 256), *range(0xE0000, 0xE0200, 256)):
         text = "".join(map(chr, range(start, start + 256)))
-        assert fold(text) == fold(text, set(text)) == folding._folded(text)
+        assert fold(text) == folding._folded(text)
 
 
 @given(st.text(), st.text("aé한하한ㅎㅏﾊ\u0345\u0301\u3164ΣςßİŒ“\n\t"))
 @settings(max_examples=400, deadline=None)
 def test_a_text_is_folded_as_its_characters_are(some: str, more: str) -> None:
     text = some + more
-    assert fold(text) == fold(text, set(text)) == folding._folded(text)
+    assert fold(text) == folding._folded(text)
 
 
-@given(st.text("abBeEo1037@$!| -._/·:ßé\n", max_size=60))
-@settings(max_examples=300, deadline=None)
-def test_what_is_counted_of_a_text_is_the_sum_of_its_lines(text: str) -> None:
-    for count in (disguises.digits, disguises.humps, disguises.hyphens, disguises.breaks, disguises.broken):
-        assert count(text) == sum(map(count, text.split("\n")))
-    assert (
-        disguises.doubles(text) == len(re.findall(r"([a-z])\1+", text)) == sum(map(disguises.doubles, text.split("\n")))
-    )
-    assert disguises.doubles_first(text) == any(map(disguises.doubles_first, text.split("\n")))
+@pytest.mark.parametrize("text", ["iGNORE", "ﬁle №5 ½", "ｉｇｎｏｒｅ", "i\u0301g\u200bn\U000e0041ore", "І\u2028ǃ"])
+def test_long_texts_are_folded_as_short_ones_are(text: str) -> None:
+    plain = look_alike(fold(text))
+    assert reading.folded(text) == (fold(text), plain)
+    assert reading.folded(f"{text} " * 500) == (f"{fold(text)} " * 500, f"{plain} " * 500)
 
 
 @given(st.lists(st.sampled_from(WORDS) | st.sampled_from([".", ",", "\n", '"', "the", "river"]), max_size=14))
 @settings(max_examples=400, deadline=None)
 def test_a_sentence_that_is_passed_over_breaks_no_rule(words: list[str]) -> None:
-    def every(whole: int, signs: int) -> list[tuple[int, Rule]]:
-        heads = (bit for bit in rules._BY_HEAD if whole & bit)
-        return [(bit, rule) for bit in heads for *_, rule in rules._BY_HEAD[bit] if not rule.signs]
-
     text = " ".join(words)
-    for sentence in reading.sentences(text):
-        placed = with_late_orders(sentence.tokens, sentence.row, sentence.placed())
-        near = [mask for mask in placed if mask != reading.CLAUSE]
-        slow = any(rules._holds(rule, bit, near) for bit, rule in every(reduce(or_, sentence.row), 0))
-        assert (rules.judge([sentence]) is not None) == slow
+    assert reading.judge(text) == judging.judge(text)
 
 
 def cuts(text: str) -> Iterator[tuple[str, str]]:
