@@ -32,6 +32,8 @@ class Screen:
         self._seen = lines.Seen(whole)
         self._marked = self._seen.odd | self._seen.shown.keys()
         self._doubts: dict[str, int] = {}
+        # The lines that were looked at for codes, and those that hold one.
+        self._looked, self._coded = "", set[str]()
 
     def holds(self, text: str) -> bool:
         """Whether `text` is a part of a run."""
@@ -84,12 +86,18 @@ class Screen:
                     doubts[text] |= shown
                 else:
                     in_code.append((text, rows))
-        if in_code:
-            rows = _together(in_code)
-            coded = {rows[number] for number in lines_in_code(rows)}
-            for text, own in in_code:
-                if not coded.isdisjoint(own):
-                    doubts[text] |= shapes.CODE | shapes.SIGNS
+        self._look_for_codes(in_code)
+        for text, own in in_code:
+            if not self._coded.isdisjoint(own):
+                doubts[text] |= shapes.CODE | shapes.SIGNS
+
+    def _look_for_codes(self, parts: list[tuple[str, list[str]]]) -> None:
+        """Look at the lines of parts, but for parts that were looked at within others."""
+        rows = _together([(text, own) for text, own in parts if f"\n{text}\n" not in self._looked])
+        if rows:
+            self._coded.update(rows[number] for number in lines_in_code(rows))
+            # A line that no part has keeps them from those before.
+            self._looked += "\n".join(["\0", *rows, ""])
 
     def _may_be_turned(self, rows: list[str]) -> bool:
         """Whether there are enough of the words in some lines by which a text is seen to be turned."""
