@@ -186,6 +186,8 @@ def _answer(reader: PureInstance, text: str, question: str, data: bytes, *number
         _tell_characters(reader, text)
         reader.give(data)
         answer = reader.call(question, *numbers)
+    if answer == _UNKNOWN:
+        raise RuntimeError(f"the reader was told of all characters, and does not know one of them: {question}")
     return answer
 
 
