@@ -148,3 +148,9 @@ def test_a_text_shows_code_only_with_a_line_that_does(rows: list[str], data: st.
     some = rows[first : data.draw(st.integers(first + 1, len(rows)))]
     if shapes.shown("\n".join(some)) & shapes.CODE:
         assert any(lines.doubts(seen.shown.get(row, 0)) & shapes.CODE for row in some)
+
+
+@given(st.text("ab1_+ é日\n", max_size=14))
+def test_a_plus_counts_between_letters(text: str) -> None:
+    around = zip(text, text[1:], text[2:], strict=False)
+    assert decoding.pluses(text) == sum(a.isalpha() and plus == "+" and b.isalpha() for a, plus, b in around)

@@ -86,7 +86,7 @@ _ROT47_PIECES = frozenset(
     )
 )
 _ROT47_PARTS = (":D", ":?")
-_PLUS = re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])")
+_PLUS = re.compile(r"\+(?<=[^\W\d_]\+)(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
 _FIELD = re.compile(r"[?&;]\w{1,40}=")
 
@@ -150,7 +150,7 @@ def lines_in_code(lines: list[str]) -> set[int]:
     if "&" in run.text:
         found.update(number for number, line in enumerate(lines) if "&" in line and html.unescape(line) != line)
     # Of base85, only the lines count in which a sign of it stands.
-    signed = b"\n".join(filter(bases.has_sign_of_85, run.encoded.split(b"\n")))
+    signed = b"\n".join([line for line in run.encoded.split(b"\n") if bases.has_sign_of_85(line)])
     for way in _ways_in(run.encoded, words):
         if way.is_word:
             found.update(_lines_with(way, dict.fromkeys(_runs(way, signed, words)), lines))
@@ -216,13 +216,8 @@ def _lines_in_groups(pieces: list[str], ends: list[int]) -> Iterator[int]:
         for first, last in combinations((start, *cuts, end), 2):
             run = "".join(pieces[first:last])
             rest = _rest(pieces[first], pieces[last]) if last == end else ""
-            if last - first >= _GROUPS and (_is_based(run) or (rest and _is_based(run + rest))):
+            if last - first >= _GROUPS and (_based(run) or (rest and _based(run + rest))):
                 yield from range(owners[first - start], owners[last - 1 - start] + 1)
-
-
-@lru_cache(maxsize=1024)
-def _is_based(run: str) -> bool:
-    return next(_based(run), None) is not None
 
 
 class _Way(NamedTuple):
@@ -339,14 +334,17 @@ def _is_sentence(text: str) -> bool:
     return len(words) >= _WORDS and sum(map(len, words)) >= _LETTERS
 
 
-def _based(run: str) -> Iterator[str]:
-    """A run that was put together, in whatever base it may be."""
+@lru_cache(maxsize=1024)
+def _based(run: str) -> tuple[str, ...]:
+    """What a run says that was put together, in whatever base it may be."""
     bare = run.rstrip("=")
     if _HEXADECIMAL.fullmatch(bare):
-        yield from bases.hexadecimal(bare)
+        plain = bases.hexadecimal(bare)
     elif bare.isupper() or (bare.islower() and not bare.isalpha()):
-        yield from bases.base32(bare)
-    yield from bases.base64(run)
+        plain = bases.base32(bare)
+    else:
+        plain = iter(())
+    return *plain, *bases.base64(run)
 
 
 def _put_together(pieces: list[str]) -> Iterator[str]:
