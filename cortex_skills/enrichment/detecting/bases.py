@@ -83,50 +83,49 @@ def base32(run: str) -> Iterator[str]:
             continue
 
 
-def base64(run: str, is_first: bool = True) -> Iterator[str]:
+def base64(run: str) -> Iterator[str]:
     """RFC 4648, section 4 and 5, also cut, in lines, or written backwards."""
-    bare = _BLANKS.sub("", run).rstrip("=").replace("-", "+").replace("_", "/")
-    if len(bare) % 4 == 1:
-        bare = bare[:-1]
-    try:
-        data = coding.b64decode(bare + "=" * (-len(bare) % 4)) if _may_begin(bare.encode()) else b""
-    except binascii.Error:
-        return
-    # A run may begin or end within a character, or have been cut.
-    for end in range(len(data), max(len(data) - 4, 0), -1) if _may_be_text(data) else ():
-        for text in text_of(data[:end]):
-            yield text
+    whole = _BLANKS.sub("", run).replace("-", "+").replace("_", "/")
+    for letters in (whole, whole[::-1]):
+        bare = letters.rstrip("=")
+        if len(bare) % 4 == 1:
+            bare = bare[:-1]
+        if not _may_begin(bare):
+            continue
+        try:
+            data = coding.b64decode(bare + "=" * (-len(bare) % 4))
+        except binascii.Error:
             return
-    if is_first:
-        yield from base64(run[::-1], is_first=False)
+        # A run may begin or end within a character, or have been cut.
+        for end in range(len(data), max(len(data) - 4, 0), -1) if _may_be_text(data) else ():
+            for text in text_of(data[:end]):
+                yield text
+                return
 
 
-def may_be_base64(run: bytes) -> bool:
-    """Whether a run of letters of base64, and of nothing else, may be a text, by its ends alone."""
-    return _may_begin(run) or _may_begin(run[::-1])
-
-
-def _may_begin(run: bytes) -> bool:
-    """Whether the first bytes of a run in base64 may be those of a text."""
-    return len(run) < _SURE or _begins().match(run) is not None
+def _may_begin(bare: str) -> bool:
+    """Whether the first bytes of a run in base64 may be those of a text; not asked of one with `=`."""
+    return len(bare) < _SURE or "=" in bare or _no_beginning().match(bare) is None
 
 
 @cache
-def _begins() -> re.Pattern[bytes]:
-    """Three letters of base64 of which the bytes are no error in UTF-8: a byte says whether it goes on with another."""
+def _no_beginning() -> re.Pattern[str]:
+    """Three letters of base64 of which the bytes are an error in UTF-8: a byte says whether it goes on with another."""
 
     def letters(*values: range) -> str:
-        found = "".join(_BASE64[value] for some in values for value in some)
-        return f"[{re.escape(found.replace('+', '+-').replace('/', '/_'))}]"
+        return f"[{re.escape(''.join(_BASE64[value] for some in values for value in some))}]"
 
     def lower(high: range) -> str:
         return letters(*(range(start + high.start, start + high.stop) for start in range(0, 64, 16)))
 
-    one, lead = letters(range(32)), letters(range(0xC0 >> 2, 0xF8 >> 2))
+    one, more, lead = letters(range(0x80 >> 2)), range(0x80 >> 2, 0xC0 >> 2), letters(range(0xC0 >> 2, 0xF8 >> 2))
+    none = letters(more, range(0xF8 >> 2, 64))
     # The next byte begins in four bits of the second letter, and the one behind it in two bits of the third.
-    then_one, then_lead, then_more = lower(range(8)), lower(range(12, 16)), lower(range(8, 12))
-    more, no_more = letters(range(2, 64, 4)), letters(range(0, 64, 4), range(1, 64, 4), range(3, 64, 4))
-    return re.compile(f"{one}(?:{then_one}{no_more}|{then_lead}{more})|{lead}{then_more}".encode())
+    then_one, then_more, then_lead = map(lower, (range(8), range(8, 12), range(12, 16)))
+    third_more, third_other = letters(range(2, 64, 4)), letters(*(range(bits, 64, 4) for bits in (0, 1, 3)))
+    return re.compile(
+        f"{none}|{one}(?:{then_more}|{then_one}{third_more}|{then_lead}{third_other})|{lead}(?:{then_one}|{then_lead})"
+    )
 
 
 def base58(run: str) -> Iterator[str]:

@@ -120,7 +120,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
     words = _words(encoded)
     for way in _ways_in(encoded, words):
         for run in islice(_runs(way, encoded, words), _MOST_RUNS):
-            for plain in _read(way.decode, run) if _may_say(way, run) else ():
+            for plain in _read(way.decode, run):
                 yield Decoded(plain, way.spells and _is_sentence(plain))
     pieces = [*_pieces(text), ""]
     for joined in _put_together(pieces):
@@ -175,7 +175,7 @@ def _may_be_rot47(text: str, pieces: set[str]) -> bool:
 
 def _lines_with(way: _Way, runs: Iterable[bytes], lines: list[str]) -> Iterator[int]:
     """The numbers of the lines with any of some runs, each within a line, that say something."""
-    said = [run.decode() for run in runs if _may_say(way, run) and _read(way.decode, run)]
+    said = [run.decode() for run in runs if _read(way.decode, run)]
     if len(said) > _MOST_OF_ALL:
         yield from range(len(lines))
     elif said:
@@ -277,13 +277,6 @@ def _runs(way: _Way, encoded: bytes, words: list[bytes]) -> Iterator[bytes]:
     if way.decode is bases.base64:
         return iter(words)
     return (run for run in encoded.translate(_AS_BASE85).split() if len(run) >= _LONG_85)
-
-
-def _may_say(way: _Way, run: bytes) -> bool:
-    """What a glance at a run tells of it."""
-    if way.is_word:
-        return bases.may_be_base64(run) if way.decode is bases.base64 else bases.has_sign_of_85(run)
-    return True
 
 
 def _blanked(letters: str) -> bytes:
