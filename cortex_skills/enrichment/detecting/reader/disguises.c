@@ -10,7 +10,7 @@
 
 // How often a disguise must be seen to be one: so many times, or once in so many characters.
 enum { PAIR = 2, FEW = 3, RARE = 18, OFTEN = 12 };
-enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7, SPELLED = 6, MOST_BETWEEN = 6 };
+enum { LONGEST_END = 25, MIDDLE_DOT = 0xb7, MIDDLE_DOT_BEGINS = 0xc2, SPELLED = 6, MOST_BETWEEN = 6 };
 
 const uint8_t roles_of[128] = {
     ['a' ... 'z'] = SMALL,  ['A' ... 'Z'] = LARGE,  ['0'] = LIKE | EDGE, ['1'] = LIKE | EDGE,
@@ -29,14 +29,6 @@ static bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
 static bool is_alnum(uint8_t byte) {
   return ((uint8_t)((byte | 0x20) - 'a') < 26) | ((uint8_t)(byte - '0') < 10);
 }
-static bool is_break(uint8_t byte) {
-  return (byte == '-') | (byte == '.') | (byte == '*') | (byte == '_') | (byte == '/') | (byte == '|');
-}
-static bool is_like(uint8_t byte) {
-  return (byte == '0') | (byte == '1') | ((uint8_t)(byte - '3') < 3) | (byte == '7') | (byte == '@') | (byte == '$') |
-         (byte == '!') | (byte == '|');
-}
-
 // How many long words there are: one that is so long holds every sixteenth byte, or the one before it.
 static uint32_t long_words_of(Text plain) {
   uint32_t count = 0;
@@ -62,8 +54,10 @@ static Counts counted_in_ascii(Text plain) {
     blanks += at[place] == ' ';
     hyphens += at[place] == '-';
   }
-  for (uint32_t place = BESIDE; place < end; place++) breaks += is_break(at[place]);
-  for (uint32_t place = BESIDE; place < end; place++) likes += is_like(at[place]);
+  for (uint32_t place = BESIDE; place < end; place++) {
+    breaks += (roles_of[at[place]] & BREAK) != 0;
+    likes += (roles_of[at[place]] & LIKE) != 0;
+  }
   // A letter that stands three times is doubled once.
   for (uint32_t place = BESIDE; place < end; place++)
     doubles += is_small(at[place]) && at[place] == at[place - 1] && at[place] != at[place - 2];
@@ -89,13 +83,13 @@ static Counts counted_in_any(Text plain) {
   uint32_t run = 0, word = 0, before = 0, earlier = 0;
   for (uint32_t place = 0; place < plain.size; counts.chars++) {
     uint32_t code = next_char(plain, &place);
-    bool is_ascii = code < sizeof roles_of, in_run = is_ascii ? roles_of[code] & (SMALL | LARGE) : is_letter(code);
-    bool in_word = in_run || class_of(code) & ALNUM;
-    counts.doubles += is_ascii && is_small(code) && code == before && code != earlier;
+    uint32_t roles = code < sizeof roles_of ? roles_of[code] : code == MIDDLE_DOT ? BREAK : 0;
+    bool in_run = is_letter(code), in_word = class_of(code) & ALNUM;
+    counts.doubles += (roles & SMALL) && code == before && code != earlier;
     counts.blanks += code == ' ';
     counts.hyphens += code == '-';
-    counts.likes += is_ascii && is_like(code);
-    counts.breaks += is_ascii ? is_break(code) : code == MIDDLE_DOT;
+    counts.likes += (roles & LIKE) != 0;
+    counts.breaks += (roles & BREAK) != 0;
     run = in_run ? run + 1 : 0;
     counts.long_words += run == LONG_WORD;
     counts.singles += (word == 1 && !in_word) + (code == '_');
@@ -176,8 +170,8 @@ static uint32_t hyphens_in_words(Text plain) {
 // How many bytes a sign has that breaks words and stands at a place; 0 when there is none.
 static uint32_t break_at(Text plain, uint32_t place) {
   if (is(plain, place, BREAK)) return 1;
-  bool is_dot = plain.at[place] == 0xc0 + (MIDDLE_DOT >> 6) && place + 1 < plain.size && plain.at[place + 1] == MIDDLE_DOT;
-  return is_dot ? 2 : 0;
+  uint32_t behind = place;
+  return plain.at[place] == MIDDLE_DOT_BEGINS && next_char(plain, &behind) == MIDDLE_DOT ? behind - place : 0;
 }
 
 // How many pairs of letters are parted by a sign that breaks words; no letter is of two pairs.

@@ -32,8 +32,8 @@ Counts counted(Text raw, Text plain, bool is_ascii);
 // Which disguises a text shows whose lines show so much.
 uint32_t shown_by(const Counts *counts, Text raw);
 
-// Whether so many words of one letter stand one after the other that they may be spelled letter by letter; the host looks
-// closer then.
+// Whether so many words of one letter stand one after the other that they may be spelled letter by letter; the host
+// looks closer then.
 bool is_spelled(Text plain);
 
 // Of the disguises that a text shows, those that hide an instruction; `plain` is the text folded, as it looks.

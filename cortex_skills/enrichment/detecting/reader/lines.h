@@ -3,8 +3,8 @@
 #include "disguises.h"
 #include "reading.h"
 
-// The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words there
-// are when there is none. Whether a sentence between them says an instruction, and needs no other line to.
+// The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words
+// there are when there is none. Whether a sentence between them says an instruction, and needs no other line to.
 typedef struct {
   const Token *tokens;
   uint32_t count, first_end, last_end;

@@ -18,17 +18,17 @@ typedef struct {
 
 // What a character is, a bit each.
 enum {
-  ALNUM = 1,          // `str.isalnum`
-  LETTER = 2,         // the same, and no decimal digit
-  SPACE = 4,          // `str.isspace`
-  ENDING = 8,         // ends a sentence
-  CLAUSING = 16,      // ends a clause
-  QUOTING = 32,       // a quotation mark
-  SIGN = 64,          // a token by itself
-  UPPER = 128,        // `str.isupper`
-  LOWER = 256,        // `str.islower`
+  ALNUM = 1,           // `str.isalnum`
+  LETTER = 2,          // the same, and no decimal digit
+  SPACE = 4,           // `str.isspace`
+  ENDING = 8,          // ends a sentence
+  CLAUSING = 16,       // ends a clause
+  QUOTING = 32,        // a quotation mark
+  SIGN = 64,           // a token by itself
+  UPPER = 128,         // `str.isupper`
+  LOWER = 256,         // `str.islower`
   BY_NEIGHBOURS = 512, // may be folded otherwise beside others
-  TOLD = 1024,        // the host has told what it is
+  TOLD = 1024,         // the host has told what it is
 };
 
 // A character: its classes, the letter of ASCII that it looks like, or 0, and what it is folded to, or NULL for itself.
@@ -111,7 +111,8 @@ bool fold(Text raw, Text *folded);
 // A folded text with every letter that looks like a Latin one as that one; the same text when there is none.
 Text look_alike(Text folded);
 
-// The number of the rule that holds in a folded text with these signs, -1 when none does; `title` leaves out soft rules.
+// The number of the rule that holds in a folded text with these signs, -1 when none does; `title` leaves out soft
+// rules.
 int32_t judge(Text folded, uint32_t signs, bool title);
 
 // The same of a text whose blanks were taken out, of which only the letters are read.

@@ -2,9 +2,7 @@
 //
 // Rules kept here:
 // - a sentence ends at a full stop, a line end or the like; a clause at a comma or a dash;
-// - an English verb gives an order at the start of a clause, after words such as `please` and `do not`, after a label in
-//   brackets, and after another order; it may be one (`maybe`) after `to`, `must`, `you`; anywhere else it is not counted
-//   as a verb;
+// - where English verbs give orders is told by `placing.c` and `late_orders.c`;
 // - languages without blanks, and texts without them, are read by looking for known words at every letter.
 #include "reading.h"
 

@@ -134,8 +134,8 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
   return true;
 }
 
-// What each of some texts shows and says, a number each, with WORDS for the words as they are; then how many views there
-// are, and the views.
+// What each of some texts shows and says, a number each, with WORDS for the words as they are; then how many views
+// there are, and the views.
 EXPORT("look") int32_t look(void) {
   const Texts *asked = given();
   const uint32_t *ends = (const uint32_t *)(asked + 1);
