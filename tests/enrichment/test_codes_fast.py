@@ -175,3 +175,9 @@ def test_a_text_shows_code_only_with_a_line_that_does(rows: list[str], data: st.
 def test_a_plus_counts_between_letters(text: str) -> None:
     around = zip(text, text[1:], text[2:], strict=False)
     assert decoding.pluses(text) == sum(a.isalpha() and plus == "+" and b.isalpha() for a, plus, b in around)
+
+
+def test_all_lines_are_left_to_the_reader_when_many_hold_a_code() -> None:
+    rows = [base64.b64encode(f"fact number {number}".encode()).decode().rstrip("=") for number in range(100)]
+    assert decoding.lines_in_code([*rows[:20], "a bridge"]) == set(range(20))
+    assert decoding.lines_in_code([*rows, "a bridge"]) == set(range(101))

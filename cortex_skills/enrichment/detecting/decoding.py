@@ -26,7 +26,7 @@ from cortex_skills.enrichment.detecting import bases, numerals
 from cortex_skills.enrichment.detecting.escapes import escape, may_be_escaped, unescaped
 from cortex_skills.enrichment.detecting.joined import Joined
 
-_MOST_RUNS, _MOST_OF_ALL = 8, 512
+_MOST_RUNS, _MOST_OF_ALL, _MOST_SAID = 8, 512, 64
 _WORDS, _LETTERS = 6, 20
 _GROUPS, _LONGEST_GROUP, _FEW_LINES = 3, 80, 4
 # Something that is no word of a language, apart, since RE2 is slow with many at once. In a line: escapes and many signs
@@ -175,8 +175,9 @@ def _may_be_rot47(text: str, pieces: set[str]) -> bool:
 
 def _lines_with(way: _Way, runs: Iterable[bytes], lines: list[str]) -> Iterator[int]:
     """The numbers of the lines with any of some runs, each within a line, that say something."""
-    said = [run.decode() for run in runs if _read(way.decode, run)]
-    if len(said) > _MOST_OF_ALL:
+    # Each is looked for in each line.
+    said = list(islice((run.decode() for run in runs if _read(way.decode, run)), _MOST_SAID + 1))
+    if len(said) > _MOST_SAID:
         yield from range(len(lines))
     elif said:
         yield from (number for number, line in enumerate(lines) if any(run in line for run in said))
