@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from cortex_skills.enrichment import sanitize_enrichment
 from cortex_skills.enrichment.detecting import bases, numerals
-from cortex_skills.enrichment.detecting.decoding import decoded, lines_in_code, pluses
+from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
+from cortex_skills.enrichment.detecting.decoding import decoded, pluses
 from cortex_skills.enrichment.detecting.escapes import unescaped
 
 ATTACKS = (

@@ -9,7 +9,17 @@ import re2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import bases, decoding, escapes, lines, shapes
+from cortex_skills.enrichment.detecting import (
+    bases,
+    coded_lines,
+    decoding,
+    escapes,
+    groups,
+    lines,
+    rot47,
+    shapes,
+    ways,
+)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 TEXTS = st.text(st.sampled_from("ab .\nIé·ÿ—日本\U0001f600\0\x01Ж"), min_size=7, max_size=12)
@@ -107,7 +117,7 @@ def test_groups_of_one_length_are_found(pieces: list[str]) -> None:
                 rows.append((at, at + count))
             at += count
     # A row of three or more is looked at, and what of it is of the alphabet.
-    assert list(decoding._groups([*pieces, ""])) == rows
+    assert list(groups.groups([*pieces, ""])) == rows
 
 
 NUMBERS_AND_STROKES = re.findall(r"\S+", "0x41 41h 101 7 a be dead 1234567890 .- -... · —— . q")
@@ -124,8 +134,8 @@ NUMBERS = st.lists(st.sampled_from(NUMBERS_AND_STROKES), min_size=6, max_size=14
 @settings(max_examples=600, deadline=None)
 def test_no_way_of_writing_in_code_is_passed_over_that_is_there(text: str) -> None:
     encoded = text.encode()
-    found = list(decoding._ways_in(encoded, decoding._words(encoded)))
-    for way in decoding._ways():
+    found = list(ways.ways_in(encoded, ways.words_in(encoded)))
+    for way in ways.ways():
         if not way.is_word and way.pattern.search(encoded):
             assert way in found
 
@@ -134,18 +144,18 @@ def test_no_way_of_writing_in_code_is_passed_over_that_is_there(text: str) -> No
 @settings(max_examples=300, deadline=None)
 def test_words_are_those_that_a_pattern_finds(text: str) -> None:
     encoded = text.encode()
-    words = decoding._words(encoded)
+    words = ways.words_in(encoded)
     assert words == re.findall(rb"[A-Za-z0-9+/_-]{12,}", encoded)
-    way = next(way for way in decoding._ways() if way.decode is bases.base85)
-    assert list(decoding._runs(way, encoded, words)) == re.findall(rb"[!-~]{20,}", encoded)
+    way = next(way for way in ways.ways() if way.decode is bases.base85)
+    assert list(ways.runs_of(way, encoded, words)) == re.findall(rb"[!-~]{20,}", encoded)
 
 
 @pytest.mark.parametrize("word", TURNED.split())
 @pytest.mark.parametrize("form", ["{}", "it is,{} or", "a '{}", '\n"{}\n', "\u2003{}\u2003"])
 def test_no_word_of_rot47_is_passed_over(word: str, form: str) -> None:
     text = form.format(word)
-    assert decoding._ROT47_WORDS.search(text)
-    assert decoding._may_be_rot47(text, set(decoding._pieces(text)))
+    assert rot47.words_of_rot47(text)
+    assert rot47.may_be_rot47(text, set(groups.pieces_of(text)))
 
 
 ESCAPES = st.sampled_from(
@@ -179,5 +189,5 @@ def test_a_plus_counts_between_letters(text: str) -> None:
 
 def test_all_lines_are_left_to_the_reader_when_many_hold_a_code() -> None:
     rows = [base64.b64encode(f"fact number {number}".encode()).decode().rstrip("=") for number in range(100)]
-    assert decoding.lines_in_code([*rows[:20], "a bridge"]) == set(range(20))
-    assert decoding.lines_in_code([*rows, "a bridge"]) == set(range(101))
+    assert coded_lines.lines_in_code([*rows[:20], "a bridge"]) == set(range(20))
+    assert coded_lines.lines_in_code([*rows, "a bridge"]) == set(range(101))

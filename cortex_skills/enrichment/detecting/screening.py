@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from cortex_skills.enrichment.detecting import lines, reading, shapes, signs
-from cortex_skills.enrichment.detecting.decoding import lines_in_code, pluses
+from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
+from cortex_skills.enrichment.detecting.decoding import pluses
 from cortex_skills.enrichment.detecting.detect import detect, is_name, may_be_turned
 
 _FEW = 3  # so many `+` stand for blanks
