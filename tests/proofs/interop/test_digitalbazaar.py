@@ -111,7 +111,10 @@ def changed(credential: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield one("unmapped term", lambda d: d.update(salary="x"))
     yield one("time", lambda d: d["proof"].update(created="2020-01-01T00:00:00Z"))
     yield one("purpose", lambda d: d["proof"].update(proofPurpose="authentication"))
-    yield one("signature", lambda d: d["proof"].update(proofValue=d["proof"]["proofValue"][:-1] + "1"))
+    signature = credential["proof"]["proofValue"]
+    yield one(
+        "signature", lambda d: d["proof"].update(proofValue=signature[:-1] + ("2" if signature[-1] == "1" else "1"))
+    )
     yield one("no proof", lambda d: d.pop("proof"))
 
 
