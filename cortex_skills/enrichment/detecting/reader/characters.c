@@ -97,7 +97,7 @@ Text look_alike(Text folded) {
     else code = next_char(folded, &place);
     uint8_t look = code < 0x80 ? 0 : characters[code < CODES ? code : 0].look;
     if (look && !to) {
-      to = copied(folded, 0);
+      to = copied(folded);
       size = start;
     }
     if (!to) continue;

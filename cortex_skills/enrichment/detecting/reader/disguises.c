@@ -20,22 +20,16 @@ const uint8_t roles_of[128] = {
     ['/'] = BREAK,
 };
 
-static bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
-
 // The bytes of a line of ASCII, with room on both sides to look at the neighbours of each.
 enum { BESIDE = 2 };
 
-static bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
-static bool is_alnum(uint8_t byte) {
-  return ((uint8_t)((byte | 0x20) - 'a') < 26) | ((uint8_t)(byte - '0') < 10);
-}
 // How many long words there are: one that is so long holds every sixteenth byte, or the one before it.
 static uint32_t long_words_of(Text plain) {
   uint32_t count = 0;
   for (uint32_t place = LONG_WORD - 1; place < plain.size; place += LONG_WORD) {
     uint32_t begin = place, end = place;
-    while (begin && place - begin < LONG_WORD && is_small(plain.at[begin - 1])) begin--;
-    while (end < plain.size && end - begin < LONG_WORD && is_small(plain.at[end])) end++;
+    while (begin && place - begin < LONG_WORD && is(plain, begin - 1, SMALL)) begin--;
+    while (end - begin < LONG_WORD && is(plain, end, SMALL)) end++;
     // What began before the last of those bytes was counted there.
     count += end > place && end - begin >= LONG_WORD && place - begin < LONG_WORD;
   }
@@ -49,9 +43,10 @@ static Counts counted_in_ascii(Text plain) {
   __builtin_memset(at, 0, end + BESIDE);
   __builtin_memcpy(at + BESIDE, plain.at, plain.size);
   // Numbers of their own, so that the compiler may count many bytes at once.
-  uint32_t blanks = 0, hyphens = 0, breaks = 0, likes = 0, doubles = 0, singles = 0;
+  uint32_t blanks = 0, ends = 0, hyphens = 0, breaks = 0, likes = 0, doubles = 0, singles = 0;
   for (uint32_t place = BESIDE; place < end; place++) {
     blanks += at[place] == ' ';
+    ends += at[place] == '\n';
     hyphens += at[place] == '-';
   }
   for (uint32_t place = BESIDE; place < end; place++) {
@@ -60,13 +55,15 @@ static Counts counted_in_ascii(Text plain) {
   }
   // A letter that stands three times is doubled once.
   for (uint32_t place = BESIDE; place < end; place++)
-    doubles += is_small(at[place]) && at[place] == at[place - 1] && at[place] != at[place - 2];
+    doubles += (roles_of[at[place]] & SMALL) && at[place] == at[place - 1] && at[place] != at[place - 2];
   // What stands between letters may be a word by itself, too.
   for (uint32_t place = BESIDE; place < end; place++)
-    singles += at[place] == '_' || (is_alnum(at[place]) && !is_alnum(at[place - 1]) && !is_alnum(at[place + 1]));
+    singles += at[place] == '_' || (is_alnum_of_ascii(at[place]) && !is_alnum_of_ascii(at[place - 1]) &&
+                                    !is_alnum_of_ascii(at[place + 1]));
   Counts counts = {
       .chars = plain.size,
       .blanks = blanks,
+      .line_ends = ends,
       .hyphens = hyphens,
       .breaks = breaks,
       .likes = likes,
@@ -87,6 +84,7 @@ static Counts counted_in_any(Text plain) {
     bool in_run = is_letter(code), in_word = class_of(code) & ALNUM;
     counts.doubles += (roles & SMALL) && code == before && code != earlier;
     counts.blanks += code == ' ';
+    counts.line_ends += code == '\n';
     counts.hyphens += code == '-';
     counts.likes += (roles & LIKE) != 0;
     counts.breaks += (roles & BREAK) != 0;

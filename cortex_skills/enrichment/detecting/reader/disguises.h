@@ -24,7 +24,7 @@ static inline bool is_letter(uint32_t code) { return class_of(code) & LETTER; }
 
 // How much of each disguise a line shows, or some lines together.
 typedef struct {
-  uint32_t chars, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
+  uint32_t chars, line_ends, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
 } Counts;
 
 Counts counted(Text raw, Text plain, bool is_ascii);

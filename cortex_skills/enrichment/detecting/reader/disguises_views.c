@@ -113,22 +113,12 @@ static Single *place_of(Text single) {
   return &known[found];
 }
 
-// Takes what stands before the next sign of this kind, or the end.
-static Text taken_until(uint8_t sign, Text *left) {
-  Text found = {left->at, 0};
-  while (found.size < left->size && found.at[found.size] != sign) found.size++;
-  uint32_t behind = found.size < left->size ? found.size + 1 : found.size;
-  *left = (Text){left->at + behind, left->size - behind};
-  return found;
-}
-
 EXPORT("learn_single") int32_t learn_single(uint32_t size) {
   Text pairs = {given(), size};
-  uint32_t lines = 1, places = 16;
+  uint32_t lines = 1;
   for (uint32_t place = 0; place < pairs.size; place++) lines += pairs.at[place] == '\n';
-  while (places < lines * 2) places *= 2;
-  known = take(places * sizeof(Single));
-  for (uint32_t place = 0; place < places; place++) known[place] = (Single){0};
+  uint32_t places = places_for(lines);
+  known = zeroed(places * sizeof(Single));
   last_place = places - 1;
   most_longer = 0;
   while (pairs.size) {

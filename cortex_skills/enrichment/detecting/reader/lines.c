@@ -19,10 +19,8 @@ static Asked asked;
 static Token line_end;
 
 void begin_lines(uint32_t most, uint32_t signs, uint64_t seed) {
-  uint32_t size = 16;
-  while (size < most * 2) size *= 2;
-  places = take(size * sizeof *places);
-  __builtin_memset(places, 0, size * sizeof *places);
+  uint32_t size = places_for(most);
+  places = zeroed(size * sizeof *places);
   last_place = size - 1;
   asked = (Asked){judge_sentence, signs, false};
   hash_seed = seed;
@@ -35,7 +33,7 @@ static uint64_t mixed(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(Text text) {
+static uint64_t hash_of_line(Text text) {
   uint64_t hash = mixed(hash_seed, text.size), word;
   uint32_t place = 0;
   for (; place + sizeof word <= text.size; place += sizeof word) {
@@ -65,12 +63,6 @@ static Words read(Text text) {
   return words;
 }
 
-static uint32_t count_of(Text text, uint8_t byte) {
-  uint32_t count = 0;
-  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == byte;
-  return count;
-}
-
 static Line *new_line(Text raw) {
   Text folded;
   if (!fold(raw, &folded)) return NULL;
@@ -78,7 +70,6 @@ static Line *new_line(Text raw) {
   bool is_plain = is_ascii(raw);
   *line = (Line){.raw = raw, .folded = folded, .plain = is_plain ? folded : look_alike(folded)};
   line->counts = counted(raw, line->plain, is_plain);
-  line->line_ends = count_of(line->plain, '\n');
   line->has_script = !is_plain && has_script(folded);
   if (line->has_script) return line;
   line->seen = read(line->plain);
@@ -87,7 +78,7 @@ static Line *new_line(Text raw) {
 }
 
 const Line *line_of(Text raw) {
-  uint64_t hash = hash_of(raw);
+  uint64_t hash = hash_of_line(raw);
   uint32_t place = hash & last_place;
   for (; places[place].line; place = (place + 1) & last_place)
     if (places[place].hash == hash && same(places[place].line->raw, raw)) return places[place].line;
@@ -96,10 +87,11 @@ const Line *line_of(Text raw) {
 }
 
 Counts counts_of(Lines lines) {
-  Counts sum = {.chars = lines.count - 1};
+  Counts sum = {.chars = lines.count - 1, .line_ends = lines.count - 1};
   for (uint32_t each = 0; each < lines.count; each++) {
     const Counts *counts = &lines.at[each]->counts;
     sum.chars += counts->chars;
+    sum.line_ends += counts->line_ends;
     sum.blanks += counts->blanks;
     sum.likes += counts->likes;
     sum.humps += counts->humps;
@@ -116,14 +108,14 @@ Counts counts_of(Lines lines) {
 
 static Text as(const Line *line, bool as_seen) { return as_seen ? line->plain : line->folded; }
 
-Text text_of_lines(Lines lines, bool as_seen, uint8_t between) {
+Text text_of_lines(Lines lines, bool as_seen) {
   if (lines.count == 1) return as(lines.at[0], as_seen);
   uint32_t size = lines.count - 1;
   for (uint32_t each = 0; each < lines.count; each++) size += as(lines.at[each], as_seen).size;
   uint8_t *text = take(size), *end = text;
   for (uint32_t each = 0; each < lines.count; each++) {
     Text line = as(lines.at[each], as_seen);
-    if (each) *end++ = between;
+    if (each) *end++ = '\n';
     __builtin_memcpy(end, line.at, line.size);
     end += line.size;
   }
@@ -157,7 +149,7 @@ static bool sentences_say(Lines lines, bool as_seen) {
 
 bool words_say(Lines lines, bool as_seen) {
   for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->has_script) return judge(text_of_lines(lines, as_seen, '\n'), asked.signs, false) >= 0;
+    if (lines.at[each]->has_script) return judge(text_of_lines(lines, as_seen), asked.signs, false) >= 0;
   void *start = mark();
   bool found = sentences_say(lines, as_seen);
   back_to(start);

@@ -15,7 +15,6 @@ typedef struct {
   Text raw, folded, plain;
   Words read, seen; // as it is read, and as it looks
   Counts counts;
-  uint32_t line_ends; // of which there are some when others than `\n` were folded
   bool has_script;
 } Line;
 
@@ -34,8 +33,8 @@ typedef struct {
 // What is counted of them together.
 Counts counts_of(Lines lines);
 
-// Their text, with a line end or another byte between them.
-Text text_of_lines(Lines lines, bool as_seen, uint8_t between);
+// Their text, as it is read or as it looks.
+Text text_of_lines(Lines lines, bool as_seen);
 
 // Whether their words say an instruction, as they are read or as they look.
 bool words_say(Lines lines, bool as_seen);

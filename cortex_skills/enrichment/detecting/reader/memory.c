@@ -35,8 +35,16 @@ void back_to(void *mark) { next = mark; }
 
 void keep(void) { kept = next; }
 
-uint8_t *copied(Text text, uint32_t more) {
-  uint8_t *copy = take(text.size + more);
+void *zeroed(uint32_t size) { return __builtin_memset(take(size), 0, size); }
+
+uint32_t places_for(uint32_t count) {
+  uint32_t places = 16;
+  while (places < count * 2) places *= 2;
+  return places;
+}
+
+uint8_t *copied(Text text) {
+  uint8_t *copy = take(text.size);
   __builtin_memcpy(copy, text.at, text.size);
   return copy;
 }

@@ -31,7 +31,8 @@ enum {
   TOLD = 1024,         // the host has told what it is
 };
 
-// A character: its classes, the letter of ASCII that it looks like, or 0, and what it is folded to, or NULL for itself.
+// A character: its classes, the letter of ASCII that it looks like, or 0, and what it is folded to; nothing of one that
+// the host has not told of.
 typedef struct {
   uint16_t class;
   uint8_t look;
@@ -52,8 +53,21 @@ static inline uint16_t class_of(uint32_t code) {
   return class;
 }
 
+// Whether a character is one of a word, as `\w` is.
+static inline bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
+
+static inline bool is_alnum_of_ascii(uint8_t byte) {
+  return ((uint8_t)((byte | 0x20) - 'a') < 26) | ((uint8_t)(byte - '0') < 10);
+}
+
 // Room for so many bytes, aligned to 8, right behind what was taken last; the guest ends (traps) when there is none.
 void *take(uint32_t size);
+
+// The same, with a zero in each.
+void *zeroed(uint32_t size);
+
+// How many places a table has that so many fill by half at most: a power of two.
+uint32_t places_for(uint32_t count);
 
 // What the host gave for this call.
 const void *given(void);
@@ -65,8 +79,8 @@ void back_to(void *mark);
 // What was taken until now stays from call to call.
 void keep(void);
 
-// A copy of a text, with room for `more` bytes behind it, which may be written to.
-uint8_t *copied(Text text, uint32_t more);
+// A copy of a text, which may be written to.
+uint8_t *copied(Text text);
 
 static inline bool same(Text text, Text other) {
   if (text.size != other.size) return false;
@@ -101,6 +115,15 @@ static inline uint32_t char_before(Text text, uint32_t *place) {
   while (*place && (text.at[*place] & 0xc0) == 0x80);
   uint32_t at = *place;
   return next_char(text, &at);
+}
+
+// Takes what stands before the next sign of a kind, or before the end; the sign goes with it.
+static inline Text taken_until(uint8_t sign, Text *left) {
+  Text found = {left->at, 0};
+  while (found.size < left->size && found.at[found.size] != sign) found.size++;
+  uint32_t behind = found.size < left->size ? found.size + 1 : found.size;
+  *left = (Text){left->at + behind, left->size - behind};
+  return found;
 }
 
 bool is_ascii(Text text);

@@ -17,40 +17,31 @@ typedef struct {
 
 static void add(Row *row, Mask mask) { row->masks[row->count++] = mask; }
 
-static bool is_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
-
 static Token token_of(Text text, uint32_t start, uint32_t end) {
-  uint32_t hash = HASH_START;
-  for (uint32_t place = start; place < end; place++) hash = (hash ^ text.at[place]) * HASH_STEP;
-  return (Token){.text = {text.at + start, end - start}, .hash = hash};
+  Text word = {text.at + start, end - start};
+  return (Token){.text = word, .hash = hash_of(word)};
 }
 
-static bool is_alnum_of_ascii(uint8_t byte) {
-  return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10;
-}
-
-// The word that begins at a place, which comes to stand behind it; its last character.
-static Token word_at(Text text, uint32_t *place, uint32_t *last) {
-  uint32_t start = *place, at = start, hash = HASH_START;
-  for (;;) {
-    for (; at < text.size && is_alnum_of_ascii(text.at[at]); at++) {
-      hash = (hash ^ text.at[at]) * HASH_STEP;
-      *last = text.at[at];
+// Where the word ends that begins at a place; its last character.
+static uint32_t end_of_word(Text text, uint32_t place, uint32_t *last) {
+  for (uint32_t behind = place; place < text.size; place = behind) {
+    uint32_t code = text.at[behind];
+    bool goes_on = is_alnum_of_ascii(code);
+    if (code < 0x80) behind++;
+    else {
+      code = next_char(text, &behind);
+      goes_on = class_of(code) & ALNUM;
     }
-    if (at == text.size || text.at[at] < 0x80) break;
-    uint32_t behind = at, code = next_char(text, &behind);
-    if (!(class_of(code) & ALNUM)) break;
-    for (; at < behind; at++) hash = (hash ^ text.at[at]) * HASH_STEP;
+    if (!goes_on) break;
     *last = code;
   }
-  *place = at;
-  return (Token){.text = {text.at + start, at - start}, .hash = hash};
+  return place;
 }
 
 // Whether a character is a token between two others; `next` is 0 at the end.
 static bool is_sign(uint32_t before, uint32_t code, uint32_t next) {
-  if (code == '.' || code == '!' || code == '?') return !is_word(next);
-  if (code == '\'') return !is_word(next) || !is_word(before);
+  if (code == '.' || code == '!' || code == '?') return !is_in_word(next);
+  if (code == '\'') return !is_in_word(next) || !is_in_word(before);
   if (code == '-') return next == ' ';
   return class_of(code) & SIGN;
 }
@@ -67,8 +58,8 @@ static bool next_token(Text text, uint32_t *place, uint32_t *before, Token *toke
     }
     uint32_t code = next_char(text, place);
     if (first < 0x80 ? is_alnum_of_ascii(first) : class_of(code) & ALNUM) {
-      *place = start;
-      *token = word_at(text, place, before);
+      *place = end_of_word(text, start, before);
+      *token = token_of(text, start, *place);
       return true;
     }
     *before = code;
@@ -169,7 +160,7 @@ static uint32_t walk(Text text, Tree tree, Row *row) {
       if (any(found)) add(row, found);
       for (uint32_t at = place; at < end; at++) covered += (text.at[at] & 0xc0) != 0x80;
     } else {
-      uint8_t class = class_of(code);
+      uint16_t class = class_of(code);
       if (class & ENDING) add(row, kinds->end);
       else if (class & CLAUSING) add(row, kinds->clause);
       else if (class & QUOTING) add(row, kinds->quoted);
@@ -202,14 +193,14 @@ bool has_script(Text text) {
 // Whether the first or the last character of a text that is no blank ends a sentence.
 static bool begins_with_end(Text text) {
   for (uint32_t place = 0; place < text.size;) {
-    uint8_t class = class_of(next_char(text, &place));
+    uint16_t class = class_of(next_char(text, &place));
     if (!(class & SPACE)) return class & ENDING;
   }
   return false;
 }
 static bool ends_with_end(Text text) {
   for (uint32_t place = text.size; place;) {
-    uint8_t class = class_of(char_before(text, &place));
+    uint16_t class = class_of(char_before(text, &place));
     if (!(class & SPACE)) return class & ENDING;
   }
   return false;

@@ -53,36 +53,28 @@ static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain, uint32_t 
   return shown | says_without(shown, raw, plain, signs) << SAYS;
 }
 
-// Whether the words of some lines that are very short say an instruction when they are read as one.
-static bool says_as_one_line(Lines lines, uint32_t signs) {
-  uint32_t ends = lines.count - 1;
-  for (uint32_t each = 0; each < lines.count; each++) ends += lines.at[each]->line_ends;
-  if ((uint64_t)ends * SHORT_LINES <= counts_of(lines).chars) return false;
-  Text text = text_of_lines(lines, true, ' ');
-  uint8_t *one = copied(text, 0);
-  for (uint32_t place = 0; place < text.size; place++)
+// Whether lines are so short that they are read as one, too.
+static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINES > counts->chars; }
+
+// Whether the words of a text say an instruction when its lines are read as one.
+static bool says_as_one_line(Text plain, uint32_t signs) {
+  uint8_t *one = copied(plain);
+  for (uint32_t place = 0; place < plain.size; place++)
     if (one[place] == '\n') one[place] = ' ';
-  return judge((Text){one, text.size}, signs, false) >= 0;
+  return judge((Text){one, plain.size}, signs, false) >= 0;
 }
 
 static uint32_t look_at(Lines lines, Text raw, uint32_t signs) {
   Counts counts = counts_of(lines);
   uint32_t found = shown_by(&counts, raw);
-  if (found) found = says_in_disguise(found, raw, text_of_lines(lines, true, '\n'), signs);
-  bool is_alike = true;
+  bool is_short = are_short(&counts), is_alike = true;
+  Text plain = found || is_short ? text_of_lines(lines, true) : (Text){0};
+  if (found) found = says_in_disguise(found, raw, plain, signs);
   for (uint32_t each = 0; each < lines.count; each++)
     is_alike = is_alike && lines.at[each]->folded.at == lines.at[each]->plain.at;
-  bool says = words_say(lines, true) || (!is_alike && words_say(lines, false)) || says_as_one_line(lines, signs);
+  bool says = words_say(lines, true) || (!is_alike && words_say(lines, false)) ||
+              (is_short && says_as_one_line(plain, signs));
   return says ? found | WORDS << SAYS : found;
-}
-
-// The next line of a text that is left, or of some texts.
-static Text next_line(Text *left) {
-  Text line = {left->at, 0};
-  while (line.size < left->size && line.at[line.size] != '\n') line.size++;
-  uint32_t behind = line.size < left->size ? line.size + 1 : line.size;
-  *left = (Text){left->at + behind, left->size - behind};
-  return line;
 }
 
 // A text as it is read, and as it looks.
@@ -101,15 +93,9 @@ EXPORT("fold") int32_t fold_text(uint32_t size) {
 static uint32_t look_at_folded(const Texts *asked, Text raw) {
   Text folded = {raw.at + raw.size, asked->folded}, plain = {folded.at + folded.size, asked->plain};
   Counts counts = counted(raw, plain, false);
-  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain, asked->signs), lines = 0;
-  uint8_t *one = copied(plain, 0);
-  for (uint32_t place = 0; place < plain.size; place++) {
-    lines += one[place] == '\n';
-    if (one[place] == '\n') one[place] = ' ';
-  }
-  bool is_short = (uint64_t)lines * SHORT_LINES > counts.chars;
+  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain, asked->signs);
   bool says = judge(folded, asked->signs, false) >= 0 || judge(plain, asked->signs, false) >= 0 ||
-              (is_short && judge((Text){one, plain.size}, asked->signs, false) >= 0);
+              (are_short(&counts) && says_as_one_line(plain, asked->signs));
   return says ? found | WORDS << SAYS : found;
 }
 
@@ -121,14 +107,13 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
   begin_lines(most, asked->signs, asked->seed);
   for (number_now = 0; number_now < asked->count; number_now++) {
     Lines lines = {room, 0};
-    Text raw = left;
+    Text raw = left, last;
     do {
-      room[lines.count] = line_of(next_line(&left));
+      last = taken_until('\n', &left);
+      room[lines.count] = line_of(last);
       if (!room[lines.count]) return false;
     } while (lines.count++ < ends[number_now]);
-    // Without the line end behind it.
-    raw.size = room[lines.count - 1]->raw.size;
-    for (uint32_t each = 0; each + 1 < lines.count; each++) raw.size += room[each]->raw.size + 1;
+    raw.size = last.at + last.size - raw.at;
     found[number_now] = look_at(lines, raw, asked->signs);
   }
   return true;

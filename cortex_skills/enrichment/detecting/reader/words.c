@@ -44,7 +44,7 @@ static const Known *behind(const Known *known) {
   return (const Known *)((const uint8_t *)(known + 1) + (known->size + 7) / 8 * 8);
 }
 
-static uint32_t hash_of(Text text) {
+uint32_t hash_of(Text text) {
   uint32_t hash = HASH_START;
   for (uint32_t place = 0; place < text.size; place++) hash = (hash ^ text.at[place]) * HASH_STEP;
   return hash;
@@ -52,20 +52,8 @@ static uint32_t hash_of(Text text) {
 
 static uint32_t spread(uint32_t hash) { return hash ^ hash >> 15; }
 
-static uint32_t power_over(uint32_t count) {
-  uint32_t size = 16;
-  while (size < count * 2) size *= 2;
-  return size;
-}
-
-static void *zeroed(uint32_t size) {
-  uint8_t *room = take(size);
-  __builtin_memset(room, 0, size);
-  return room;
-}
-
 static Table table_for(uint32_t count) {
-  uint32_t size = power_over(count);
+  uint32_t size = places_for(count);
   return (Table){zeroed(size * sizeof(Known *)), size - 1};
 }
 
@@ -81,20 +69,11 @@ static const Known *found_in(const Table *table, uint32_t hash, Text text) {
   return NULL;
 }
 
-// The first word of what is left of a phrase, whose words stand apart by blanks.
-static Text word_of(Text *phrase) {
-  Text word = {phrase->at, 0};
-  while (word.size < phrase->size && phrase->at[word.size] != ' ') word.size++;
-  uint32_t taken = word.size < phrase->size ? word.size + 1 : word.size;
-  *phrase = (Text){phrase->at + taken, phrase->size - taken};
-  return word;
-}
-
-// The first two words of a phrase, and what is left of it.
+// The first two words of a phrase, which stand apart by blanks, and what is left of it.
 static Text pair_of(const Known *phrase, Text pair[2]) {
   Text left = text_of(phrase);
-  pair[0] = word_of(&left);
-  pair[1] = word_of(&left);
+  pair[0] = taken_until(' ', &left);
+  pair[1] = taken_until(' ', &left);
   return left;
 }
 
@@ -136,7 +115,7 @@ static const Known *learn_letters(const Known *known, uint32_t count, Letters *t
   uint32_t bytes = 0;
   const Known *word = known;
   for (uint32_t left = count; left; left--, word = behind(word)) bytes += word->size;
-  uint32_t size = power_over(bytes);
+  uint32_t size = places_for(bytes);
   *tree = (Letters){zeroed(size * sizeof(Edge)), zeroed((bytes + 2) * sizeof(Known *)), size - 1, 1};
   for (; count; count--, known = behind(known)) {
     uint32_t node = 1;
@@ -216,7 +195,7 @@ void look_up(Token *token) {
 // Whether some words stand at the first of some tokens, one after the other.
 static bool stand_at(const Token *tokens, uint32_t count, Text words) {
   for (; words.size; tokens++, count--)
-    if (!count || !same(word_of(&words), tokens->text)) return false;
+    if (!count || !same(taken_until(' ', &words), tokens->text)) return false;
   return true;
 }
 
