@@ -47,7 +47,7 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
             yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
             if "=?" in text:
                 yield Decoded(_HEADER_WORD.sub("\n", plain).replace("_", " "), False)
-    if ("%20" in text and "=" in text) or pluses(text) >= _FEWEST_PLUSES:
+    if is_address(text):
         yield Decoded(unescaped(_FIELD.sub("\n", text.replace("+", " "))).text, False)
     if not shows_code:
         return
@@ -63,6 +63,11 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
             yield Decoded(plain, False)
     if rot47.may_be_rot47(text, set(pieces)) and rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:
         yield Decoded(rot47.turned(text), False)
+
+
+def is_address(text: str) -> bool:
+    """Whether blanks and fields may be written as in an address."""
+    return ("%20" in text and "=" in text) or pluses(text) >= _FEWEST_PLUSES
 
 
 def pluses(text: str) -> int:

@@ -13,6 +13,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Set
 from functools import cache, lru_cache, partial
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import reading
@@ -61,10 +62,10 @@ _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-_WORD, _PAIR = 12, 2
+SHORT_LINE, _PAIR = 12, 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
-# All of ASCII that is no letter, as a blank.
-_BLANKED = "".join(chr(code) if chr(code).isalpha() else " " for code in range(128))
+# All bytes that are no letter of ASCII, as a blank.
+_LETTERS_ALONE = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
 
 
 @lru_cache(maxsize=4096)
@@ -168,7 +169,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if doubts & TURNED:
         yield from ((view, True) for view in _turned(read.text, plain))
     yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
-    if doubts & WORDS and plain.count("\n") * _WORD > len(plain):
+    if doubts & WORDS and plain.count("\n") * SHORT_LINE > len(plain):
         yield plain.replace("\n", " "), in_words
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
@@ -181,8 +182,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
 
 def _turned(text: str, plain: str) -> Iterator[str]:
     """What was written with other letters of the alphabet, or from the end to the beginning."""
-    in_latin = plain.encode("ascii", "replace").decode().translate(_BLANKED).split()
-    turned = not turned_words().isdisjoint(in_latin)
+    turned = bool(turned_words_in(plain))
     words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
     if turned and len(words & _rotated()) >= _PAIR:
         yield codecs.encode(plain, "rot13")
@@ -226,11 +226,16 @@ def _reversed() -> frozenset[str]:
 
 
 def may_be_turned(words: Set[str]) -> bool:
-    """Whether a text may be turned, either way, in which these are all of `turned_words`."""
+    """Whether a text may be turned, either way, in which these are all of `turned_words_in`."""
     return max(len(words & _rotated()), len(words & _reversed())) >= _PAIR or any(ciphers_of(words))
 
 
+def turned_words_in(plain: str) -> set[str]:
+    """The words of a folded text by which it is seen to be turned, either way."""
+    found = _turned_words().intersection(plain.encode("utf-8", "replace").translate(_LETTERS_ALONE).split())
+    return set(map(bytes.decode, found))
+
+
 @cache
-def turned_words() -> frozenset[str]:
-    """The words by which a text is seen to be turned, either way."""
-    return _rotated() | _reversed() | ciphered().keys()
+def _turned_words() -> frozenset[bytes]:
+    return frozenset(map(str.encode, _rotated() | _reversed() | ciphered().keys()))

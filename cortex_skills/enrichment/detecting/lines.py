@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import html
 import re
-from functools import cache, cached_property, lru_cache
-from string import ascii_lowercase
+from functools import cached_property, lru_cache
 
 from cortex_skills.enrichment.detecting import reading, shapes
-from cortex_skills.enrichment.detecting.detect import is_hidden, may_be_turned, turned_words
+from cortex_skills.enrichment.detecting.detect import SHORT_LINE, is_hidden, may_be_turned, turned_words_in
 from cortex_skills.enrichment.detecting.escapes import escape
 from cortex_skills.enrichment.detecting.joined import Joined
 from cortex_skills.enrichment.detecting.locating import formed
@@ -33,8 +32,6 @@ TURN, CODE, FORM, TURNED, ESCAPED, MARKED, PLUSES = (place * _WIDTH for place in
 # What shows otherwise by itself than among other lines, or hides something.
 _ODD = re.compile("[\x00-\x08\x0e-\x1f\x7f\u0345\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _HIDING = re.compile(f"{_ODD.pattern}|[\ufe00-\ufe0f\U000e0000-\U000e01ef]")
-_LETTERS_ALONE = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
-_SHORT = 12
 
 
 @lru_cache(maxsize=1024)
@@ -109,8 +106,7 @@ class Seen:
             self._show(TURN, self._lines[number])
 
     def _look_at_words(self) -> None:
-        found = _turned().intersection(self._plain.encode().translate(_LETTERS_ALONE).split())
-        words = {word.decode() for word in found}
+        words = turned_words_in(self._plain)
         if may_be_turned(words):
             for line, plain in zip(self._lines, self._looks, strict=True):
                 turned = {word for word in words if word in plain}
@@ -151,9 +147,9 @@ def _has_short_lines(plain: str) -> bool:
     """Whether some neighbouring lines may be so short that they are read as one."""
     most = short = 0
     for length in map(len, plain.split("\n")):
-        short = max(short, 0) + _SHORT - 1 - length
+        short = max(short, 0) + SHORT_LINE - 1 - length
         most = max(most, short)
-    return most >= _SHORT
+    return most >= SHORT_LINE
 
 
 def _odd(text: str, rows: list[str]) -> set[str]:
@@ -173,8 +169,3 @@ def _folded(text: str, lines: list[str]) -> tuple[list[str], list[str]]:
         return found, found if plain is read else plain.split("\n")
     apart = list(map(reading.folded, lines))
     return [read for read, _ in apart], [plain for _, plain in apart]
-
-
-@cache
-def _turned() -> frozenset[bytes]:
-    return frozenset(map(str.encode, turned_words()))

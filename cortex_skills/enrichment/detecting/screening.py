@@ -18,10 +18,8 @@ from collections.abc import Collection, Iterable
 
 from cortex_skills.enrichment.detecting import lines, reading, shapes, signs
 from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
-from cortex_skills.enrichment.detecting.decoding import pluses
+from cortex_skills.enrichment.detecting.decoding import is_address
 from cortex_skills.enrichment.detecting.detect import detect, is_name, may_be_turned
-
-_FEW = 3  # so many `+` stand for blanks
 
 
 class Screen:
@@ -83,7 +81,7 @@ class Screen:
                 shown ^= shapes.TURNED
             doubts[text] |= shown & ~(shapes.CODE | shapes.SIGNS)
             if shown & (shapes.CODE | shapes.SIGNS):
-                if _is_address(text):
+                if is_address(text):
                     doubts[text] |= shown
                 else:
                     in_code.append((text, rows))
@@ -103,11 +101,6 @@ class Screen:
     def _may_be_turned(self, rows: list[str]) -> bool:
         """Whether there are enough of the words in some lines by which a text is seen to be turned."""
         return may_be_turned(set().union(*(self._seen.turned[row] for row in rows if row in self._seen.turned)))
-
-
-def _is_address(text: str) -> bool:
-    """Whether blanks and fields may be written as in an address."""
-    return pluses(text) >= _FEW or ("%20" in text and "=" in text)
 
 
 def _together(parts: list[tuple[str, list[str]]]) -> list[str]:
