@@ -39,8 +39,7 @@ static uint32_t long_words_of(Text plain) {
 // A loop for each that is counted, without branches: most lines show nothing, and cost only this.
 static Counts counted_in_ascii(Text plain) {
   uint32_t end = plain.size + BESIDE;
-  uint8_t *at = take(end + BESIDE);
-  __builtin_memset(at, 0, end + BESIDE);
+  uint8_t *at = zeroed(end + BESIDE);
   __builtin_memcpy(at + BESIDE, plain.at, plain.size);
   // Numbers of their own, so that the compiler may count many bytes at once.
   uint32_t blanks = 0, ends = 0, hyphens = 0, breaks = 0, likes = 0, doubles = 0, singles = 0;
