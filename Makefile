@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 READER := cortex_skills/enrichment/detecting/reader
 SOURCES := cortex_skills graph sandbox examples tests hatch_build.py
 
-.PHONY: help setup demo test lint bench bench-clean eval fuzz record wheel clean
+.PHONY: help setup demo test lint bench bench-clean eval fuzz literals record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ eval: setup
 ## make fuzz    hostile scripts, made up for ten minutes
 fuzz: setup
 	$(BIN)/python -m tests.hostile.fuzz --seconds 600
+
+## make literals   what a text must hold for a pattern of the enrichment cleaner to stand in it, worked out anew
+literals: setup
+	$(BIN)/python -m tests.enrichment.literals
 
 ## make record  the terminal session of docs/session.md, done and written down anew
 record: setup

@@ -9,18 +9,14 @@ Rules kept here:
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Callable, Iterator, Set
-from functools import cache, lru_cache, partial
-from string import ascii_lowercase
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import reading
-from cortex_skills.enrichment.detecting.ciphers import ciphered, ciphers_of
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold
-from cortex_skills.enrichment.detecting.lexicon import english
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
     BACKWARDS,
@@ -40,6 +36,7 @@ from cortex_skills.enrichment.detecting.shapes import (
     shown,
 )
 from cortex_skills.enrichment.detecting.signs import seen_in
+from cortex_skills.enrichment.detecting.turned import turned
 
 DEPTH = 3
 _MOST_DECODED = 24
@@ -62,10 +59,7 @@ _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
 _SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
-SHORT_LINE, _PAIR = 12, 2
-_NOT_LETTERS = re.compile(r"[\W\d_]+")
-# All bytes that are no letter of ASCII, as a blank.
-_LETTERS_ALONE = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
+_SHORT_LINE = 12
 
 
 @lru_cache(maxsize=4096)
@@ -167,9 +161,9 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
         yield plain, in_words
     yield from ((view, read.may_say(DIGITS)) for view in read.without(DIGITS))
     if doubts & TURNED:
-        yield from ((view, True) for view in _turned(read.text, plain))
+        yield from ((view, True) for view in turned(read.text, plain))
     yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
-    if doubts & WORDS and plain.count("\n") * SHORT_LINE > len(plain):
+    if doubts & WORDS and plain.count("\n") * _SHORT_LINE > len(plain):
         yield plain.replace("\n", " "), in_words
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
@@ -178,20 +172,6 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
         yield _BETWEEN_LETTERS.sub(r"\1", plain), True
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
     yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))
-
-
-def _turned(text: str, plain: str) -> Iterator[str]:
-    """What was written with other letters of the alphabet, or from the end to the beginning."""
-    turned = bool(turned_words_in(plain))
-    words = set(_NOT_LETTERS.split(plain)) if turned else frozenset()
-    if turned and len(words & _rotated()) >= _PAIR:
-        yield codecs.encode(plain, "rot13")
-    if turned:
-        yield from (turn(plain) for turn in ciphers_of(words))
-    if (turned and len(words & _reversed()) >= _PAIR) or "\u202e" in text:
-        backwards = plain[::-1]
-        yield backwards
-        yield " ".join(reversed(backwards.split()))
 
 
 def _squeezed(read: _Read) -> str | None:
@@ -210,32 +190,3 @@ def _squeezed(read: _Read) -> str | None:
     if kind is None and read.may_say(BROKEN):
         kind = reading.run_together(read.plain)
     return kind
-
-
-@cache
-def _rotated() -> frozenset[str]:
-    """The words that count, as rot13 writes them, but for those that are words then, too."""
-    words = english()
-    return frozenset(codecs.encode(word, "rot13") for word in words) - words
-
-
-@cache
-def _reversed() -> frozenset[str]:
-    words = english()
-    return frozenset(word[::-1] for word in words) - words
-
-
-def may_be_turned(words: Set[str]) -> bool:
-    """Whether a text may be turned, either way, in which these are all of `turned_words_in`."""
-    return max(len(words & _rotated()), len(words & _reversed())) >= _PAIR or any(ciphers_of(words))
-
-
-def turned_words_in(plain: str) -> set[str]:
-    """The words of a folded text by which it is seen to be turned, either way."""
-    found = _turned_words().intersection(plain.encode("utf-8", "replace").translate(_LETTERS_ALONE).split())
-    return set(map(bytes.decode, found))
-
-
-@cache
-def _turned_words() -> frozenset[bytes]:
-    return frozenset(map(str.encode, _rotated() | _reversed() | ciphered().keys()))

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import html
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 
-from cortex_skills.enrichment.detecting import reading, shapes
-from cortex_skills.enrichment.detecting.detect import SHORT_LINE, is_hidden, may_be_turned, turned_words_in
+from cortex_skills.enrichment.detecting import reading, shapes, turned
+from cortex_skills.enrichment.detecting.detect import is_hidden
 from cortex_skills.enrichment.detecting.escapes import escape
 from cortex_skills.enrichment.detecting.joined import Joined
 from cortex_skills.enrichment.detecting.locating import formed
@@ -81,7 +82,6 @@ class Seen:
         self._read, self._looks = _folded(self._raw.text, self._lines)
         self._plain = self._ordered(self._looks)
         self._look_at_turns()
-        self._look_at_words()
         self._look_at_codes()
         self.signs = self._look_at_form()
 
@@ -105,15 +105,6 @@ class Seen:
         for number in self._raw.found(shapes.speaker()):
             self._show(TURN, self._lines[number])
 
-    def _look_at_words(self) -> None:
-        words = turned_words_in(self._plain)
-        if may_be_turned(words):
-            for line, plain in zip(self._lines, self._looks, strict=True):
-                turned = {word for word in words if word in plain}
-                if turned:
-                    self._show(TURNED, line)
-                    self.turned[line] = turned
-
     def _look_at_codes(self) -> None:
         text = self._raw.text
         run = self._raw if len(self.rows) == len(self._lines) else Joined(self.rows)
@@ -135,21 +126,23 @@ class Seen:
                 self._show(ESCAPED, self.rows[number])
 
     def _look_at_form(self) -> int:
-        """Note the lines that may be an instruction by their form; what lesser signs there are."""
-        views = [self._plain] if self._looks == self._read else [self._ordered(self._read), self._plain]
-        numbers, held = formed(views, _has_short_lines(self._plain))
-        for number in numbers:
+        """Note the lines that may be an instruction by their form, or turned; what lesser signs there are."""
+        views = [self._plain] if self._looks == self._read else [self._plain, self._ordered(self._read)]
+        plain, *_ = found = list(map(formed, views))
+        for number in {number for view in found for number in view.lines}:
             self._show(FORM, self._owners[number])
-        return held
+        if plain.turned >= turned.FEWEST:
+            self._look_at_words()
+        return reduce(or_, (view.signs for view in found))
 
-
-def _has_short_lines(plain: str) -> bool:
-    """Whether some neighbouring lines may be so short that they are read as one."""
-    most = short = 0
-    for length in map(len, plain.split("\n")):
-        short = max(short, 0) + SHORT_LINE - 1 - length
-        most = max(most, short)
-    return most >= SHORT_LINE
+    def _look_at_words(self) -> None:
+        words = turned.turned_words_in(self._plain)
+        if turned.may_be_turned(words):
+            for line, plain in zip(self._lines, self._looks, strict=True):
+                found = {word for word in words if word in plain}
+                if found:
+                    self._show(TURNED, line)
+                    self.turned[line] = found
 
 
 def _odd(text: str, rows: list[str]) -> set[str]:

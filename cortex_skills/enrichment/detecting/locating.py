@@ -4,29 +4,76 @@ Rules kept here:
 - pure and linear; a line is told when a pattern may hold in it, or in it and its neighbours, whichever of them are left
   out.
 
-    >>> formed(["the bridge is long.\n<|im_start|>system\nit is red."])[0]
+    >>> formed("the bridge is long.\n<|im_start|>system\nit is red.").lines
     {1}
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from cortex_skills.enrichment.detecting import signs
+from cortex_skills.enrichment.detecting import patterns, reading
 from cortex_skills.enrichment.detecting.joined import Joined
+from cortex_skills.enrichment.detecting.rule import SIGNS
+
+# Of so many lines each is looked at; of more, the whole text.
+_FEW = 8
 
 
-def formed(views: Sequence[str], over_lines: bool = False) -> tuple[set[int], int]:
-    """The numbers of the lines that may be an instruction by their form, and the lesser signs that any may hold.
+class Formed(NamedTuple):
+    """What a text may be by its form.
 
-    Args:
-        views: folded texts with the same number of lines.
-        over_lines: whether lines may be read as if they were one, too.
+    Attributes:
+        lines: the numbers of the lines that may be an instruction.
+        signs: the lesser signs that any line may hold, a bit each.
+        turned: at most so many words by which a text is seen to be turned.
 
     """
-    orders = [*views, *(view.replace("\n", " ") for view in views if over_lines)]
-    patterns, held = signs.anywhere(orders)
-    if not patterns:
-        return set(), held
-    joined = [Joined(view.split("\n"), char) for view in views for char in (" \n" if over_lines else "\n")]
-    return {number for lines in joined for pattern in patterns for number in lines.found(pattern)}, held
+
+    lines: set[int]
+    signs: int
+    turned: int
+
+
+NOTHING = Formed(set(), 0, 0)
+
+
+def formed(text: str) -> Formed:
+    """What a folded text, or some of its lines, may be by its form."""
+    forms = reading.forms(text)
+    rows, names = _Rows(text, forms.are_short), patterns.names()
+    lines, signs = set[int](), 0
+    for number, places in forms.places.items():
+        pattern = patterns.anywhere(number)
+        sign = SIGNS.get(names[number], 0)
+        if not sign:
+            lines.update(rows.found(pattern, places))
+        elif not signs & sign and rows.hold(pattern, places):
+            signs |= sign
+    return Formed(lines, signs, forms.turned)
+
+
+class _Rows:
+    """The lines of a text, and as one text."""
+
+    def __init__(self, text: str, are_short: bool) -> None:
+        self._lines = text.split("\n")
+        self._are_short = are_short
+
+    @cached_property
+    def _orders(self) -> list[Joined]:
+        """As they may be read one after the other."""
+        return [Joined(self._lines, char) for char in ("\n " if self._are_short else "\n")]
+
+    def found(self, pattern: Any, places: list[int] | None) -> set[int]:
+        """The numbers of the lines that matches of a pattern touch, which is looked for in some, or over all."""
+        if places is None or len(places) > _FEW:
+            return {number for joined in self._orders for number in joined.found(pattern)}
+        return {number for number in places if pattern.search(self._lines[number])}
+
+    def hold(self, pattern: Any, places: list[int] | None) -> bool:
+        """Whether there is a match of a pattern, which is looked for in the same."""
+        if places is None or len(places) > _FEW:
+            return any(pattern.search(joined.encoded) for joined in self._orders)
+        return any(pattern.search(self._lines[number]) for number in places)

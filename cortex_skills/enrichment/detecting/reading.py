@@ -21,10 +21,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cortex_skills.enrichment.detecting import tables
+from cortex_skills.enrichment.detecting import literals, patterns, tables
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import SIGNS, Rule
 from cortex_skills.enrichment.detecting.shapes import CAMEL
+from cortex_skills.enrichment.detecting.turned import turned_words
 
 if TYPE_CHECKING:
     from cortex_sandbox.pure import PureInstance, PureModule
@@ -44,6 +45,7 @@ _HEAD = "<5I4xQ"
 _SEED = secrets.randbits(64)
 _NUMBER = struct.Struct("<I")
 _FOUR = struct.Struct("<4I")
+_PLACE, _OVER_LINES = struct.Struct("<Ii"), -2
 
 
 class View(NamedTuple):
@@ -74,6 +76,21 @@ class Looks(NamedTuple):
     views: list[View]
 
 
+class Forms(NamedTuple):
+    """What may stand in a text by its form.
+
+    Attributes:
+        are_short: whether some neighbouring lines may be so short that they are read as one.
+        turned: at most so many words by which a text is seen to be turned.
+        places: the number of a pattern → those of the lines in which it may stand; None where it may cross them.
+
+    """
+
+    are_short: bool
+    turned: int
+    places: dict[int, list[int] | None]
+
+
 def judge(folded: str, signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
     """The kind of instruction that a folded text gives by its words; None when it gives none.
 
@@ -99,6 +116,21 @@ def long_words(plain: str) -> str | None:
     """The kind of the first instruction that a text gives in words that are written as one."""
     rule = _rule("judge_long_words", plain)
     return None if rule is None else rule.kind
+
+
+def forms(text: str) -> Forms:
+    """Which patterns may stand where in a folded text."""
+    encoded = _encoded(text)
+    with _module().ready() as reader:
+        reader.give(encoded)
+        at = reader.call("forms", len(encoded))
+        are_short, turned, count, _ = _FOUR.unpack(reader.read(at, _FOUR.size))
+        told = reader.read(at + _FOUR.size, count * _PLACE.size)
+    lines: dict[int, list[int]] = {}
+    for pattern, line in _PLACE.iter_unpack(told):
+        lines.setdefault(pattern, []).append(line)
+    places = {pattern: None if _OVER_LINES in some else some for pattern, some in lines.items()}
+    return Forms(bool(are_short), turned, places)
 
 
 def meaning(folded: str) -> int:
@@ -213,6 +245,11 @@ def _prepare(reader: PureInstance) -> None:
     singles = tables.singles().encode()
     reader.give(singles)
     reader.call("learn_single", len(singles))
+    reader.give(literals.told(patterns.without_anchors()))
+    reader.call("learn_forms")
+    turned = "\n".join(turned_words()).encode()
+    reader.give(turned)
+    reader.call("learn_turned", len(turned), turned.count(b"\n") + 1)
     _TOLD.clear()
     _tell_characters(reader, _COMMON)
 

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from cortex_skills.enrichment.detecting import lines, reading, shapes, signs
+from cortex_skills.enrichment.detecting import lines, locating, reading, shapes
 from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
 from cortex_skills.enrichment.detecting.decoding import is_address
-from cortex_skills.enrichment.detecting.detect import detect, is_name, may_be_turned
+from cortex_skills.enrichment.detecting.detect import detect, is_name
+from cortex_skills.enrichment.detecting.turned import may_be_turned
 
 
 class Screen:
@@ -54,13 +55,14 @@ class Screen:
 
     def _look_at_new(self, parts: list[str]) -> None:
         found = reading.looks(parts, self._seen.signs)
-        patterns, held = signs.anywhere(["\n".join(view.text for view in found.views)]) if found.views else ([], 0)
-        if held & ~self._seen.signs:
+        formed = locating.formed("\n".join(view.text for view in found.views)) if found.views else locating.NOTHING
+        if formed.signs & ~self._seen.signs:
             # What looks like a sign without a disguise counts as one.
-            found = reading.looks(parts, self._seen.signs | held)
+            found = reading.looks(parts, self._seen.signs | formed.signs)
         doubts = dict(zip(parts, found.says, strict=True))
-        for view in found.views if patterns else ():
-            if any(pattern.search(view.text) for pattern in patterns):
+        if formed.lines:
+            owners = [view for view in found.views for _ in range(view.text.count("\n") + 1)]
+            for view in {owners[number] for number in formed.lines}:
                 doubts[parts[view.number]] |= view.disguise
         if self._marked:
             self._add_marked(doubts)

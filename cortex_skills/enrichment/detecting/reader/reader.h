@@ -119,14 +119,18 @@ static inline uint32_t char_before(Text text, uint32_t *place) {
 
 // Takes what stands before the next sign of a kind, or before the end; the sign goes with it.
 static inline Text taken_until(uint8_t sign, Text *left) {
-  Text found = {left->at, 0};
-  while (found.size < left->size && found.at[found.size] != sign) found.size++;
-  uint32_t behind = found.size < left->size ? found.size + 1 : found.size;
-  *left = (Text){left->at + behind, left->size - behind};
-  return found;
+  const uint8_t *at = left->at;
+  uint32_t size = 0, most = left->size;
+  while (size < most && at[size] != sign) size++;
+  uint32_t behind = size < most ? size + 1 : size;
+  *left = (Text){at + behind, most - behind};
+  return (Text){at, size};
 }
 
 bool is_ascii(Text text);
+
+// Lines of fewer characters may be one text that was broken up.
+enum { SHORT_LINE = 12 };
 
 // A text in plain lower-case letters; false when the host must fold it, because letters may become one.
 bool fold(Text raw, Text *folded);

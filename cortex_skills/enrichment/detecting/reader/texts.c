@@ -18,7 +18,7 @@ typedef struct {
   Text text;
 } View;
 
-enum { SHORT_LINES = 12, MOST_VIEWS = 6 };
+enum { MOST_VIEWS = 6 };
 static const uint32_t NOT_FOLDED = UINT32_MAX;
 
 static View *views;
@@ -54,7 +54,7 @@ static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain, uint32_t 
 }
 
 // Whether lines are so short that they are read as one, too.
-static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINES > counts->chars; }
+static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINE > counts->chars; }
 
 // Whether the words of a text say an instruction when its lines are read as one.
 static bool says_as_one_line(Text plain, uint32_t signs) {

@@ -1,0 +1,209 @@
+// Which patterns of the host may stand in a text: those of which it holds what any match of them holds.
+//
+// Rules kept here:
+// - a pattern is some alternatives, each with sets of literals: any match holds a literal of each; RE2 decides;
+// - an alternative that does not cross lines is told of each line that has all of it, any other of the text;
+// - a literal is looked for by four of its bytes, or all when it has fewer; a line end in a text is a blank in it;
+// - where lines are so short that they may be read as one, all alternatives may cross them.
+#include "forms.h"
+
+enum { WINDOW = 4, MOST_SETS = 3, SETS = 1024, MAYBE_BITS = 1 << 15, NO_LINE = -1 };
+
+// A literal, as the host tells of it: the bytes by which it is looked for, how many others with the same follow it,
+// where they begin in it, and which set it is of; its letters stand behind it.
+typedef struct {
+  uint32_t window, window_size, followers, size, offset, set;
+} Literal;
+
+typedef struct {
+  uint32_t pattern, crosses, sets[MOST_SETS];
+} Alternative;
+
+typedef struct {
+  uint32_t literals, sets, alternatives, patterns;
+} Told;
+
+// The sets of which a text, or a line, holds a literal.
+typedef struct {
+  uint64_t bits[SETS / 64];
+} Met;
+
+static const Alternative *alternatives;
+static uint32_t alternative_count, pattern_count;
+// By set: where the alternatives begin that have it first.
+static uint32_t *first_with;
+// Literals by their windows, in a table of a power of two of places, half of them empty.
+static const Literal **places;
+static uint32_t last_place;
+// By byte: the sizes of the windows that begin so, a bit each. By hash: whether there may be such a window.
+static uint8_t sizes_at[256];
+static uint64_t maybe[MAYBE_BITS / 64];
+
+// The text that is looked at, with a blank for each line end.
+static Text text;
+static Met in_text, in_line;
+static uint32_t line_start, line_end;
+// The sets that the line has met, and how many those are.
+static uint32_t fresh[SETS], fresh_count;
+// By pattern: the last line that it was told of.
+static int32_t *told_of;
+
+static const uint8_t *letters_of(const Literal *literal) { return (const uint8_t *)(literal + 1); }
+
+static const Literal *behind(const Literal *literal) {
+  return (const Literal *)(letters_of(literal) + (literal->size + 3) / 4 * 4);
+}
+
+static uint32_t hash_of_window(uint32_t window, uint32_t size) {
+  uint32_t hash = (window + size) * 0x9e3779b1u;
+  return hash ^ hash >> 15;
+}
+
+static void enter(const Literal *literal) {
+  uint32_t hash = hash_of_window(literal->window, literal->window_size), place = hash & last_place;
+  while (places[place]) place = (place + 1) & last_place;
+  places[place] = literal;
+  maybe[hash % MAYBE_BITS / 64] |= 1ull << hash % 64;
+  sizes_at[literal->window & 0xff] |= 1u << literal->window_size;
+}
+
+EXPORT("learn_forms") int32_t learn_forms(void) {
+  const Told *told = given();
+  alternatives = (const Alternative *)(told + 1);
+  alternative_count = told->alternatives;
+  pattern_count = told->patterns;
+  if (told->sets > SETS) __builtin_trap();
+  const Literal *literal = (const Literal *)(alternatives + alternative_count);
+  last_place = places_for(told->literals) - 1;
+  places = zeroed((last_place + 1) * sizeof *places);
+  for (uint32_t left = told->literals, others = 0; left; left--, literal = behind(literal)) {
+    if (!others) enter(literal);
+    others = literal->followers;
+  }
+  first_with = take((told->sets + 1) * sizeof *first_with);
+  for (uint32_t set = 0, each = 0; set <= told->sets; set++) {
+    while (each < alternative_count && alternatives[each].sets[0] < set) each++;
+    first_with[set] = each;
+  }
+  keep();
+  return 0;
+}
+
+static bool has(const Met *met, uint32_t set) { return met->bits[set / 64] >> set % 64 & 1; }
+
+static void note(uint32_t set, bool is_in_line) {
+  in_text.bits[set / 64] |= 1ull << set % 64;
+  if (!is_in_line || has(&in_line, set)) return;
+  in_line.bits[set / 64] |= 1ull << set % 64;
+  fresh[fresh_count++] = set;
+}
+
+static bool may_begin(uint32_t window, uint32_t size) {
+  uint32_t hash = hash_of_window(window, size);
+  return maybe[hash % MAYBE_BITS / 64] >> hash % 64 & 1;
+}
+
+// Notes the literals that stand in the text with their windows at a place.
+static void look_for(uint32_t window, uint32_t size, uint32_t at) {
+  uint32_t place = hash_of_window(window, size) & last_place;
+  for (; places[place]; place = (place + 1) & last_place) {
+    const Literal *literal = places[place];
+    if (literal->window != window || literal->window_size != size) continue;
+    for (uint32_t others = 1; others; literal = behind(literal)) {
+      others = literal->followers;
+      if (at < literal->offset || text.size - (at - literal->offset) < literal->size) continue;
+      uint32_t start = at - literal->offset, end = start + literal->size;
+      if (same((Text){text.at + start, literal->size}, (Text){letters_of(literal), literal->size}))
+        note(literal->set, start >= line_start && end <= line_end);
+    }
+    return;
+  }
+}
+
+static void look_at_line(void) {
+  for (uint32_t at = line_start; at < line_end; at++) {
+    uint32_t sizes = sizes_at[text.at[at]], bytes;
+    __builtin_memcpy(&bytes, text.at + at, sizeof bytes); // there is room behind the text
+    if (sizes & 1 << WINDOW && may_begin(bytes, WINDOW)) look_for(bytes, WINDOW, at);
+    for (uint32_t size = 1; sizes & (1 << WINDOW) - 1 && size < WINDOW; size++) {
+      uint32_t some = bytes & (1u << 8 * size) - 1;
+      if (sizes >> size & 1 && may_begin(some, size)) look_for(some, size, at);
+    }
+  }
+}
+
+static bool stands(const Alternative *alternative, const Met *met) {
+  for (uint32_t place = 0; place < MOST_SETS; place++)
+    if (!has(met, alternative->sets[place])) return false;
+  return true;
+}
+
+// Writes that a pattern may stand in a line; how many were written.
+static uint32_t tell(uint32_t pattern, int32_t line) {
+  if (told_of[pattern] == line) return 0;
+  told_of[pattern] = line;
+  *(Place *)take(sizeof(Place)) = (Place){pattern, line};
+  return 1;
+}
+
+static uint32_t tell_of_line(int32_t line) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < fresh_count; place++) {
+    uint32_t set = fresh[place];
+    for (uint32_t each = first_with[set]; each < first_with[set + 1]; each++)
+      if (!alternatives[each].crosses && stands(&alternatives[each], &in_line))
+        count += tell(alternatives[each].pattern, line);
+  }
+  for (; fresh_count; fresh_count--) in_line.bits[fresh[fresh_count - 1] / 64] = 0;
+  return count;
+}
+
+static uint32_t tell_of_text(bool is_short) {
+  uint32_t count = 0;
+  for (uint32_t each = 0; each < alternative_count; each++)
+    if ((alternatives[each].crosses || is_short) && stands(&alternatives[each], &in_text))
+      count += tell(alternatives[each].pattern, OVER_LINES);
+  return count;
+}
+
+static void begin(Text plain) {
+  uint8_t *copy = take(plain.size + WINDOW);
+  for (uint32_t place = 0; place < plain.size; place++) copy[place] = plain.at[place] == '\n' ? ' ' : plain.at[place];
+  text = (Text){copy, plain.size};
+  told_of = take(pattern_count * sizeof *told_of);
+  for (uint32_t pattern = 0; pattern < pattern_count; pattern++) told_of[pattern] = NO_LINE;
+  in_text = (Met){0};
+}
+
+// How short lines are that may be read as one: of some that follow each other, by how much they fall short together.
+typedef struct {
+  int64_t now, most;
+} Short;
+
+static void add_line(Short *lines, Text line) {
+  uint32_t chars = 0;
+  for (uint32_t place = 0; place < line.size; place++) chars += (line.at[place] & 0xc0) != 0x80;
+  lines->now = (lines->now > 0 ? lines->now : 0) + SHORT_LINE - 1 - (int64_t)chars;
+  if (lines->now > lines->most) lines->most = lines->now;
+}
+
+EXPORT("forms") int32_t forms(uint32_t size) {
+  Text left = {given(), size}, plain = left;
+  begin(plain);
+  Forms *found = take(sizeof *found);
+  *found = (Forms){0};
+  Short lines = {0, 0};
+  for (int32_t number = 0, is_last = false; !is_last; number++) {
+    Text line = taken_until('\n', &left);
+    line_start = line.at - plain.at;
+    line_end = line_start + line.size;
+    is_last = line_end == plain.size;
+    add_line(&lines, line);
+    look_at_line();
+    found->count += tell_of_line(number);
+  }
+  found->are_short = lines.most >= SHORT_LINE;
+  found->count += tell_of_text(found->are_short);
+  found->turned = turned_in(plain);
+  return (int32_t)found;
+}

@@ -1,0 +1,132 @@
+"""Where the reader says that no pattern can stand, RE2 finds none."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex_skills.enrichment.detecting import literals, locating, patterns, reading, signs, turned
+from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from cortex_skills.enrichment.detecting.rule import SIGNS
+from tests.enrichment import literals as made
+from tests.enrichment.texts import ALL, DEV, texts
+
+NUMBERS = range(len(patterns.names()))
+FACTS = st.sampled_from(["", "a", "the bridge is long.", "is it: so?", "user", "it says [", "{", "call the ", "_"])
+
+
+@cache
+def matches(number: int) -> Any:
+    """Texts that a pattern matches, as Python reads it."""
+    return st.from_regex(re.compile(patterns.without_anchors()[number]), fullmatch=True)
+
+
+def stand(text: str) -> set[int]:
+    """Those of all patterns that stand in a text, each looked for by itself."""
+    return {number for number in NUMBERS if patterns.anywhere(number).search(text)}
+
+
+def assert_told_of(text: str) -> None:
+    forms = reading.forms(text)
+    assert stand(text) <= forms.places.keys()
+    for number, line in enumerate(text.split("\n")):
+        for pattern in stand(line):
+            places = forms.places[pattern]
+            assert places is None or number in places
+    if forms.are_short:
+        assert stand(text.replace("\n", " ")) <= forms.places.keys()
+
+
+def test_the_literals_are_those_of_the_patterns() -> None:
+    assert literals.FILE.read_text(encoding="utf-8") == made.text(), "make literals"
+
+
+def test_literals_of_other_patterns_are_not_used() -> None:
+    with pytest.raises(RuntimeError, match="make literals"):
+        literals.told([*patterns.without_anchors()[1:], "another"])
+
+
+@given(st.data(), st.sampled_from(NUMBERS), st.lists(FACTS, max_size=3), st.sampled_from(["\n", " ", "x"]))
+@settings(max_examples=600, deadline=None)
+def test_what_a_pattern_matches_is_told(data: st.DataObject, number: int, facts: list[str], between: str) -> None:
+    text = fold(between.join([*facts, data.draw(matches(number)), *facts]))
+    assert_told_of(text)
+
+
+@given(texts(), st.sampled_from(["\n", " ", ""]))
+@settings(max_examples=300, deadline=None)
+def test_what_stands_in_a_text_is_told_in_whichever_lines_it_is_written(text: str, between: str) -> None:
+    plain = look_alike(fold(text))
+    assert_told_of(plain.replace(" ", between))
+    assert_told_of("\n".join([plain] * 3))
+
+
+def test_every_text_of_the_evaluation_is_told_of() -> None:
+    # Which ones are not, and never what they say: half of them nobody may read.
+    wrong = [row["id"] for row in ALL if not stand(view := fold(row["text"])) <= reading.forms(view).places.keys()]
+    assert wrong == []
+
+
+@given(st.lists(st.sampled_from(DEV), min_size=1, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> None:
+    text = fold("\n\n".join(some))
+    names = patterns.names()
+    formed = locating.formed(text)
+    for number, line in enumerate(text.split("\n")):
+        found = {names[pattern] for pattern in stand(line)}
+        assert number in formed.lines or found <= SIGNS.keys()
+        assert sum(SIGNS[name] for name in found & SIGNS.keys()) & ~formed.signs == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<|im_start|>", "fake_turn"),
+        ("x\n\nhuman: hello", "fake_turn"),
+        ("system: y\n user: x", "fake_turn"),
+        ("javascript:alert(", "exfiltration"),
+        ("curl x |\nsh", "command"),
+        ("the bridge is long.", None),
+        ("", None),
+    ],
+)
+def test_a_form_is_of_its_kind(text: str, kind: str | None) -> None:
+    assert signs.seen_in(text)[0] == kind
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["\n", "_\n", "user: x\n", "<|", "a", "http://", "\U0001f600", "é\n", "call ", "role: user content\n", "(("],
+)
+@pytest.mark.parametrize("times", [1, 7, 60_000])
+def test_many_of_a_kind_are_told_as_one_is(unit: str, times: int) -> None:
+    forms = reading.forms(unit * times)
+    assert stand(unit) <= forms.places.keys()
+    for places in forms.places.values():
+        assert places is None or (places == sorted(set(places)) and places[-1] <= unit.count("\n") * times)
+    assert reading.forms("the bridge").places == {}
+
+
+@given(st.binary(max_size=64).map(lambda data: data.decode("utf-8", "surrogateescape")))
+def test_no_bytes_stop_the_reader(text: str) -> None:
+    assert reading.forms(text).turned >= 0
+
+
+@given(st.lists(st.sampled_from(sorted(turned.turned_words())) | st.from_regex("[a-zé1]{1,9}", fullmatch=True)))
+def test_no_fewer_words_are_told_to_be_turned_than_are(words: list[str]) -> None:
+    text = " ".join(words)
+    found = reading.forms(text).turned
+    assert found >= len(turned.turned_words_in(text))
+    assert found <= len(re.findall("[a-z]+", text))
+
+
+def test_the_package_holds_the_literals() -> None:
+    assert Path(literals.__file__).parent / "literals.json" == literals.FILE
+    assert literals.FILE.is_file()
