@@ -7,7 +7,7 @@
 // - where lines are so short that they may be read as one, all alternatives may cross them.
 #include "forms.h"
 
-enum { WINDOW = 4, MOST_SETS = 3, SETS = 1024, MAYBE_BITS = 1 << 15, NO_LINE = -1 };
+enum { WINDOW = 4, MOST_SETS = 3, SETS = 1024, MAYBE_BITS = 1 << 15, PAIRS = 1 << 16, NO_LINE = -1 };
 
 // A literal, as the host tells of it: the bytes by which it is looked for, how many others with the same follow it,
 // where they begin in it, and which set it is of; its letters stand behind it.
@@ -23,11 +23,6 @@ typedef struct {
   uint32_t literals, sets, alternatives, patterns;
 } Told;
 
-// The sets of which a text, or a line, holds a literal.
-typedef struct {
-  uint64_t bits[SETS / 64];
-} Met;
-
 static const Alternative *alternatives;
 static uint32_t alternative_count, pattern_count;
 // By set: where the alternatives begin that have it first.
@@ -35,13 +30,13 @@ static uint32_t *first_with;
 // Literals by their windows, in a table of a power of two of places, half of them empty.
 static const Literal **places;
 static uint32_t last_place;
-// By byte: the sizes of the windows that begin so, a bit each. By hash: whether there may be such a window.
-static uint8_t sizes_at[256];
-static uint64_t maybe[MAYBE_BITS / 64];
+// Whether windows begin so, a bit each: whole ones by their hash, shorter ones by two bytes, or the one that they have.
+static uint64_t whole[MAYBE_BITS / 64], shorter[PAIRS / 64];
 
 // The text that is looked at, with a blank for each line end.
 static Text text;
-static Met in_text, in_line;
+// The sets of which the text, or the line, holds a literal.
+static uint64_t in_text[SETS / 64], in_line[SETS / 64];
 static uint32_t line_start, line_end;
 // The sets that the line has met, and how many those are.
 static uint32_t fresh[SETS], fresh_count;
@@ -59,12 +54,18 @@ static uint32_t hash_of_window(uint32_t window, uint32_t size) {
   return hash ^ hash >> 15;
 }
 
+static void set(uint64_t *bits, uint32_t bit) { bits[bit / 64] |= 1ull << bit % 64; }
+
+static bool is_set(const uint64_t *bits, uint32_t bit) { return bits[bit / 64] >> bit % 64 & 1; }
+
 static void enter(const Literal *literal) {
   uint32_t hash = hash_of_window(literal->window, literal->window_size), place = hash & last_place;
   while (places[place]) place = (place + 1) & last_place;
   places[place] = literal;
-  maybe[hash % MAYBE_BITS / 64] |= 1ull << hash % 64;
-  sizes_at[literal->window & 0xff] |= 1u << literal->window_size;
+  if (literal->window_size == WINDOW) set(whole, hash % MAYBE_BITS);
+  else if (literal->window_size > 1) set(shorter, literal->window & 0xffff);
+  else
+    for (uint32_t next = 0; next < 256; next++) set(shorter, literal->window | next << 8);
 }
 
 EXPORT("learn_forms") int32_t learn_forms(void) {
@@ -89,18 +90,11 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
   return 0;
 }
 
-static bool has(const Met *met, uint32_t set) { return met->bits[set / 64] >> set % 64 & 1; }
-
-static void note(uint32_t set, bool is_in_line) {
-  in_text.bits[set / 64] |= 1ull << set % 64;
-  if (!is_in_line || has(&in_line, set)) return;
-  in_line.bits[set / 64] |= 1ull << set % 64;
-  fresh[fresh_count++] = set;
-}
-
-static bool may_begin(uint32_t window, uint32_t size) {
-  uint32_t hash = hash_of_window(window, size);
-  return maybe[hash % MAYBE_BITS / 64] >> hash % 64 & 1;
+static void note(uint32_t number, bool is_in_line) {
+  set(in_text, number);
+  if (!is_in_line || is_set(in_line, number)) return;
+  set(in_line, number);
+  fresh[fresh_count++] = number;
 }
 
 // Notes the literals that stand in the text with their windows at a place.
@@ -122,19 +116,17 @@ static void look_for(uint32_t window, uint32_t size, uint32_t at) {
 
 static void look_at_line(void) {
   for (uint32_t at = line_start; at < line_end; at++) {
-    uint32_t sizes = sizes_at[text.at[at]], bytes;
+    uint32_t bytes;
     __builtin_memcpy(&bytes, text.at + at, sizeof bytes); // there is room behind the text
-    if (sizes & 1 << WINDOW && may_begin(bytes, WINDOW)) look_for(bytes, WINDOW, at);
-    for (uint32_t size = 1; sizes & (1 << WINDOW) - 1 && size < WINDOW; size++) {
-      uint32_t some = bytes & (1u << 8 * size) - 1;
-      if (sizes >> size & 1 && may_begin(some, size)) look_for(some, size, at);
-    }
+    if (is_set(whole, hash_of_window(bytes, WINDOW) % MAYBE_BITS)) look_for(bytes, WINDOW, at);
+    if (is_set(shorter, bytes & 0xffff))
+      for (uint32_t size = 1; size < WINDOW; size++) look_for(bytes & (1u << 8 * size) - 1, size, at);
   }
 }
 
-static bool stands(const Alternative *alternative, const Met *met) {
+static bool stands(const Alternative *alternative, const uint64_t *met) {
   for (uint32_t place = 0; place < MOST_SETS; place++)
-    if (!has(met, alternative->sets[place])) return false;
+    if (!is_set(met, alternative->sets[place])) return false;
   return true;
 }
 
@@ -151,17 +143,17 @@ static uint32_t tell_of_line(int32_t line) {
   for (uint32_t place = 0; place < fresh_count; place++) {
     uint32_t set = fresh[place];
     for (uint32_t each = first_with[set]; each < first_with[set + 1]; each++)
-      if (!alternatives[each].crosses && stands(&alternatives[each], &in_line))
+      if (!alternatives[each].crosses && stands(&alternatives[each], in_line))
         count += tell(alternatives[each].pattern, line);
   }
-  for (; fresh_count; fresh_count--) in_line.bits[fresh[fresh_count - 1] / 64] = 0;
+  for (; fresh_count; fresh_count--) in_line[fresh[fresh_count - 1] / 64] = 0;
   return count;
 }
 
 static uint32_t tell_of_text(bool is_short) {
   uint32_t count = 0;
   for (uint32_t each = 0; each < alternative_count; each++)
-    if ((alternatives[each].crosses || is_short) && stands(&alternatives[each], &in_text))
+    if ((alternatives[each].crosses || is_short) && stands(&alternatives[each], in_text))
       count += tell(alternatives[each].pattern, OVER_LINES);
   return count;
 }
@@ -172,7 +164,7 @@ static void begin(Text plain) {
   text = (Text){copy, plain.size};
   told_of = take(pattern_count * sizeof *told_of);
   for (uint32_t pattern = 0; pattern < pattern_count; pattern++) told_of[pattern] = NO_LINE;
-  in_text = (Met){0};
+  __builtin_memset(in_text, 0, sizeof in_text);
 }
 
 // How short lines are that may be read as one: of some that follow each other, by how much they fall short together.
