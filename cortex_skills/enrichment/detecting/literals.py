@@ -36,7 +36,9 @@ def told(patterns: Sequence[str]) -> bytes:
         raise RuntimeError(f"{FILE.name} is of other patterns than patterns.txt: make literals")
     literals = sorted(_literals(known["literals"], known["sets"]))
     alternatives = sorted(known["alternatives"], key=lambda alternative: alternative[2][0])
-    head = struct.pack("<4I", len(literals), len(known["sets"]), len(alternatives), len(patterns))
+    windows = {literal.window for literal in literals}
+    counts = map(len, (literals, windows, known["sets"], alternatives, patterns))
+    head = struct.pack("<5I4x", *counts)
     return b"".join((head, *(_alternative(*each) for each in alternatives), *_entries(literals)))
 
 

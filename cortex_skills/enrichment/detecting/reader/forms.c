@@ -7,7 +7,7 @@
 // - where lines are so short that they may be read as one, all alternatives may cross them.
 #include "forms.h"
 
-enum { WINDOW = 4, MOST_SETS = 3, SETS = 1024, MAYBE_BITS = 1 << 15, PAIRS = 1 << 16, NO_LINE = -1 };
+enum { WINDOW = 4, MOST_SETS = 3, SETS = 1024, HASHES = 1 << 15, PAIRS = 1 << 16, NO_LINE = -1 };
 
 // A literal, as the host tells of it: the bytes by which it is looked for, how many others with the same follow it,
 // where they begin in it, and which set it is of; its letters stand behind it.
@@ -20,18 +20,21 @@ typedef struct {
 } Alternative;
 
 typedef struct {
-  uint32_t literals, sets, alternatives, patterns;
+  uint32_t literals, windows, sets, alternatives, patterns, unused;
 } Told;
 
 static const Alternative *alternatives;
 static uint32_t alternative_count, pattern_count;
 // By set: where the alternatives begin that have it first.
 static uint32_t *first_with;
-// Literals by their windows, in a table of a power of two of places, half of them empty.
-static const Literal **places;
+// Windows, and the first literal of each, in a table of a power of two of places, half of them empty.
+static struct {
+  uint32_t window;
+  const Literal *first;
+} *places;
 static uint32_t last_place;
 // Whether windows begin so, a bit each: whole ones by their hash, shorter ones by two bytes, or the one that they have.
-static uint64_t whole[MAYBE_BITS / 64], shorter[PAIRS / 64];
+static uint64_t whole[HASHES / 64], shorter[PAIRS / 64];
 
 // The text that is looked at, with a blank for each line end.
 static Text text;
@@ -60,9 +63,10 @@ static bool is_set(const uint64_t *bits, uint32_t bit) { return bits[bit / 64] >
 
 static void enter(const Literal *literal) {
   uint32_t hash = hash_of_window(literal->window, literal->window_size), place = hash & last_place;
-  while (places[place]) place = (place + 1) & last_place;
-  places[place] = literal;
-  if (literal->window_size == WINDOW) set(whole, hash % MAYBE_BITS);
+  while (places[place].first) place = (place + 1) & last_place;
+  places[place].window = literal->window;
+  places[place].first = literal;
+  if (literal->window_size == WINDOW) set(whole, hash % HASHES);
   else if (literal->window_size > 1) set(shorter, literal->window & 0xffff);
   else
     for (uint32_t next = 0; next < 256; next++) set(shorter, literal->window | next << 8);
@@ -75,7 +79,7 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
   pattern_count = told->patterns;
   if (told->sets > SETS) __builtin_trap();
   const Literal *literal = (const Literal *)(alternatives + alternative_count);
-  last_place = places_for(told->literals) - 1;
+  last_place = places_for(told->windows) - 1;
   places = zeroed((last_place + 1) * sizeof *places);
   for (uint32_t left = told->literals, others = 0; left; left--, literal = behind(literal)) {
     if (!others) enter(literal);
@@ -100,9 +104,9 @@ static void note(uint32_t number, bool is_in_line) {
 // Notes the literals that stand in the text with their windows at a place.
 static void look_for(uint32_t window, uint32_t size, uint32_t at) {
   uint32_t place = hash_of_window(window, size) & last_place;
-  for (; places[place]; place = (place + 1) & last_place) {
-    const Literal *literal = places[place];
-    if (literal->window != window || literal->window_size != size) continue;
+  for (; places[place].first; place = (place + 1) & last_place) {
+    const Literal *literal = places[place].first;
+    if (places[place].window != window || literal->window_size != size) continue;
     for (uint32_t others = 1; others; literal = behind(literal)) {
       others = literal->followers;
       if (at < literal->offset || text.size - (at - literal->offset) < literal->size) continue;
@@ -118,7 +122,7 @@ static void look_at_line(void) {
   for (uint32_t at = line_start; at < line_end; at++) {
     uint32_t bytes;
     __builtin_memcpy(&bytes, text.at + at, sizeof bytes); // there is room behind the text
-    if (is_set(whole, hash_of_window(bytes, WINDOW) % MAYBE_BITS)) look_for(bytes, WINDOW, at);
+    if (is_set(whole, hash_of_window(bytes, WINDOW) % HASHES)) look_for(bytes, WINDOW, at);
     if (is_set(shorter, bytes & 0xffff))
       for (uint32_t size = 1; size < WINDOW; size++) look_for(bytes & (1u << 8 * size) - 1, size, at);
   }
