@@ -10,8 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import patterns, reading
 from cortex_skills.enrichment.detecting.joined import Joined
@@ -45,11 +46,10 @@ def formed(text: str) -> Formed:
     rows, names = _Rows(text, forms.are_short), patterns.names()
     lines, signs = set[int](), 0
     for number, places in forms.places.items():
-        pattern = patterns.anywhere(number)
         sign = SIGNS.get(names[number], 0)
         if not sign:
-            lines.update(rows.found(pattern, places))
-        elif not signs & sign and rows.hold(pattern, places):
+            lines.update(rows.found(number, places))
+        elif not signs & sign and rows.hold(number, places):
             signs |= sign
     return Formed(lines, signs, forms.turned)
 
@@ -66,14 +66,14 @@ class _Rows:
         """As they may be read one after the other."""
         return [Joined(self._lines, char) for char in ("\n " if self._are_short else "\n")]
 
-    def found(self, pattern: Any, places: list[int] | None) -> set[int]:
+    def found(self, pattern: int, places: list[int] | None) -> Iterable[int]:
         """The numbers of the lines that matches of a pattern touch, which is looked for in some, or over all."""
         if places is None or len(places) > _FEW:
-            return {number for joined in self._orders for number in joined.found(pattern)}
-        return {number for number in places if pattern.search(self._lines[number])}
+            return (number for joined in self._orders for number in joined.found(patterns.anywhere(pattern)))
+        return (number for number in places if patterns.may_stand(pattern, self._lines[number].encode()))
 
-    def hold(self, pattern: Any, places: list[int] | None) -> bool:
+    def hold(self, pattern: int, places: list[int] | None) -> bool:
         """Whether there is a match of a pattern, which is looked for in the same."""
         if places is None or len(places) > _FEW:
-            return any(pattern.search(joined.encoded) for joined in self._orders)
-        return any(pattern.search(self._lines[number]) for number in places)
+            return any(patterns.may_stand(pattern, joined.encoded) for joined in self._orders)
+        return any(patterns.may_stand(pattern, self._lines[number].encode()) for number in places)

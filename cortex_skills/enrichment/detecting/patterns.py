@@ -37,27 +37,31 @@ def without_anchors() -> list[str]:
     return [_ANCHOR.sub(_without_anchor, pattern) for _, pattern in _lines()]
 
 
-@cache
-def exact(number: int) -> Any:
-    """A pattern, compiled."""
-    return _compiled(_lines()[number][1])
+def stands(number: int, text: bytes) -> bool:
+    """Whether a pattern matches in a text, in UTF-8."""
+    return _compiled(_lines()[number][1]).search(text) is not None
 
 
-@cache
+def may_stand(number: int, text: bytes) -> bool:
+    """The same, where the beginning and the end of the text may be anywhere in it."""
+    return anywhere(number).search(text) is not None
+
+
 def anywhere(number: int) -> Any:
-    """The same, where the beginning and the end of a text may be anywhere in it."""
+    """A pattern without its anchors, for who looks for its matches."""
     return _compiled(without_anchors()[number])
 
 
-def _without_anchor(match: re.Match[str]) -> str:
-    return "" if match[0] in _ANCHORS else match[0]
-
-
+@cache
 def _compiled(pattern: str) -> Any:
     options = re2.Options()
     options.max_mem = _MEMORY
     options.log_errors = False
     return re2.compile(pattern, options)
+
+
+def _without_anchor(match: re.Match[str]) -> str:
+    return "" if match[0] in _ANCHORS else match[0]
 
 
 @cache

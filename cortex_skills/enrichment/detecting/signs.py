@@ -21,12 +21,12 @@ def seen_in(text: str) -> tuple[str | None, int]:
         Its kind, None when it is no instruction; and the lesser signs that it holds, a bit each.
 
     """
-    names = patterns.names()
+    names, encoded = patterns.names(), text.encode("utf-8", "replace")
     kind, signs = None, 0
     for number in sorted(reading.forms(text).places):
         if kind is not None and names[number] not in SIGNS:
             continue
-        if patterns.exact(number).search(text):
+        if patterns.stands(number, encoded):
             if names[number] in SIGNS:
                 signs |= SIGNS[names[number]]
             else:
