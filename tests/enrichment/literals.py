@@ -12,6 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 import re._constants as ops  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,13 +39,14 @@ _ASCII, _OTHER, _LETTERS_OF_ALL = 0.001, 0.0001, 0.8
 # A letter tells less when it goes on with a word.
 _LIKELIER, _WORD = 1.8, 3
 # Letters that often stand side by side in English, and how often for what they would by themselves.
-_IN_PAIRS, _PAIRS = (
-    3,
-    frozenset(
-        "th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic "
-        "ne ea ra ce li ch ll ca el ta ns di fo ho pe ec pr no ct us il tr ly ut ss rs un ge wi ol we na ul pa im fi".split()  # noqa: SIM905
-    ),
+_PAIRS = frozenset(
+    re.findall(
+        "..",
+        "thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicnearacelichllcaeltansdifohopeecpr"
+        "noctusiltrlyutssrsungewiolwenaulpaimfi",
+    )
 )
+_IN_PAIRS = 3
 # What it costs to look for a literal, as a chance.
 _A_LITERAL = 3e-3
 # Literals so short are looked for only when their letters are rare.
