@@ -22,8 +22,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import wasmtime
+
+if TYPE_CHECKING:
+    from .engine import Engine
 
 try:
     import fcntl
@@ -50,9 +54,7 @@ def cache_folder() -> Path | None:
         return None
 
 
-def load_module(
-    engine: wasmtime.Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes
-) -> wasmtime.Module:
+def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes) -> wasmtime.Module:
     """A compiled module, from the cache or compiled now.
 
     Args:
@@ -72,13 +74,13 @@ def load_module(
     for part in (machine.encode(), *parts):
         digest.update(len(part).to_bytes(8, "big") + part)
     path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
-    if path is not None and (module := _cached(engine, path)) is not None:
+    if path is not None and (module := _cached(engine.wasm, path)) is not None:
         return module
     with _alone(path):
-        if path is not None and (module := _cached(engine, path)) is not None:
+        if path is not None and (module := _cached(engine.wasm, path)) is not None:
             return module  # another process has just compiled it
         log.info("compiling %s for this machine (once)", label)
-        module = wasmtime.Module(engine, wasm())
+        module = engine.compile(wasm())
         if path is not None:
             _store(path, bytes(module.serialize()))
     return module

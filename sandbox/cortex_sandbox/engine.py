@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import wasmtime
@@ -33,6 +33,9 @@ _RESERVATION = 16 << 20
 # esbuild's memory has its final size from the start (`wasm_inside.py`).
 BUNDLER_MEMORY_BYTES = 1 << 30
 
+# Its children are forks of it.
+_FIRST_PROCESS = os.getpid()
+
 deep_threads = DeepThreads(DEEP_STACK_BYTES)
 
 
@@ -49,20 +52,38 @@ class Engine:
     def __init__(self, native_stack: int, reservation: int = _RESERVATION, *, pure: bool = False) -> None:
         # What the compiled code depends on; part of the code cache's key.
         self.settings = f"{'pure' if pure else 'epoch'},no-signals,cow,reserve{reservation >> 20}m,guard0"
-        config = wasmtime.Config()
-        config.epoch_interruption = not pure
+        self._made = partial(_config, native_stack, reservation, epochs=not pure)
         # The threads that compile a large guest sooner do not survive a fork: a child would wait for them for ever.
-        config.parallel_compilation = not pure
-        config.signals_based_traps = False
-        config.memory_init_cow = True
-        config.memory_reservation = reservation
-        config.memory_reservation_for_growth = reservation
-        config.memory_guard_size = 0
-        # wasmtime insists that its fibers, unused here, have more stack than what they run.
-        ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
-        config.max_wasm_stack = native_stack
-        self.wasm = wasmtime.Engine(config)
+        self._is_alone = pure or os.getpid() != _FIRST_PROCESS
+        self.wasm = wasmtime.Engine(self._made(parallel=not self._is_alone))
         self.clock = Ticker(self.wasm.increment_epoch)
+
+    def compile(self, wasm: bytes) -> wasmtime.Module:
+        """A module, compiled for this engine.
+
+        Raises:
+            wasmtime.WasmtimeError: when the bytes are no module.
+
+        """
+        if self._is_alone or os.getpid() == _FIRST_PROCESS:
+            return wasmtime.Module(self.wasm, wasm)
+        alone = wasmtime.Engine(self._made(parallel=False))
+        return wasmtime.Module.deserialize(self.wasm, wasmtime.Module(alone, wasm).serialize())
+
+
+def _config(native_stack: int, reservation: int, *, epochs: bool, parallel: bool) -> wasmtime.Config:
+    config = wasmtime.Config()
+    config.parallel_compilation = parallel
+    config.epoch_interruption = epochs
+    config.signals_based_traps = False
+    config.memory_init_cow = True
+    config.memory_reservation = reservation
+    config.memory_reservation_for_growth = reservation
+    config.memory_guard_size = 0
+    # wasmtime insists that its fibers, unused here, have more stack than what they run.
+    ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
+    config.max_wasm_stack = native_stack
+    return config
 
 
 _making = threading.Lock()

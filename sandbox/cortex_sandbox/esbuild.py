@@ -89,7 +89,7 @@ def build(files: Mapping[str, str], entry: str, *, timeout_s: float, answer_byte
 @cache
 def _image(engine: Engine) -> _Image:
     wasm = read_guest("esbuild.wasm")
-    module = load_module(engine.wasm, "esbuild", engine.settings, lambda: wasm, wasm)
+    module = load_module(engine, "esbuild", engine.settings, lambda: wasm, wasm)
     linker = wasmtime.Linker(engine.wasm)
     for name, params, results, call in CALLS:
         _kept.append(define_import(linker, "wasi_snapshot_preview1", name, params, results, _bound(call)))

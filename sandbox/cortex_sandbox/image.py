@@ -117,7 +117,7 @@ def _image(engine: Engine, final_bytes: int | None) -> Image:
     wasm, bootstrap = read_guest("quickjs.wasm"), read_guest("bootstrap.js")
     imports = Imports(engine)
     module = load_module(
-        engine.wasm,
+        engine,
         "quickjs",
         f"{engine.settings},{final_bytes},{JOINED}",
         lambda: _bake(engine, imports, wasm, bootstrap, final_bytes),
@@ -141,7 +141,7 @@ def _image(engine: Engine, final_bytes: int | None) -> Image:
 
 def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes, final_bytes: int | None) -> bytes:
     """Run the bootstrap in a fresh guest and bake what it leaves."""
-    module = wasmtime.Module(engine.wasm, wasm)
+    module = engine.compile(wasm)
     pre = imports.linker.instantiate_pre(module)
     bytecode = _compile(engine, pre, bootstrap, "cortex:bootstrap", as_module=False)
     skill = _compile(engine, pre, _REHEARSED_SKILL, "rehearsal.js", as_module=True)

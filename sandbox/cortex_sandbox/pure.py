@@ -174,7 +174,7 @@ class PureModule:
         from .guests import read_built
 
         wasm, engine = read_built(self._wasm), pure_engine()
-        module = load_module(engine.wasm, self._label, engine.settings, lambda: wasm, wasm)
+        module = load_module(engine, self._label, engine.settings, lambda: wasm, wasm)
         functions = {e.name: e.type for e in module.exports if isinstance(e.type, wasmtime.FuncType)}
         signatures = {name: _signature(name, kind) for name, kind in functions.items()}
         return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), signatures)

@@ -14,6 +14,7 @@ import pytest
 import wasmtime
 
 from cortex_sandbox.code_cache import cache_folder, load_module
+from cortex_sandbox.engine import Engine
 from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
@@ -35,9 +36,10 @@ def load(label: str = "tiny", settings: str = "s", part: bytes = WASM) -> tuple[
         asked.append(True)
         return WASM
 
-    engine = wasmtime.Engine()
+    engine = Engine(256 << 10)
     module = load_module(engine, label, settings, wasm, part)
-    store = wasmtime.Store(engine)
+    store = wasmtime.Store(engine.wasm)
+    store.set_epoch_deadline(1)
     exports = wasmtime.Instance(store, module, []).exports(store)
     value: int = exports["f"](store)  # type: ignore[operator]
     return value, bool(asked)
@@ -181,11 +183,12 @@ def test_a_read_only_folder_is_no_hindrance(folder: Path) -> None:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
 def test_a_process_that_is_killed_while_it_compiles_leaves_nothing_broken(folder: Path) -> None:
     source = (
-        "import os, signal, sys, wasmtime\n"
+        "import os, signal\n"
         "from pathlib import Path\n"
         "from cortex_sandbox import code_cache\n"
+        "from cortex_sandbox.engine import Engine\n"
         "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"code_cache.load_module(wasmtime.Engine(), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
+        f"code_cache.load_module(Engine(256 << 10), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
     )
     done = subprocess.run([sys.executable, "-c", source], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -212,3 +215,23 @@ def test_a_child_that_was_forked_while_a_module_was_compiled_waits_no_longer_tha
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """)
     assert printed == "0"
+
+
+@needs_fork
+@pytest.mark.parametrize("pure", [False, True])
+def test_a_child_compiles_a_module_whose_parent_compiled_others(pure: bool) -> None:
+    printed = run(f"""
+        import os
+        import wasmtime
+        from cortex_sandbox.engine import Engine
+        engine = Engine(256 << 10, pure={pure})
+        engine.compile({WASM!r})  # by threads that do not survive the fork
+        child = os.fork()
+        if child == 0:
+            module = engine.compile({WASM!r})
+            store = wasmtime.Store(engine.wasm)
+            store.set_epoch_deadline(1)
+            os._exit(wasmtime.Instance(store, module, []).exports(store)["f"](store))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert printed == "42"
