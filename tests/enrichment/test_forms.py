@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import literals, locating, patterns, reading, signs, turned
+from cortex_skills.enrichment.detecting import literals, patterns, reading, signs, turned
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from cortex_skills.enrichment.detecting.locating import Formed
 from cortex_skills.enrichment.detecting.rule import SIGNS
 from tests.enrichment import literals as made
 from tests.enrichment.texts import ALL, DEV, texts
@@ -79,7 +80,7 @@ def test_every_text_of_the_evaluation_is_told_of() -> None:
 def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> None:
     text = fold("\n\n".join(some))
     names = patterns.names()
-    formed = locating.formed(text)
+    formed = Formed(text)
     for number, line in enumerate(text.split("\n")):
         found = {names[pattern] for pattern in stand(line)}
         assert number in formed.lines or found <= SIGNS.keys()

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import pieces as reads
-from cortex_skills.enrichment.detecting import Screen, detect, locating, signs
+from cortex_skills.enrichment.detecting import Screen, detect, signs
+from cortex_skills.enrichment.detecting.locating import Formed
 from cortex_skills.enrichment.verdicts import Verdicts
 from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
 
@@ -143,7 +144,7 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
 def test_the_form_of_a_text_is_seen_within_another() -> None:
     for text in (text.lower() for text in DEV if text.isascii()):
         kind, found = signs.seen_in(text)
-        formed = locating.formed(f"x {text} x")
+        formed = Formed(f"x {text} x")
         assert formed.lines or kind is None
         assert found & ~formed.signs == 0
 

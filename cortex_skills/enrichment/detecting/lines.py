@@ -23,7 +23,7 @@ from cortex_skills.enrichment.detecting import reading, shapes, turned
 from cortex_skills.enrichment.detecting.detect import is_hidden
 from cortex_skills.enrichment.detecting.escapes import escape
 from cortex_skills.enrichment.detecting.joined import Joined
-from cortex_skills.enrichment.detecting.locating import formed
+from cortex_skills.enrichment.detecting.locating import Formed
 
 # How much of each a text shows: a row of counts, `_WIDTH` bits each, in one number.
 _WIDTH = 32
@@ -81,9 +81,25 @@ class Seen:
         self.turned: dict[str, set[str]] = {}
         self._read, self._looks = _folded(self._raw.text, self._lines)
         self._plain = self._ordered(self._looks)
+        views = [self._plain] if self._looks == self._read else [self._plain, self._ordered(self._read)]
+        self._formed = list(map(Formed, views))
+        self.signs = reduce(or_, (view.signs for view in self._formed))
         self._look_at_turns()
         self._look_at_codes()
-        self.signs = self._look_at_form()
+        self._look_at_form()
+
+    def signs_of(self, text: str) -> int:
+        """The lesser signs that some lines may hold that follow each other, a bit each."""
+        return reduce(or_, (self._signs.get(line, 0) for line in text.split("\n")))
+
+    @cached_property
+    def _signs(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for view in self._formed:
+            for number, signs in view.signs_by_line.items():
+                line = self._owners[number]
+                found[line] = found.get(line, 0) | signs
+        return found
 
     def _ordered(self, lines: list[str]) -> str:
         """All rows, as some lines are."""
@@ -125,15 +141,12 @@ class Seen:
             for number in run.found(escape()):
                 self._show(ESCAPED, self.rows[number])
 
-    def _look_at_form(self) -> int:
-        """Note the lines that may be an instruction by their form, or turned; what lesser signs there are."""
-        views = [self._plain] if self._looks == self._read else [self._plain, self._ordered(self._read)]
-        plain, *_ = found = list(map(formed, views))
-        for number in {number for view in found for number in view.lines}:
+    def _look_at_form(self) -> None:
+        """Note the lines that may be an instruction by their form, or turned."""
+        for number in {number for view in self._formed for number in view.lines}:
             self._show(FORM, self._owners[number])
-        if plain.turned >= turned.FEWEST:
+        if self._formed[0].turned >= turned.FEWEST:
             self._look_at_words()
-        return reduce(or_, (view.signs for view in found))
 
     def _look_at_words(self) -> None:
         words = turned.turned_words_in(self._plain)

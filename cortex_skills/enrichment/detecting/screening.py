@@ -55,18 +55,33 @@ class Screen:
 
     def _look_at_new(self, parts: list[str]) -> None:
         found = reading.looks(parts, self._seen.signs)
-        formed = locating.formed("\n".join(view.text for view in found.views)) if found.views else locating.NOTHING
+        formed = locating.Formed("\n".join(view.text for view in found.views))
+        # By line of all views: whose it is.
+        owners = [view for view in found.views for _ in range(view.text.count("\n") + 1)]
         if formed.signs & ~self._seen.signs:
             # What looks like a sign without a disguise counts as one.
             found = reading.looks(parts, self._seen.signs | formed.signs)
         doubts = dict(zip(parts, found.says, strict=True))
-        if formed.lines:
-            owners = [view for view in found.views for _ in range(view.text.count("\n") + 1)]
-            for view in {owners[number] for number in formed.lines}:
-                doubts[parts[view.number]] |= view.disguise
+        signs = [(parts[owners[line].number], signs) for line, signs in formed.signs_by_line.items()]
+        self._take_signs_of_others(doubts, signs)
+        for view in {owners[line] for line in formed.lines}:
+            doubts[parts[view.number]] |= view.disguise
         if self._marked:
             self._add_marked(doubts)
         self._doubts |= {text: 0 if found and is_name(text) else found for text, found in doubts.items()}
+
+    def _take_signs_of_others(self, doubts: dict[str, int], signs_of_views: Iterable[tuple[str, int]]) -> None:
+        """Take the doubts from parts that only say something beside signs that stand in other parts."""
+        by_signs: dict[int, list[str]] = {}
+        own = {text: self._seen.signs_of(text) for text, found in doubts.items() if found & ~shapes.LETTERS}
+        for text, signs in signs_of_views:
+            if text in own:
+                own[text] |= signs
+        for text, signs in own.items():
+            by_signs.setdefault(signs, []).append(text)
+        for signs, texts in by_signs.items():
+            if self._seen.signs & ~signs:
+                doubts |= zip(texts, reading.looks(texts, signs).says, strict=True)
 
     def _add_marked(self, doubts: dict[str, int]) -> None:
         """Add what the lines of parts show."""
