@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import cached_property, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.decoding import decoded
@@ -90,7 +89,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         doubts ^= ALL ^ shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
-    read = _Read(text, *reading.folded(text), doubts, *reading.looks([text]))
+    read = _Read(text, doubts)
     is_title = partial(_is_title, text)
     for view, may_say in _views(read):
         kind = _judge(view, may_say, is_title)
@@ -108,23 +107,26 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
     return None
 
 
-class _Read(NamedTuple):
-    """A text as it is written, as it is read, as it looks, what is in doubt of it, and what the reader says."""
+class _Read:
+    """A text, as it is read, as it looks, and what the reader says of it; read as far as what is in doubt asks for."""
 
-    text: str
-    folded: str
-    plain: str
-    doubts: int
-    says: list[int]
-    views: list[reading.View]
+    def __init__(self, text: str, doubts: int) -> None:
+        self.text = text
+        self.doubts = doubts
+        self.folded, self.plain = reading.folded(text)
 
     def without(self, disguise: int) -> Iterator[str]:
         """The text without a disguise that it shows, in all ways in which it may be read then."""
-        return (view.text for view in self.views if view.disguise == disguise and self.doubts & disguise)
+        if self.doubts & disguise:
+            yield from (view.text for view in self._looks.views if view.disguise == disguise)
 
     def may_say(self, doubt: int) -> bool:
         """Whether the words may say an instruction, when the text is read in a way."""
-        return bool(self.doubts & self.says[0] & doubt)
+        return bool(self.doubts & doubt and self._looks.says[0] & doubt)
+
+    @cached_property
+    def _looks(self) -> reading.Looks:
+        return reading.looks([self.text])
 
 
 def _is_title(text: str) -> bool:
@@ -135,6 +137,11 @@ def _is_title(text: str) -> bool:
     title, comma, rest = text.partition(",")
     words = title.split() if comma and _WORK.search(rest) else text.split()
     return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
+
+
+def is_letter_by_letter(plain: str) -> bool:
+    """Whether the letters of a word stand one by one in a text, as it looks."""
+    return _LETTER_BY_LETTER.search(plain) is not None
 
 
 def is_hidden(text: str) -> bool:
@@ -168,7 +175,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
     yield from ((view, read.may_say(BREAKS)) for view in read.without(BREAKS))
-    if read.may_say(LETTERS) and _LETTER_BY_LETTER.search(plain):
+    if read.may_say(LETTERS) and is_letter_by_letter(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain), True
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
     yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))

@@ -120,6 +120,8 @@ def long_words(plain: str) -> str | None:
 
 def forms(text: str) -> Forms:
     """Which patterns may stand where in a folded text."""
+    if not text:
+        return Forms(False, 0, {})
     encoded = _encoded(text)
     with _module().ready() as reader:
         reader.give(encoded)

@@ -14,12 +14,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 from cortex_skills.enrichment.detecting import lines, locating, reading, shapes
 from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
 from cortex_skills.enrichment.detecting.decoding import is_address
-from cortex_skills.enrichment.detecting.detect import detect, is_name
+from cortex_skills.enrichment.detecting.detect import detect, is_letter_by_letter, is_name
 from cortex_skills.enrichment.detecting.turned import may_be_turned
 
 
@@ -55,33 +56,20 @@ class Screen:
 
     def _look_at_new(self, parts: list[str]) -> None:
         found = reading.looks(parts, self._seen.signs)
-        formed = locating.Formed("\n".join(view.text for view in found.views))
-        # By line of all views: whose it is.
-        owners = [view for view in found.views for _ in range(view.text.count("\n") + 1)]
-        if formed.signs & ~self._seen.signs:
-            # What looks like a sign without a disguise counts as one.
-            found = reading.looks(parts, self._seen.signs | formed.signs)
+        views = _Views([(parts[view.number], view) for view in found.views])
+        # What looks like a sign without a disguise counts as one.
+        signs = self._seen.signs | views.signs
+        if signs != self._seen.signs:
+            found = reading.looks(parts, signs)
         doubts = dict(zip(parts, found.says, strict=True))
-        signs = [(parts[owners[line].number], signs) for line, signs in formed.signs_by_line.items()]
-        self._take_signs_of_others(doubts, signs)
-        for view in {owners[line] for line in formed.lines}:
-            doubts[parts[view.number]] |= view.disguise
+        own = {text: self._seen.signs_of(text) | views.signs_of(text) for text, found in doubts.items() if found}
+        _take_signs_of_others(doubts, {text: few for text, few in own.items() if few != signs})
+        _take_letters(doubts)
+        for text, disguise in views.formed():
+            doubts[text] |= disguise
         if self._marked:
             self._add_marked(doubts)
         self._doubts |= {text: 0 if found and is_name(text) else found for text, found in doubts.items()}
-
-    def _take_signs_of_others(self, doubts: dict[str, int], signs_of_views: Iterable[tuple[str, int]]) -> None:
-        """Take the doubts from parts that only say something beside signs that stand in other parts."""
-        by_signs: dict[int, list[str]] = {}
-        own = {text: self._seen.signs_of(text) for text, found in doubts.items() if found & ~shapes.LETTERS}
-        for text, signs in signs_of_views:
-            if text in own:
-                own[text] |= signs
-        for text, signs in own.items():
-            by_signs.setdefault(signs, []).append(text)
-        for signs, texts in by_signs.items():
-            if self._seen.signs & ~signs:
-                doubts |= zip(texts, reading.looks(texts, signs).says, strict=True)
 
     def _add_marked(self, doubts: dict[str, int]) -> None:
         """Add what the lines of parts show."""
@@ -118,6 +106,48 @@ class Screen:
     def _may_be_turned(self, rows: list[str]) -> bool:
         """Whether there are enough of the words in some lines by which a text is seen to be turned."""
         return may_be_turned(set().union(*(self._seen.turned[row] for row in rows if row in self._seen.turned)))
+
+
+class _Views:
+    """Parts without the disguises that they show, and what those may be by their form."""
+
+    def __init__(self, views: list[tuple[str, reading.View]]) -> None:
+        self._formed = locating.Formed("\n".join(view.text for _, view in views))
+        # By line of all views: whose it is.
+        self._owners = [each for each in views for _ in range(each[1].text.count("\n") + 1)]
+        self.signs = self._formed.signs
+
+    def formed(self) -> Iterator[tuple[str, int]]:
+        """The parts that may be an instruction, and without which disguise."""
+        return ((self._owners[line][0], self._owners[line][1].disguise) for line in self._formed.lines)
+
+    def signs_of(self, part: str) -> int:
+        """The lesser signs that a part may hold in any disguise, a bit each."""
+        return self._signs.get(part, 0)
+
+    @cached_property
+    def _signs(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for line, signs in self._formed.signs_by_line.items():
+            part = self._owners[line][0]
+            found[part] = found.get(part, 0) | signs
+        return found
+
+
+def _take_signs_of_others(doubts: dict[str, int], signs: dict[str, int]) -> None:
+    """Take the doubts from parts that only say something beside signs that stand in other parts; these have these."""
+    by_signs: dict[int, list[str]] = {}
+    for text, own in signs.items():
+        by_signs.setdefault(own, []).append(text)
+    for own, texts in by_signs.items():
+        doubts |= zip(texts, reading.looks(texts, own).says, strict=True)
+
+
+def _take_letters(doubts: dict[str, int]) -> None:
+    """Take the doubt from parts whose letters do not stand apart as the reader asks for, but less."""
+    for text in [text for text, found in doubts.items() if found & shapes.LETTERS]:
+        if not is_letter_by_letter(reading.folded(text)[1]):
+            doubts[text] ^= shapes.LETTERS
 
 
 def _together(parts: list[tuple[str, list[str]]]) -> list[str]:
