@@ -152,7 +152,7 @@ class Seen:
         words = turned.turned_words_in(self._plain)
         if turned.may_be_turned(words):
             for line, plain in zip(self._lines, self._looks, strict=True):
-                found = {word for word in words if word in plain}
+                found = turned.turned_words_in(plain) if any(word in plain for word in words) else None
                 if found:
                     self._show(TURNED, line)
                     self.turned[line] = found
