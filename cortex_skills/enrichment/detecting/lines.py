@@ -161,7 +161,9 @@ class Seen:
 def _odd(text: str, rows: list[str]) -> set[str]:
     """The lines in which something is hidden, or that are read otherwise by themselves."""
     if text.isascii():
-        return {row for row in rows if _ODD.search(row)} if _ODD.search(text) else set()
+        # What can be printed hides nothing; most texts are no more than that.
+        is_plain = text.replace("\n", "").isprintable() or not _ODD.search(text)
+        return set() if is_plain else {row for row in rows if _ODD.search(row)}
     if not _HIDING.search(text):
         return set()
     return {row for row in rows if _ODD.search(row) or (not row.isascii() and is_hidden(row))}
