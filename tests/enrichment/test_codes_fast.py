@@ -4,56 +4,13 @@ import base64
 import re
 from itertools import groupby
 
-import pytest
 import re2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import (
-    bases,
-    coded_lines,
-    decoding,
-    escapes,
-    groups,
-    lines,
-    rot47,
-    shapes,
-    ways,
-)
+from cortex_skills.enrichment.detecting import bases, decoding, escapes, groups, ways
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 TEXTS = st.text(st.sampled_from("ab .\nIé·ÿ—日本\U0001f600\0\x01Ж"), min_size=7, max_size=12)
-# Words of rot47, in every way in which `_ROT47_WORDS` has them.
-TURNED = (
-    "E96 E96> E96C %96 J@F J@FC 2== x8@C6 x@C6 :8@C6 :@C6 2?5 E@ :D @7 @E96C ECFDE H9@ :? 7@C E9:D E92E H:E9 FD6C"
-    " ?@E 2?DH6C 7C@>"
-)
-
-
-@given(TEXTS, st.sampled_from(["utf-8", "utf-16-le", "utf-16-be"]), st.integers(0, 3), st.booleans())
-@settings(max_examples=400, deadline=None)
-def test_no_text_is_taken_for_other_bytes_by_its_first_letters_in_base64(
-    text: str, encoding: str, cut: int, is_turned: bool
-) -> None:
-    run = base64.b64encode(text.encode(encoding)).decode().rstrip("=")
-    run = run[: len(run) - cut].replace("+", "-").replace("/", "_")[:: -1 if is_turned else 1]
-    bare = run.replace("-", "+").replace("_", "/")[:: -1 if is_turned else 1]
-    bare = bare[: len(bare) - (len(bare) % 4 == 1)]
-    data = base64.b64decode(bare + "=" * (-len(bare) % 4))
-    if any(list(bases.text_of(data[:end])) for end in range(len(data), max(len(data) - 4, 0), -1)):
-        assert list(bases.base64(run))
-
-
-@pytest.mark.parametrize("letter", LETTERS)
-def test_first_letters_are_refused_only_where_their_bytes_are_no_utf_8(letter: str) -> None:
-    for second in LETTERS:
-        for third in "ABCDstuv+/":
-            run = letter + second + third + "GFhYWFhYQ"
-            if not bases._may_begin(run):
-                data = base64.b64decode(run)
-                with pytest.raises(UnicodeDecodeError) as refused:
-                    data.decode()
-                assert refused.value.end <= len(data) - 4
 
 
 @given(st.text("ABCZabgw09+/=", min_size=8, max_size=24), st.integers(0, 24), st.sampled_from(["", "=", "=="]))
@@ -150,14 +107,6 @@ def test_words_are_those_that_a_pattern_finds(text: str) -> None:
     assert list(ways.runs_of(way, encoded, words)) == re.findall(rb"[!-~]{20,}", encoded)
 
 
-@pytest.mark.parametrize("word", TURNED.split())
-@pytest.mark.parametrize("form", ["{}", "it is,{} or", "a '{}", '\n"{}\n', "\u2003{}\u2003"])
-def test_no_word_of_rot47_is_passed_over(word: str, form: str) -> None:
-    text = form.format(word)
-    assert rot47.words_of_rot47(text)
-    assert rot47.may_be_rot47(text, set(groups.pieces_of(text)))
-
-
 ESCAPES = st.sampled_from(
     [r"\x41", r"\\u0041", "%41", "=41", "=\r\n", r"\49 \50 ", r"\101", "%u0041", "U+0041 U+0042 "]
 )
@@ -171,23 +120,7 @@ def test_no_escape_is_passed_over(parts: list[str]) -> None:
         assert escapes.may_be_escaped(text)
 
 
-@given(st.lists(st.text("ABab019+/=-_ \\x.,&é", max_size=30), min_size=1, max_size=6), st.data())
-@settings(max_examples=300, deadline=None)
-def test_a_text_shows_code_only_with_a_line_that_does(rows: list[str], data: st.DataObject) -> None:
-    seen = lines.Seen("\n".join([*rows, *rows]))
-    first = data.draw(st.integers(0, len(rows) - 1))
-    some = rows[first : data.draw(st.integers(first + 1, len(rows)))]
-    if shapes.shown("\n".join(some)) & shapes.CODE:
-        assert any(lines.doubts(seen.shown.get(row, 0)) & shapes.CODE for row in some)
-
-
 @given(st.text("ab1_+ é日\n", max_size=14))
 def test_a_plus_counts_between_letters(text: str) -> None:
     around = zip(text, text[1:], text[2:], strict=False)
     assert decoding.pluses(text) == sum(a.isalpha() and plus == "+" and b.isalpha() for a, plus, b in around)
-
-
-def test_all_lines_are_left_to_the_reader_when_many_hold_a_code() -> None:
-    rows = [base64.b64encode(f"fact number {number}".encode()).decode().rstrip("=") for number in range(100)]
-    assert coded_lines.lines_in_code([*rows[:20], "a bridge"]) == set(range(20))
-    assert coded_lines.lines_in_code([*rows, "a bridge"]) == set(range(101))

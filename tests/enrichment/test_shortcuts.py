@@ -30,7 +30,7 @@ def test_looking_for_every_disguise_finds_no_more_than_looking_for_those_that_sh
 ) -> None:
     texts = [text for text in DEV if text.isascii()]
     fast = [judged(text) for text in texts]
-    monkeypatch.setattr(detecting, "shown", lambda _: shapes.ALL)
+    monkeypatch.setattr(detecting, "_shown", lambda _: shapes.ALL)
     assert [judged(text) for text in texts] == fast
 
 
@@ -56,7 +56,7 @@ def test_no_letters_are_passed_over_that_say_something_when_they_are_read_togeth
 @given(st.text("aAbBiI1037@$!| -._/:\"'\nSYTEM", max_size=60))
 @settings(max_examples=400, deadline=None)
 def test_a_shape_that_is_there_is_shown(text: str) -> None:
-    assert shapes.shown(text) & shapes.TURN or not detecting._SHOUTED_TURN.search(text)
+    assert detecting._shown(text) & shapes.TURN or not detecting._SHOUTED_TURN.search(text)
 
 
 def test_every_character_is_folded_alone_as_it_is_among_others() -> None:

@@ -3,7 +3,8 @@
 Rules kept here:
 - pure, never raises, and gives nothing unless the bytes are a text that can be read, in UTF-8 or UTF-16;
 - what was cut off at its end counts as far as it goes;
-- what begins with no character of UTF-8 is told by its first letters, before it is decoded.
+- what begins with no character of UTF-8 in base 85 is told by its first letters, before it is decoded;
+- the reader asks for no more before it tells of a code (`reader/codes.h`): what is changed here is changed there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import base64 as coding
 import binascii
 import re
 from collections.abc import Iterator
-from functools import cache
 
 _READABLE, _SHORTEST = 0.7, 4
 _BLANKS = re.compile(r"[\s\"',]+")
@@ -26,10 +26,6 @@ _GIT = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+
 # Four bytes without an error in UTF-8, as far as a byte says whether it goes on with another.
 _BEGINNING = re.compile(rb"[\0-\x7f]{4}|[\0-\x7f]{3}[\xc0-\xf7]|[\0-\x7f]{0,2}[\xc0-\xf7][\x80-\xbf]")
 _SIGNS = frozenset(" \n.,:;'\"!?-")
-
-
-_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_SURE = 10  # of so many letters the first three bytes stand before what may be cut
 
 
 def text_of(data: bytes) -> Iterator[str]:
@@ -90,8 +86,6 @@ def base64(run: str) -> Iterator[str]:
         bare = letters.rstrip("=")
         if len(bare) % 4 == 1:
             bare = bare[:-1]
-        if not _may_begin(bare):
-            continue
         try:
             data = coding.b64decode(bare + "=" * (-len(bare) % 4))
         except binascii.Error:
@@ -101,31 +95,6 @@ def base64(run: str) -> Iterator[str]:
             for text in text_of(data[:end]):
                 yield text
                 return
-
-
-def _may_begin(bare: str) -> bool:
-    """Whether the first bytes of a run in base64 may be those of a text; not asked of one with `=`."""
-    return len(bare) < _SURE or "=" in bare or _no_beginning().match(bare) is None
-
-
-@cache
-def _no_beginning() -> re.Pattern[str]:
-    """Three letters of base64 of which the bytes are an error in UTF-8: a byte says whether it goes on with another."""
-
-    def letters(*values: range) -> str:
-        return f"[{re.escape(''.join(_BASE64[value] for some in values for value in some))}]"
-
-    def lower(high: range) -> str:
-        return letters(*(range(start + high.start, start + high.stop) for start in range(0, 64, 16)))
-
-    one, more, lead = letters(range(0x80 >> 2)), range(0x80 >> 2, 0xC0 >> 2), letters(range(0xC0 >> 2, 0xF8 >> 2))
-    none = letters(more, range(0xF8 >> 2, 64))
-    # The next byte begins in four bits of the second letter, and the one behind it in two bits of the third.
-    then_one, then_more, then_lead = map(lower, (range(8), range(8, 12), range(12, 16)))
-    third_more, third_other = letters(range(2, 64, 4)), letters(*(range(bits, 64, 4) for bits in (0, 1, 3)))
-    return re.compile(
-        f"{none}|{one}(?:{then_more}|{then_one}{third_more}|{then_lead}{third_other})|{lead}(?:{then_one}|{then_lead})"
-    )
 
 
 def base58(run: str) -> Iterator[str]:

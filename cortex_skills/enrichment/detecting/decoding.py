@@ -2,8 +2,8 @@
 
 Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
-- a code is looked for where the text shows it (`shapes.coded`), at most `_MOST_RUNS` times each way; a run that was
-  broken into groups of one length is put together first;
+- who looks for a code asks the reader first where one may stand (`reading.codes`); it is read at most
+  `_MOST_RUNS` times each way; a run that was broken into groups of one length is put together first;
 - a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
   so, and what was cut from its end cannot be judged;
 - what is decoded is shorter than what it came from, so decoding again and again ends.
@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from cortex_skills.enrichment.detecting import groups, rot47, ways
+from cortex_skills.enrichment.detecting import groups, reading, rot47, ways
 from cortex_skills.enrichment.detecting.escapes import unescaped
 
 _MOST_RUNS = 8
-_WORDS, _LETTERS, _FEWEST_PLUSES, _FEWEST_OF_ROT47 = 6, 20, 3, 2
+FEWEST_PLUSES = 3
+_WORDS, _LETTERS, _FEWEST_OF_ROT47 = 6, 20, 2
 _PLUS = re.compile(r"\+(?<=[^\W\d_]\+)(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
 _FIELD = re.compile(r"[?&;]\w{1,40}=")
@@ -33,24 +34,15 @@ class Decoded(NamedTuple):
     is_disguise: bool
 
 
-def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
-    """Every text that is written in code within `text`.
-
-    Args:
-        text: any.
-        shows_code: whether it shows some (`shapes.coded`).
-
-    """
-    if shows_code or "%" in text or "&" in text:
-        plain, letters = unescaped(text)
-        if plain != text:
-            yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
-            if "=?" in text:
-                yield Decoded(_HEADER_WORD.sub("\n", plain).replace("_", " "), False)
+def decoded(text: str) -> Iterator[Decoded]:
+    """Every text that is written in code within `text`."""
+    plain, letters = unescaped(text)
+    if plain != text:
+        yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
+        if "=?" in text:
+            yield Decoded(_HEADER_WORD.sub("\n", plain).replace("_", " "), False)
     if is_address(text):
         yield Decoded(unescaped(_FIELD.sub("\n", text.replace("+", " "))).text, False)
-    if not shows_code:
-        return
     encoded = text.encode("utf-8", "replace")
     words = ways.words_in(encoded)
     for way in ways.ways_in(encoded, words):
@@ -61,13 +53,21 @@ def decoded(text: str, shows_code: bool) -> Iterator[Decoded]:
     for joined in groups.put_together(pieces):
         for plain in groups.based(joined):
             yield Decoded(plain, False)
-    if rot47.may_be_rot47(text, set(pieces)) and rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:
+    if rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:
         yield Decoded(rot47.turned(text), False)
+
+
+def may_be_coded(text: str) -> bool:
+    """Whether `decoded` may find something in a text."""
+    lines = reading.codes(text)
+    return (
+        any(line.is_coded or line.has_entity for line in lines) or sum(line.pluses for line in lines) >= FEWEST_PLUSES
+    )
 
 
 def is_address(text: str) -> bool:
     """Whether blanks and fields may be written as in an address."""
-    return ("%20" in text and "=" in text) or pluses(text) >= _FEWEST_PLUSES
+    return ("%20" in text and "=" in text) or pluses(text) >= FEWEST_PLUSES
 
 
 def pluses(text: str) -> int:

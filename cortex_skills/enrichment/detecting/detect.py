@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import reading
-from cortex_skills.enrichment.detecting.decoding import decoded
+from cortex_skills.enrichment.detecting.decoding import decoded, may_be_coded
 from cortex_skills.enrichment.detecting.folding import fold
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
@@ -28,11 +28,10 @@ from cortex_skills.enrichment.detecting.shapes import (
     EVERYTHING,
     LETTERS,
     LONG,
-    SIGNS,
     TURN,
     TURNED,
     WORDS,
-    shown,
+    speaker,
 )
 from cortex_skills.enrichment.detecting.signs import seen_in
 from cortex_skills.enrichment.detecting.turned import turned
@@ -86,7 +85,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
             return "hidden"
         text = _ANSI.sub("", text)
     if doubts == EVERYTHING:
-        doubts ^= ALL ^ shown(text)
+        doubts ^= ALL ^ _shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
     read = _Read(text, doubts)
@@ -98,13 +97,19 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
     kind = _squeezed(read)
     if kind is not None or depth == 0:
         return kind
-    for plain, is_disguise in decoded(text, bool(doubts & CODE)) if doubts & (CODE | SIGNS) else ():
+    for plain, is_disguise in decoded(text) if doubts & CODE else ():
         left[0] -= 1
         if left[0] < 0:
             return None
         if is_disguise or _detect(plain, depth - 1, left) is not None:
             return "encoded"
     return None
+
+
+def _shown(text: str) -> int:
+    """Of what the reader does not say of a text by itself, what it shows."""
+    turn = TURN if speaker().search(text.encode("utf-8", "replace")) else 0
+    return turn | CODE if may_be_coded(text) else turn
 
 
 class _Read:

@@ -3,7 +3,7 @@ r"""What the lines of a document show of codes, of forms and of turned words, se
 Rules kept here:
 - pure and linear: a search over the whole for each sign of a disguise, and a look at the lines where one is found;
 - a line shows no less than what `detect` asks for of a text with that line; what a sign of several lines touches, it is
-  shown by each of;
+  shown by each of, and a code over lines by one of them;
 - what is counted of a text is counted of its lines: `doubts` reads the sum of what they show;
 - of a line in which something is hidden, nothing is looked at: `odd` has it.
 
@@ -20,15 +20,15 @@ from functools import cached_property, lru_cache, reduce
 from operator import or_
 
 from cortex_skills.enrichment.detecting import reading, shapes, turned
+from cortex_skills.enrichment.detecting.decoding import FEWEST_PLUSES
 from cortex_skills.enrichment.detecting.detect import is_hidden
-from cortex_skills.enrichment.detecting.escapes import escape
 from cortex_skills.enrichment.detecting.joined import Joined
 from cortex_skills.enrichment.detecting.locating import Formed
 
 # How much of each a text shows: a row of counts, `_WIDTH` bits each, in one number.
 _WIDTH = 32
 _COUNTED = (1 << _WIDTH) - 1
-TURN, CODE, FORM, TURNED, ESCAPED, MARKED, PLUSES = (place * _WIDTH for place in range(7))
+TURN, CODE, FORM, TURNED, PLUSES = (place * _WIDTH for place in range(5))
 
 # What shows otherwise by itself than among other lines, or hides something.
 _ODD = re.compile("[\x00-\x08\x0e-\x1f\x7f\u0345\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -42,8 +42,6 @@ def doubts(shown: int) -> int:
     for kind, at_least, doubt in _AT_LEAST:
         if (shown >> kind & _COUNTED) >= at_least:
             found |= doubt
-    if shown >> MARKED & _COUNTED and shown >> ESCAPED & _COUNTED:
-        found |= shapes.SIGNS
     return found
 
 
@@ -52,7 +50,7 @@ _AT_LEAST = (
     (CODE, 1, shapes.CODE),
     (FORM, 1, shapes.WORDS),
     (TURNED, 1, shapes.TURNED),
-    (PLUSES, 3, shapes.SIGNS),
+    (PLUSES, FEWEST_PLUSES, shapes.CODE),
 )
 
 
@@ -122,24 +120,16 @@ class Seen:
             self._show(TURN, self._lines[number])
 
     def _look_at_codes(self) -> None:
-        text = self._raw.text
-        run = self._raw if len(self.rows) == len(self._lines) else Joined(self.rows)
-        for some, patterns in zip((self._raw, run), shapes.coded(), strict=True):
-            for pattern in patterns:
-                for number in some.found(pattern):
-                    self._show(CODE, some.lines[number])
-        if "+" in text:
-            for line in self._lines:
-                if "+" in line:
-                    self._show(PLUSES, line, line.count("+"))
-        if "%" in text or "&" in text:
-            for line in self._lines:
-                if "%" in line or "&" in line:
-                    self._show(MARKED, line)
-                    if "&" in line and html.unescape(line) != line:
-                        self._show(ESCAPED, line)
-            for number in run.found(escape()):
-                self._show(ESCAPED, self.rows[number])
+        """Note the lines in which a code may stand; of one over lines, it is one of them."""
+        pluses: dict[str, int] = {}
+        for found in reading.codes("\n".join(self.rows)):
+            row = self.rows[found.number]
+            if found.is_coded or (found.has_entity and html.unescape(row) != row):
+                self._show(CODE, row)
+            if found.pluses:
+                pluses[row] = found.pluses
+        for row, count in pluses.items():
+            self._show(PLUSES, row, count)
 
     def _look_at_form(self) -> None:
         """Note the lines that may be an instruction by their form, or turned."""

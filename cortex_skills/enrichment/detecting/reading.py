@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cortex_skills.enrichment.detecting import literals, patterns, tables
+from cortex_skills.enrichment.detecting import literals, patterns, rot47, tables
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import SIGNS, Rule
 from cortex_skills.enrichment.detecting.shapes import CAMEL
@@ -34,11 +34,13 @@ ALL_SIGNS = sum(SIGNS.values())
 # What a view shows stands in the lower bits of what the reader tells of a text; what it says above, as far up as this.
 SAYS = 16
 
-# What is told at once: the letters and signs of Europe's languages, and punctuation.
-_COMMON = "".join(map(chr, (*range(0x250), *range(0x370, 0x530), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
+# What is told at once: all that has two bytes, which what is no text is often decoded to, and punctuation.
+_COMMON = "".join(map(chr, (*range(0x800), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
 _WASM = Path(__file__).parent / "reader" / "reader.wasm"
 # What the reader answers when it meets a character that it was not told of, or one that it cannot fold by itself.
 _UNKNOWN, _FOLD_IT = -2, -3
+# What it tells of a line in which a code may stand: two bits, and above them a number.
+_CODED, _ENTITY, _PLUSES = 1, 2, 2
 _NOT_FOLDED = 0xFFFFFFFF
 # Which texts are asked about stands before them (`reader/texts.c`).
 _HEAD = "<5I4xQ"
@@ -46,6 +48,7 @@ _SEED = secrets.randbits(64)
 _NUMBER = struct.Struct("<I")
 _FOUR = struct.Struct("<4I")
 _PLACE, _OVER_LINES = struct.Struct("<Ii"), -2
+_PAIR = struct.Struct("<2I")
 
 
 class View(NamedTuple):
@@ -61,6 +64,23 @@ class View(NamedTuple):
     number: int
     disguise: int
     text: str
+
+
+class InCode(NamedTuple):
+    """A line in which a code may stand.
+
+    Attributes:
+        number: which of the lines.
+        is_coded: whether one may.
+        has_entity: whether one of HTML may.
+        pluses: how often `+` may stand between letters.
+
+    """
+
+    number: int
+    is_coded: bool
+    has_entity: bool
+    pluses: int
 
 
 class Looks(NamedTuple):
@@ -159,6 +179,21 @@ def folded(text: str) -> tuple[str, str]:
     return read, look_alike(read)
 
 
+def codes(text: str) -> list[InCode]:
+    """The lines of a text in which a code may stand; of no others, `decoded` reads any that follow each other."""
+    encoded = text.encode("utf-8", "replace")
+    with _module().ready() as reader:
+        at = _answer(reader, text, "codes", encoded, len(encoded))
+        if not at:
+            return []
+        count, _ = _PAIR.unpack(reader.read(at, _PAIR.size))
+        told = reader.read(at + _PAIR.size, count * _PAIR.size)
+    return [
+        InCode(number, bool(shown & _CODED), bool(shown & _ENTITY), shown >> _PLUSES)
+        for number, shown in _PAIR.iter_unpack(told)
+    ]
+
+
 def looks(texts: Sequence[str], signs: int = ALL_SIGNS) -> Looks:
     """What some texts say by their words, as they are and without the disguises that they show.
 
@@ -252,6 +287,9 @@ def _prepare(reader: PureInstance) -> None:
     turned = "\n".join(turned_words()).encode()
     reader.give(turned)
     reader.call("learn_turned", len(turned), turned.count(b"\n") + 1)
+    rotated = " ".join(rot47.WORDS).encode()
+    reader.give(rotated)
+    reader.call("learn_rot47", len(rotated))
     _TOLD.clear()
     _tell_characters(reader, _COMMON)
 

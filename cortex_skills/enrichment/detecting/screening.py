@@ -18,8 +18,6 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from cortex_skills.enrichment.detecting import lines, locating, reading, shapes
-from cortex_skills.enrichment.detecting.coded_lines import lines_in_code
-from cortex_skills.enrichment.detecting.decoding import is_address
 from cortex_skills.enrichment.detecting.detect import detect, is_letter_by_letter, is_name
 from cortex_skills.enrichment.detecting.turned import may_be_turned
 
@@ -33,8 +31,6 @@ class Screen:
         self._seen = lines.Seen(whole)
         self._marked = self._seen.odd | self._seen.shown.keys()
         self._doubts: dict[str, int] = {}
-        # The lines that were looked at for codes, and those that hold one.
-        self._looked, self._coded = "", set[str]()
 
     def holds(self, text: str) -> bool:
         """Whether `text` is a part of a run."""
@@ -73,7 +69,6 @@ class Screen:
 
     def _add_marked(self, doubts: dict[str, int]) -> None:
         """Add what the lines of parts show."""
-        in_code: list[tuple[str, list[str]]] = []
         for text in doubts:
             rows = text.split("\n") if "\n" in text else [text]
             if self._marked.isdisjoint(rows):
@@ -84,24 +79,7 @@ class Screen:
             shown = lines.doubts(sum([self._seen.shown[row] for row in rows if row in self._seen.shown]))
             if shown & shapes.TURNED and not self._may_be_turned(rows):
                 shown ^= shapes.TURNED
-            doubts[text] |= shown & ~(shapes.CODE | shapes.SIGNS)
-            if shown & (shapes.CODE | shapes.SIGNS):
-                if is_address(text):
-                    doubts[text] |= shown
-                else:
-                    in_code.append((text, rows))
-        self._look_for_codes(in_code)
-        for text, own in in_code:
-            if not self._coded.isdisjoint(own):
-                doubts[text] |= shapes.CODE | shapes.SIGNS
-
-    def _look_for_codes(self, parts: list[tuple[str, list[str]]]) -> None:
-        """Look at the lines of parts, but for parts that were looked at within others."""
-        rows = _together([(text, own) for text, own in parts if f"\n{text}\n" not in self._looked])
-        if rows:
-            self._coded.update(rows[number] for number in lines_in_code(rows))
-            # A line that no part has keeps them from those before.
-            self._looked += "\n".join(["\0", *rows, ""])
+            doubts[text] |= shown
 
     def _may_be_turned(self, rows: list[str]) -> bool:
         """Whether there are enough of the words in some lines by which a text is seen to be turned."""
@@ -148,16 +126,3 @@ def _take_letters(doubts: dict[str, int]) -> None:
     for text in [text for text, found in doubts.items() if found & shapes.LETTERS]:
         if not is_letter_by_letter(reading.folded(text)[1]):
             doubts[text] ^= shapes.LETTERS
-
-
-def _together(parts: list[tuple[str, list[str]]]) -> list[str]:
-    """The lines of all parts; each of those that stand in others only there."""
-    together: list[str] = []
-    held, whole = set[str](), "\n"
-    for text, rows in sorted(parts, key=lambda part: len(part[1]), reverse=True):
-        is_held = text in held if len(rows) == 1 else f"\n{text}\n" in whole
-        if not is_held:
-            together += rows
-            held.update(rows)
-            whole += f"{text}\n"
-    return together

@@ -100,6 +100,7 @@ def _classes(char: str) -> int:
         char.isupper(),
         char.islower(),
         is_folded_by_neighbours(char),
+        char.isprintable(),
     )
     return sum(1 << place for place, holds in enumerate(found) if holds)
 

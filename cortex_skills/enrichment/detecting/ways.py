@@ -3,6 +3,7 @@
 Rules kept here:
 - patterns cannot backtrack into each other (RE2);
 - what asks for less is asked first: a pattern is only looked for where what it is made of is there;
+- the reader looks for the same, and asks for no more (`reader/codes.h`): a way that is changed here is changed there;
 - a run that says nothing is remembered as well as one that does.
 """
 
@@ -16,7 +17,7 @@ import re2
 
 from cortex_skills.enrichment.detecting import bases, numerals
 
-LONG_WORD, _SOLID_WORD, _LONG_85 = 12, 16, 20
+_LONG_WORD, _SOLID_WORD, _LONG_85 = 12, 16, 20
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
 _NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
@@ -92,7 +93,7 @@ _AS_BASE85 = _blanked("".join(map(chr, range(33, 127))))
 
 def words_in(encoded: bytes) -> list[bytes]:
     """The runs of letters of base64, but for those that are shorter than what is read."""
-    return [word for word in encoded.translate(_AS_BASE64).split() if len(word) >= LONG_WORD]
+    return [word for word in encoded.translate(_AS_BASE64).split() if len(word) >= _LONG_WORD]
 
 
 def _as_rows() -> bytes:

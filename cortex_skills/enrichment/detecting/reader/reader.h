@@ -28,7 +28,8 @@ enum {
   UPPER = 128,         // `str.isupper`
   LOWER = 256,         // `str.islower`
   BY_NEIGHBOURS = 512, // may be folded otherwise beside others
-  TOLD = 1024,         // the host has told what it is
+  PRINTABLE = 1024,    // `str.isprintable`
+  TOLD = 2048,         // the host has told what it is
 };
 
 // A character: its classes, the letter of ASCII that it looks like, or 0, and what it is folded to; nothing of one that
@@ -46,6 +47,9 @@ extern Character characters[CODES];
 extern bool met_unknown;
 // What is answered when a call was about one, or about one that the host must fold.
 enum { UNKNOWN = -2, FOLD_IT = -3 };
+
+// What a call answers, when it met no such character.
+int32_t answered(int32_t answer);
 
 static inline uint16_t class_of(uint32_t code) {
   uint16_t class = characters[code < CODES ? code : 0].class;
@@ -155,7 +159,7 @@ enum {
   BACKWARDS = 1 << 7,
   DOUBLES = 1 << 9,
   BREAKS = 1 << 10,
-  BROKEN = 1 << 12,
+  BROKEN = 1 << 11,
   SAYS = 16,
 };
 

@@ -24,7 +24,7 @@ static const uint32_t NOT_FOLDED = UINT32_MAX;
 static View *views;
 static uint32_t view_count, number_now;
 
-static int32_t answered(int32_t answer) {
+int32_t answered(int32_t answer) {
   bool is_unknown = met_unknown;
   met_unknown = false;
   return is_unknown ? UNKNOWN : answer;
