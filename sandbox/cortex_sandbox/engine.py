@@ -30,6 +30,8 @@ _DEEP_NATIVE = 20 << 20
 _PURE_NATIVE = 256 << 10  # any thread has that
 # Memory up to this size grows in place. Address space only: nothing is touched before it is used.
 _RESERVATION = 16 << 20
+# A module of our own keeps more: to move what it has would be to copy it.
+_PURE_RESERVATION = 64 << 20
 # esbuild's memory has its final size from the start (`wasm_inside.py`).
 BUNDLER_MEMORY_BYTES = 1 << 30
 
@@ -120,7 +122,7 @@ def bundler_engine() -> Engine:
 def pure_engine() -> Engine:
     """The engine of modules that call nobody (`pure.py`)."""
     with _making:
-        return _engine(_PURE_NATIVE, pure=True)
+        return _engine(_PURE_NATIVE, _PURE_RESERVATION, pure=True)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:
