@@ -108,7 +108,7 @@ def bundler(_: Common) -> Iterator[Verdict]:
 @_named("code cache", "set CORTEX_SANDBOX_CACHE to a folder of your own")
 def code_cache(_: Common) -> Iterator[Verdict]:
     """The folder for compiled guests exists, is private, and can be written to."""
-    from cortex_sandbox.code_cache import cache_folder
+    from cortex_sandbox.cache import cache_folder
 
     folder = cache_folder()
     if folder is None:

@@ -1,13 +1,9 @@
-"""Native code compiled from the guests, kept between processes.
+"""Native code compiled from the guests, kept between processes (`cache.py` says where, and what makes that safe).
 
 Rules kept here:
-- compiled code is run without further checks, so the folder must be the user's alone: created 0700, owned by the
-  user, no link, not writable by anybody else; otherwise the cache is not used at all;
 - the key holds everything that decides what the code is: the guest's hash, the engine's version and settings, and
   the machine's processor;
-- processes that start together compile once: the others wait for the first;
-- a file appears whole or not at all (written beside, then renamed), so that a killed process leaves nothing broken;
-- without a usable cache everything works, only slower to start; the log says so once.
+- processes that start together compile once: the others wait for the first.
 """
 
 from __future__ import annotations
@@ -17,14 +13,14 @@ import logging
 import os
 import platform
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import wasmtime
+
+from .cache import cache_folder, is_private, store
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -35,23 +31,6 @@ except ImportError:  # Windows: every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
-
-
-def cache_folder() -> Path | None:
-    """The private folder for compiled code, created when absent; None when it cannot be made safe."""
-    override = os.environ.get("CORTEX_SANDBOX_CACHE")
-    if override:
-        folder = Path(override)
-    else:
-        import platformdirs
-
-        folder = Path(platformdirs.user_cache_dir("cortex-skills", appauthor=False)) / "code"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _is_private(folder, stat.S_ISDIR) else None
-    except OSError as error:
-        log.warning("no cache for compiled guests in %s (%s): every start compiles anew", folder, error)
-        return None
 
 
 def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes) -> wasmtime.Module:
@@ -70,7 +49,7 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
     """
     folder = cache_folder()
     digest = hashlib.sha256()
-    machine = f"{version('wasmtime')}|{platform.machine()}|{_processor()}|{settings}"
+    machine = f"{_version()}|{platform.machine()}|{_processor()}|{settings}"
     for part in (machine.encode(), *parts):
         digest.update(len(part).to_bytes(8, "big") + part)
     path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
@@ -82,7 +61,7 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
         log.info("compiling %s for this machine (once)", label)
         module = engine.compile(wasm())
         if path is not None:
-            _store(path, bytes(module.serialize()))
+            store(path, bytes(module.serialize()))
     return module
 
 
@@ -107,7 +86,7 @@ def _alone(path: Path | None) -> Iterator[None]:
 
 def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:
     try:
-        if not _is_private(path, stat.S_ISREG):
+        if not is_private(path, stat.S_ISREG):
             return None
         return wasmtime.Module.deserialize_file(engine, str(path))
     except FileNotFoundError:
@@ -117,31 +96,14 @@ def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:
         return None
 
 
-def _store(path: Path, code: bytes) -> None:
-    try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(code)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(scratch).replace(path)
-        except BaseException:
-            Path(scratch).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        log.warning("the compiled guest could not be kept in %s (%s)", path.parent, error)
+def _version() -> str:
+    """The engine's version, by the name of the folder that tells of it; `importlib.metadata` is slow to import."""
+    beside = Path(wasmtime.__file__).parents[1].glob("wasmtime-*.dist-info")
+    if versions := sorted(path.name[len("wasmtime-") : -len(".dist-info")] for path in beside):
+        return " ".join(versions)
+    from importlib.metadata import version
 
-
-def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
-    """Whether a path is of the kind, this user's own, no link, and writable by nobody else."""
-    info = path.lstat()
-    if not hasattr(os, "getuid"):
-        return is_kind(info.st_mode)
-    safe = is_kind(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o022
-    if not safe:
-        log.warning("%s is not private to this user: compiled guests are not read from it", path)
-    return safe
+    return version("wasmtime")
 
 
 def _processor() -> str:

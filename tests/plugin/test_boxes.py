@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cortex_sandbox.code_cache import cache_folder
+from cortex_sandbox.cache import cache_folder
 from cortex_skills import CortexError, Plugin
 from tests.patience import queries_stop_after
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from cortex_sandbox.code_cache import cache_folder, load_module
+from cortex_sandbox.cache import cache_folder
+from cortex_sandbox.code_cache import load_module
 from cortex_sandbox.engine import Engine
 from tests.sandbox.test_processes import needs_fork, run
 

@@ -17,7 +17,7 @@ import sys
 import threading
 from pathlib import Path
 
-from cortex_sandbox.code_cache import cache_folder
+from cortex_sandbox.cache import cache_folder
 from cortex_sandbox.errors import SandboxError
 
 from .link import Link

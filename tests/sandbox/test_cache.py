@@ -1,0 +1,111 @@
+"""What is kept between processes: the bytes that were given, or none."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cortex_sandbox.cache import keep, recall
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(folder))
+    return folder
+
+
+def kept(folder: Path) -> Path:
+    (path,) = folder.glob("*.kept")
+    return path
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 9, b"what was worked out", os.urandom(1 << 20)], ids=len)
+def test_what_was_kept_is_recalled(folder: Path, content: bytes) -> None:
+    assert recall("words", "key") is None
+    keep("words", "key", content)
+    assert recall("words", "key") == content
+    assert kept(folder).name.startswith("words-")
+    assert not list(folder.glob(".new-*"))
+
+
+def test_another_key_and_another_label_are_something_else(folder: Path) -> None:
+    keep("words", "key", b"1")
+    assert recall("words", "other") is None
+    assert recall("signs", "key") is None
+    keep("words", "key", b"2")
+    assert recall("words", "key") == b"2"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda kept: b"",
+        lambda kept: kept[:3],
+        lambda kept: b"\0" * 4,
+        lambda kept: kept[:-1],
+        lambda kept: kept[1:],
+        lambda kept: kept + b"\0",
+        lambda kept: b"\0" * len(kept),
+        lambda kept: kept[:50] + bytes([kept[50] ^ 1]) + kept[51:],
+    ],
+)
+def test_a_damaged_file_is_as_if_it_were_not_there(
+    folder: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    keep("words", "key", b"what was worked out" * 9)
+    path = kept(folder)
+    path.write_bytes(damage(path.read_bytes()))
+    with caplog.at_level(logging.WARNING):
+        assert recall("words", "key") is None
+    assert "damaged" in caplog.text
+    keep("words", "key", b"anew")
+    assert recall("words", "key") == b"anew"
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_to_is_not_read(folder: Path, mode: int) -> None:
+    keep("words", "key", b"content")
+    kept(folder).chmod(mode)
+    assert recall("words", "key") is None
+
+
+@POSIX
+def test_a_file_that_is_a_link_is_not_read(folder: Path, tmp_path: Path) -> None:
+    keep("words", "key", b"content")
+    path = kept(folder)
+    path.symlink_to(path.rename(tmp_path / "moved"))
+    assert recall("words", "key") is None
+
+
+def test_a_folder_in_place_of_a_file_is_no_hindrance(folder: Path) -> None:
+    keep("words", "key", b"content")
+    path = kept(folder)
+    path.unlink()
+    path.mkdir(mode=0o700)
+    assert recall("words", "key") is None
+    keep("words", "key", b"content")
+    assert recall("words", "key") is None
+
+
+def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
+    keep("words", "key", b"content")
+    assert recall("words", "key") is None
+
+
+def test_the_oldest_of_a_label_go(folder: Path) -> None:
+    keep("signs", "key", b"of another label")
+    for number in range(7):
+        keep("words", f"{number}", b"content")
+        os.utime(max(folder.glob("words-*"), key=lambda path: path.stat().st_mtime_ns), ns=(number, number))
+    assert [number for number in range(7) if recall("words", f"{number}")] == [3, 4, 5, 6]
+    assert recall("signs", "key") == b"of another label"
