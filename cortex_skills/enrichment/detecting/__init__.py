@@ -1,5 +1,7 @@
 """Whether a text tells a model what to do, in whatever disguise."""
 
+# Before all others: it says of which files they are.
+from cortex_skills.enrichment.detecting import sources as sources
 from cortex_skills.enrichment.detecting.detect import detect
 from cortex_skills.enrichment.detecting.screening import Screen
 

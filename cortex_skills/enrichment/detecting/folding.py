@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from importlib.resources import files
 from typing import Any
+
+from cortex_skills.enrichment.detecting.sources import FOLDER
 
 _REMEMBERED = 1 << 14
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -94,7 +95,7 @@ class _LookAlikes(dict[int, str]):
 
     def ready(self) -> _LookAlikes:
         if not self:
-            text = files(__package__).joinpath("look_alikes.json").read_text(encoding="utf-8")
+            text = (FOLDER / "look_alikes.json").read_text(encoding="utf-8")
             self.update({ord(char): letter for letter, chars in json.loads(text).items() for char in chars})
         return self
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 
 from cortex_skills.enrichment.detecting.folding import fold
+from cortex_skills.enrichment.detecting.sources import FOLDER
 
 
 def _words(text: str) -> list[str]:
@@ -56,12 +56,6 @@ _FILLING = _words(
 # The consonants that may end a syllable of Korean by themselves, by their number there, as they begin one.
 _CONSONANTS = dict(zip((1, 4, 7, 8, *range(16, 18), *range(19, 27)), "ᄀᄂᄃᄅᄆᄇᄉᄊᄋᄌᄎᄏᄐᄑ", strict=True))
 _FIRST_SYLLABLE, _LAST_SYLLABLE, _ENDINGS = 0xAC00, 0xD7A3, 28
-# Of a word whose letters are written one by one, folding makes syllables again, but for the consonants that end them.
-_ENDINGS_APART = {
-    code: chr(code - ending) + _CONSONANTS[ending]
-    for code in range(_FIRST_SYLLABLE, _LAST_SYLLABLE + 1)
-    if (ending := (code - _FIRST_SYLLABLE) % _ENDINGS) in _CONSONANTS
-}
 
 
 @dataclass
@@ -85,7 +79,7 @@ class Lexicon:
 
     def add(self, entry: str, mask: int, language: str) -> None:
         """Take in a folded word, stem or phrase."""
-        if language == "ko" and (apart := entry.translate(_ENDINGS_APART)) != entry:
+        if language == "ko" and (apart := entry.translate(_endings_apart())) != entry:
             self.add(apart, mask, "")
         if language in _UNSPACED:
             _note(self.unspaced, entry.replace("_", ""), mask)
@@ -105,6 +99,16 @@ class Lexicon:
                 _note(self.squeezed, whole, (mask | ORDER) & ~PLAIN if mask & VERBS else mask)
 
 
+@cache
+def _endings_apart() -> dict[int, str]:
+    """Of a word whose letters are written one by one, folding makes syllables, but for the consonants that end them."""
+    return {
+        code: chr(code - ending) + _CONSONANTS[ending]
+        for code in range(_FIRST_SYLLABLE, _LAST_SYLLABLE + 1)
+        if (ending := (code - _FIRST_SYLLABLE) % _ENDINGS) in _CONSONANTS
+    }
+
+
 def _note(known: dict[str, int], entry: str, mask: int) -> None:
     known[entry] = known.get(entry, 0) | mask
 
@@ -122,9 +126,7 @@ def _either(entry: str) -> list[str]:
 def lexicon() -> Lexicon:
     """All languages; read once, when a text is first looked at."""
     known = Lexicon(squeezed=dict.fromkeys(_FILLING, 0))
-    pages = {
-        page.name[:-4]: page for page in files(__package__).joinpath("words").iterdir() if page.name[-4:] == ".txt"
-    }
+    pages = {page.stem: page for page in (FOLDER / "words").glob("*.txt")}
     for language in sorted(pages, key=lambda name: (name != "en", name)):
         for line in pages[language].read_text(encoding="utf-8").splitlines():
             category, _, entries = line.partition(":")

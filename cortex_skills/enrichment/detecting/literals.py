@@ -13,10 +13,11 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
-FILE = Path(__file__).parent / "literals.json"
+from cortex_skills.enrichment.detecting.sources import FOLDER
+
+FILE = FOLDER / "literals.json"
 # The sets of which a match holds a literal each; by how many bytes a literal is looked for.
 MOST_SETS, WINDOW = 3, 4
 _ALIGNED = 4

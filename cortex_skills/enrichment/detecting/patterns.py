@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import re2
 
 from cortex_skills.enrichment.detecting.folding import fold
+from cortex_skills.enrichment.detecting.sources import FOLDER
 
 _MEMORY = 64 << 20
 _NOTES = "#"
@@ -69,7 +69,7 @@ def _lines() -> list[tuple[str, str]]:
     """The names and patterns of `patterns.txt`."""
     lines: list[tuple[str, str]] = []
     parts: dict[str, str] = {}
-    for line in files(__package__).joinpath("patterns.txt").read_text(encoding="utf-8").splitlines():
+    for line in (FOLDER / "patterns.txt").read_text(encoding="utf-8").splitlines():
         name, _, pattern = line.partition("\t")
         if name in _LISTS:
             parts[f"{{{name}}}"] = "|".join(fold(word).replace("_", " ") for word in pattern.split())

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the reader is a WebAssembly module that calls nobody (`reader/`): what hostile texts do to it stays in its memory;
-- it is told all that is known (`tables`) when it is made, and of a character when it first meets it;
+- it is told all that is known (`knowledge`) when it is made, and of a character when it first meets it;
 - many texts go in at once, so that the way there and back is paid for once;
 - a text goes in as UTF-8, and a lone surrogate as if it were a character: it goes when the text is folded.
 
@@ -14,18 +14,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cortex_skills.enrichment.detecting import literals, patterns, rot47, tables
+from cortex_skills.enrichment.detecting import knowledge
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import SIGNS, Rule
 from cortex_skills.enrichment.detecting.shapes import CAMEL
-from cortex_skills.enrichment.detecting.turned import turned_words
+from cortex_skills.enrichment.detecting.sources import FOLDER
 
 if TYPE_CHECKING:
     from cortex_sandbox.pure import PureInstance, PureModule
@@ -34,9 +33,7 @@ ALL_SIGNS = sum(SIGNS.values())
 # What a view shows stands in the lower bits of what the reader tells of a text; what it says above, as far up as this.
 SAYS = 16
 
-# What is told at once: all that has two bytes, which what is no text is often decoded to, and punctuation.
-_COMMON = "".join(map(chr, (*range(0x800), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
-_WASM = Path(__file__).parent / "reader" / "reader.wasm"
+_WASM = FOLDER / "reader" / "reader.wasm"
 # What the reader answers when it meets a character that it was not told of, or one that it cannot fold by itself.
 _UNKNOWN, _FOLD_IT = -2, -3
 # What it tells of a line in which a code may stand: two bits, and above them a number.
@@ -44,7 +41,7 @@ _CODED, _ENTITY, _PLUSES = 1, 2, 2
 _NOT_FOLDED = 0xFFFFFFFF
 # Which texts are asked about stands before them (`reader/texts.c`).
 _HEAD = "<5I4xQ"
-_SEED = secrets.randbits(64)
+_SEED = int.from_bytes(os.urandom(8), "little")
 _NUMBER = struct.Struct("<I")
 _FOUR = struct.Struct("<4I")
 _PLACE, _OVER_LINES = struct.Struct("<Ii"), -2
@@ -157,6 +154,8 @@ def forms(text: str) -> Forms:
 
 def meaning(folded: str) -> int:
     """The categories of all words and phrases of a text, wherever they stand."""
+    from cortex_skills.enrichment.detecting import tables
+
     with _module().ready() as reader:
         encoded = _encoded(folded)
         at = _answer(reader, folded, "meaning", encoded, len(encoded))
@@ -244,7 +243,11 @@ def _rule(question: str, text: str, *more: int) -> Rule | None:
     encoded = _encoded(text)
     with _module().ready() as reader:
         number = _answer(reader, text, question, encoded, len(encoded), *more)
-    return tables.RULES[number] if number >= 0 else None
+    if number < 0:
+        return None
+    from cortex_skills.enrichment.detecting.tables import RULES
+
+    return RULES[number]
 
 
 def _answer(reader: PureInstance, text: str, question: str, data: bytes, *numbers: int) -> int:
@@ -265,6 +268,8 @@ _TOLD = set[str]()
 
 
 def _tell_characters(reader: PureInstance, text: str) -> None:
+    from cortex_skills.enrichment.detecting import tables
+
     new = set(text) - _TOLD
     told, count = tables.characters(new)
     reader.give(told)
@@ -277,21 +282,11 @@ def _encoded(text: str) -> bytes:
 
 
 def _prepare(reader: PureInstance) -> None:
-    reader.give(tables.told())
-    reader.call("learn")
-    singles = tables.singles().encode()
-    reader.give(singles)
-    reader.call("learn_single", len(singles))
-    reader.give(literals.told(patterns.without_anchors()))
-    reader.call("learn_forms")
-    turned = "\n".join(turned_words()).encode()
-    reader.give(turned)
-    reader.call("learn_turned", len(turned), turned.count(b"\n") + 1)
-    rotated = " ".join(rot47.WORDS).encode()
-    reader.give(rotated)
-    reader.call("learn_rot47", len(rotated))
+    for function, numbers, data in knowledge.lessons():
+        reader.give(data)
+        reader.call(function, *numbers)
     _TOLD.clear()
-    _tell_characters(reader, _COMMON)
+    _TOLD.update(knowledge.COMMON)
 
 
 @cache

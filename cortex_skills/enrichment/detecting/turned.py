@@ -14,7 +14,7 @@ from functools import cache
 from string import ascii_lowercase
 
 from cortex_skills.enrichment.detecting.ciphers import ciphered, ciphers_of
-from cortex_skills.enrichment.detecting.lexicon import english
+from cortex_skills.enrichment.detecting.knowledge import english
 
 FEWEST = 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
@@ -57,13 +57,13 @@ def turned(text: str, plain: str) -> Iterator[str]:
 def _rotated() -> frozenset[str]:
     """The words that count, as rot13 writes them, but for those that are words then, too."""
     words = english()
-    return frozenset(codecs.encode(word, "rot13") for word in words) - words
+    return frozenset(codecs.encode(" ".join(words), "rot13").split()) - words
 
 
 @cache
 def _reversed() -> frozenset[str]:
     words = english()
-    return frozenset(word[::-1] for word in words) - words
+    return frozenset(" ".join(words)[::-1].split()) - words
 
 
 @cache

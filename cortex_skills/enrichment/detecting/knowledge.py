@@ -1,0 +1,96 @@
+"""What is known of words, forms and characters, and dear to work out: what the reader is told, and words of English.
+
+Rules kept here:
+- it is worked out from the files of this folder, and kept between processes, since that takes a fifth of a second;
+- what is kept is used for the very same files alone (`sources`), and only what is surely of them is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from cortex_skills.enrichment.detecting import sources
+
+# The characters that are told of: all that has two bytes, which what is no text is often decoded to, and punctuation.
+COMMON = "".join(map(chr, (*range(0x800), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
+
+
+class Lesson(NamedTuple):
+    """What the reader is told at once.
+
+    Attributes:
+        function: which function of the reader takes it.
+        numbers: with which numbers that is called.
+        data: what it is given.
+
+    """
+
+    function: str
+    numbers: tuple[int, ...]
+    data: bytes
+
+
+def lessons() -> list[Lesson]:
+    """All that the reader is told when it is made, one after the other."""
+    return list(_unpacked(_kept("lessons", lambda: _packed(worked_out()))))
+
+
+@cache
+def english() -> frozenset[str]:
+    """The words of `lexicon.english`."""
+    return frozenset(_kept("english", _english).decode().split())
+
+
+def worked_out() -> list[Lesson]:
+    """What `lessons` tells, from the files."""
+    from cortex_skills.enrichment.detecting import literals, patterns, rot47, tables
+    from cortex_skills.enrichment.detecting.turned import turned_words
+
+    singles = tables.singles().encode()
+    turned = sorted(turned_words())
+    written = "\n".join(turned).encode()
+    rotated = " ".join(rot47.WORDS).encode()
+    characters, count = tables.characters(set(COMMON))
+    return [
+        Lesson("learn", (), tables.told()),
+        Lesson("learn_single", (len(singles),), singles),
+        Lesson("learn_forms", (), literals.told(patterns.without_anchors())),
+        Lesson("learn_turned", (len(written), len(turned)), written),
+        Lesson("learn_rot47", (len(rotated),), rotated),
+        Lesson("classify", (count,), characters),
+    ]
+
+
+def _english() -> bytes:
+    from cortex_skills.enrichment.detecting import lexicon
+
+    return " ".join(sorted(lexicon.english())).encode()
+
+
+def _kept(name: str, work_out: Callable[[], bytes]) -> bytes:
+    from cortex_sandbox.cache import keep, recall
+
+    stamp = sources.BEFORE_IMPORT
+    found = recall(name, stamp) if stamp else None
+    if found is None:
+        found = work_out()
+        # A file that was changed meanwhile may have been read as it is now.
+        if stamp and sources.stamp() == stamp:
+            keep(name, stamp, found)
+    return found
+
+
+def _packed(lessons: Sequence[Lesson]) -> bytes:
+    """A line that tells of the lessons, and their data behind it."""
+    head = [(lesson.function, lesson.numbers, len(lesson.data)) for lesson in lessons]
+    return b"".join((json.dumps(head).encode(), b"\n", *(lesson.data for lesson in lessons)))
+
+
+def _unpacked(packed: bytes) -> Iterator[Lesson]:
+    at = packed.index(b"\n") + 1
+    for function, numbers, size in json.loads(packed[:at]):
+        yield Lesson(function, tuple(numbers), packed[at : at + size])
+        at += size
