@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import wasmtime
 
+from cortex_sandbox import code_cache
 from cortex_sandbox.cache import cache_folder
 from cortex_sandbox.code_cache import load_module
 from cortex_sandbox.engine import Engine
@@ -56,6 +58,15 @@ def test_a_module_is_compiled_once_and_found_again(folder: Path) -> None:
     assert load() == (42, False)
     assert kept(folder).name.startswith("tiny-")
     assert not list(folder.glob(".new-*"))
+
+
+def test_the_version_is_the_one_that_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert code_cache._version() == version("wasmtime")
+    # Where no folder beside it tells, the interpreter is asked.
+    monkeypatch.setattr(wasmtime, "__file__", str(tmp_path / "wasmtime" / "__init__.py"))
+    assert code_cache._version() == version("wasmtime")
+    (tmp_path / "wasmtime-99.0.dist-info").mkdir()
+    assert code_cache._version() == "99.0"
 
 
 @POSIX
