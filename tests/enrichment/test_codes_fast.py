@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment.detecting import bases, decoding, escapes, groups, ways
+from tests.enrichment.texts import DEV
 
 TEXTS = st.text(st.sampled_from("ab .\nIé·ÿ—日本\U0001f600\0\x01Ж"), min_size=7, max_size=12)
 
@@ -70,7 +71,7 @@ def test_groups_of_one_length_are_found(pieces: list[str]) -> None:
     for size, row in groupby(pieces, len):
         for fits, group in groupby(list(row), lambda piece: re.fullmatch("[A-Za-z0-9+/=_-]+", piece) is not None):
             count = len(list(group))
-            if fits and count >= 3 and 1 < size <= 80:
+            if fits and count >= 3 and count * size >= 16 and 1 < size <= 80:
                 rows.append((at, at + count))
             at += count
     # A row of three or more is looked at, and what of it is of the alphabet.
@@ -124,3 +125,10 @@ def test_no_escape_is_passed_over(parts: list[str]) -> None:
 def test_a_plus_counts_between_letters(text: str) -> None:
     around = zip(text, text[1:], text[2:], strict=False)
     assert decoding.pluses(text) == sum(a.isalpha() and plus == "+" and b.isalpha() for a, plus, b in around)
+
+
+def test_what_is_written_in_base64_is_never_taken_for_plain_words() -> None:
+    for text in DEV:
+        runs = [base64.b64encode(text.encode()[start:]).decode().rstrip("=") for start in range(3)]
+        assert all(len(run) < 12 or bases._NOT_PLAIN.search(run, 1) for run in runs)
+    assert list(bases.base64("internationalization")) == list(bases.base64("Transportations")) == []

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 _READABLE, _SHORTEST = 0.7, 4
+_NOT_PLAIN = re.compile("[A-Z0-9+]")
 _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # Its digits are worked out all at once, which takes the square of their number.
@@ -80,7 +81,9 @@ def base32(run: str) -> Iterator[str]:
 
 
 def base64(run: str) -> Iterator[str]:
-    """RFC 4648, section 4 and 5, also cut, in lines, or written backwards."""
+    """RFC 4648, section 4 and 5, also cut, in lines, or written backwards; plain words say nothing in it."""
+    if not _NOT_PLAIN.search(run, 1):
+        return
     whole = _BLANKS.sub("", run).replace("-", "+").replace("_", "/")
     for letters in (whole, whole[::-1]):
         bare = letters.rstrip("=")

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - pure and linear; a group is a piece of a text, of letters of base64 alone, and only the last may be shorter;
-- three groups make a run.
+- three groups make a run, of sixteen letters at least.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import groupby
 
 from cortex_skills.enrichment.detecting import bases
 
-FEWEST, _LONGEST_GROUP = 3, 80
+_FEWEST, _FEWEST_LETTERS, _LONGEST_GROUP = 3, 16, 80
 _GROUP_ENDS = "\"',.;:|"
 _ALIKE = re.compile(b"\0\0+")  # lengths that are no others than the next, three at least
 _LONGEST_TOLD = 255
@@ -71,7 +71,7 @@ def groups(pieces: list[str]) -> Iterator[tuple[int, int]]:
         if 1 < sizes[start] <= _LONGEST_GROUP:
             for fits, group in groupby(pieces[start:behind], _is_of_alphabet):
                 end = start + sum(1 for _ in group)
-                if fits and end - start >= FEWEST:
+                if fits and end - start >= _FEWEST and (end - start) * sizes[start] >= _FEWEST_LETTERS:
                     yield start, end
                 start = end
 

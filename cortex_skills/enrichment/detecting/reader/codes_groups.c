@@ -6,13 +6,13 @@
 // - what is read is no further than a text may come by chance.
 #include "codes.h"
 
-enum { LONGEST = 80, FEWEST = 3 };
+enum { LONGEST = 80, FEWEST = 3, FEWEST_LETTERS = 16 };
 
 typedef struct {
   uint32_t start, end; // of the whole row, with what belongs to it
   uint32_t size;       // of a group
   uint32_t rest;       // of what is shorter behind the groups
-  bool is_small;       // has only small letters, which say nothing in base 32
+  bool is_plain;       // has only small letters behind the first one, which say nothing but in base 16
 } Row;
 
 // Letters of base 32 up to one that is none.
@@ -41,6 +41,8 @@ static void end(Bits *bits) {
   bits->plain.is_over = true;
   bits->plain.ends = 0;
 }
+
+static bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
 
 static void put_into(Bits *bits, uint8_t value, uint32_t width) {
   if (value == NONE) end(bits);
@@ -95,7 +97,12 @@ static bool is_over(const Reading *reading, bool is_backwards) {
 // Whether some of a row may say something, from a place on or back from it. Between lines it may end, too.
 static bool may_say_from(Text text, const Row *row, uint32_t from, bool is_backwards, uint32_t least) {
   Reading reading = {0};
-  if (row->is_small) end(&reading.base32.bits), end(&reading.base32_hex.bits);
+  if (row->is_plain) {
+    if (is_backwards) return false;
+    end(&reading.base64);
+    end(&reading.base32.bits);
+    end(&reading.base32_hex.bits);
+  }
   uint32_t letters = 0, place = from;
   bool is_parted = false;
   while (is_backwards ? place > row->start : place < row->end) {
@@ -113,13 +120,21 @@ static bool may_say_from(Text text, const Row *row, uint32_t from, bool is_backw
   return letters >= least && may_say(&reading, is_backwards);
 }
 
+// How many groups of a size make a run.
+static uint32_t fewest_of(uint32_t size) {
+  uint32_t fewest = (FEWEST_LETTERS + size - 1) / size;
+  return fewest > FEWEST ? fewest : FEWEST;
+}
+
+static bool is_row(uint32_t count, uint32_t size) { return count && count >= fewest_of(size); }
+
 // Looks at a row from each place where it may begin, and back from each where it may end.
 static void look_at_row(Text text, Row *row) {
-  uint32_t least = row->size * FEWEST;
+  uint32_t least = fewest_of(row->size) * row->size;
   bool is_parted = true;
-  row->is_small = true;
-  for (uint32_t place = row->start; place < row->end; place++)
-    row->is_small = row->is_small && (text.at[place] >= 'a' || !is_of_group(text.at[place]));
+  row->is_plain = true;
+  for (uint32_t place = row->start + 1; place < row->end; place++)
+    row->is_plain = row->is_plain && (is_small(text.at[place]) || !is_of_group(text.at[place]));
   for (uint32_t place = row->start, last = place; place < row->end; place++) {
     if (!is_of_group(text.at[place])) {
       is_parted = is_parted || text.at[place] == '\n';
@@ -148,7 +163,7 @@ static void look_at_pieces(Text text, const uint8_t *kind, uint32_t start, uint3
       row.end = place;
       continue;
     }
-    if (count >= FEWEST) {
+    if (is_row(count, row.size)) {
       row.rest = fits && size < row.size ? size : 0;
       if (row.rest) row.end = place;
       look_at_row(text, &row);
@@ -156,7 +171,7 @@ static void look_at_pieces(Text text, const uint8_t *kind, uint32_t start, uint3
     count = fits && size > 1 && size <= LONGEST;
     row = (Row){begin, place, size, 0, false};
   }
-  if (count >= FEWEST) look_at_row(text, &row);
+  if (is_row(count, row.size)) look_at_row(text, &row);
 }
 
 typedef signed char Sixteen __attribute__((vector_size(16)));
@@ -190,11 +205,11 @@ void look_for_groups(Text text, const uint8_t *kind) {
         continue;
       }
       if (at - start == size && count++) continue;
-      if (count >= FEWEST) look_at_pieces(text, kind, first, at < text.size ? at : text.size);
+      if (is_row(count, size)) look_at_pieces(text, kind, first, at);
       count = 1;
       first = start;
       size = at - start;
     }
   }
-  if (count >= FEWEST) look_at_pieces(text, kind, first, text.size);
+  if (is_row(count, size)) look_at_pieces(text, kind, first, text.size);
 }

@@ -28,26 +28,41 @@ static uint32_t next_of_run(Text text, uint32_t end) {
   return place == end || place - end > MOST_BETWEEN || place == text.size || !is_of_word(text.at[place]) ? 0 : place;
 }
 
-static void put_word(Bits *bits, Text text, uint32_t start, uint32_t end) {
-  for (uint32_t place = start; place < end && !is_no_text(&bits->plain); place++)
-    put_bits(bits, of_base64(text.at[place]), 6);
+// A run of base 64 from a letter on, and whether one stands behind it that plain words have none of.
+typedef struct {
+  Bits bits;
+  uint32_t start;
+  bool is_coded;
+} Run;
+
+static bool is_no_letter_of_words(uint8_t byte) {
+  return is_digit(byte) || (byte >= 'A' && byte <= 'Z') || byte == '+';
 }
+
+static void put_word(Run *run, Text text, uint32_t start, uint32_t end) {
+  for (uint32_t place = start; place < end && !is_no_text(&run->bits.plain); place++) {
+    run->is_coded |= place > run->start && is_no_letter_of_words(text.at[place]);
+    put_bits(&run->bits, of_base64(text.at[place]), 6);
+  }
+}
+
+static bool may_be_said(const Run *run) { return run->is_coded && may_be_text(&run->bits.plain, CUT); }
 
 // Whether a word, or what begins with it, may be a text.
 static bool may_say_onward(Text text, uint32_t start, uint32_t end) {
-  Bits bits = {0};
-  put_word(&bits, text, start, end);
-  if (may_be_text(&bits.plain, CUT)) return true;
+  Run run = {.start = start};
+  put_word(&run, text, start, end);
+  if (may_be_said(&run)) return true;
   uint32_t far = end + FAR;
-  while (!is_no_text(&bits.plain)) {
+  while (!is_no_text(&run.bits.plain)) {
     uint32_t next = next_of_run(text, end);
     if (!next) return false;
     if (next > far) return true;
     end = end_of_word(text, next);
     uint32_t size = end - next;
     if (size < LAST_WORD) return false;
-    put_word(&bits, text, next, end < far ? end : far);
-    if (may_be_text(&bits.plain, CUT) || (end > far && !is_no_text(&bits.plain))) return true;
+    put_word(&run, text, next, end < far ? end : far);
+    if (may_be_said(&run) || (end > far && !is_no_text(&run.bits.plain))) return true;
     if (size < NEXT_WORD) return false;
   }
   return false;
@@ -55,17 +70,18 @@ static bool may_say_onward(Text text, uint32_t start, uint32_t end) {
 
 // Whether a word may be a text that was written backwards, or what ends with it and begins at a place behind `begin`.
 static bool may_say_backwards(Text text, uint32_t begin, uint32_t start, uint32_t end) {
-  Bits bits = {0};
+  Run run = {0};
   uint32_t word = end, far = end - start + FAR;
-  for (uint32_t place = end; place > begin && !is_no_text(&bits.plain);) {
+  for (uint32_t place = end; place > begin && !is_no_text(&run.bits.plain);) {
     if (!is_of_word(text.at[--place])) {
       word = place;
       continue;
     }
-    put_bits(&bits, of_base64(text.at[place]), 6);
+    put_bits(&run.bits, of_base64(text.at[place]), 6);
     bool is_first = place == begin || !is_of_word(text.at[place - 1]);
-    if (is_first && word - place >= LONG_RUN && may_be_text(&bits.plain, CUT)) return true;
-    if (end - place > far && !is_no_text(&bits.plain)) return true;
+    if (is_first && word - place >= LONG_RUN && may_be_said(&run)) return true;
+    run.is_coded |= is_no_letter_of_words(text.at[place]);
+    if (end - place > far && !is_no_text(&run.bits.plain)) return true;
   }
   return false;
 }
