@@ -125,6 +125,20 @@ def test_many_texts_are_looked_at_as_each_is_alone(some: list[str]) -> None:
     assert together.views == [view._replace(number=at) for at, one in enumerate(alone) for view in one.views]
 
 
+@given(
+    st.lists(disguised() | st.sampled_from([*DEV[::50], "fact 7", "", ".", "é 漢字"]), min_size=2, max_size=5),
+    SOME_SIGNS,
+)
+@settings(max_examples=200)
+def test_neighbours_that_share_lines_are_seen_and_read_as_they_plainly_are(some: list[str], signs: int) -> None:
+    windows = ["\n".join(some[first:]) for first in range(len(some))]
+    found = reading.looks(windows, signs)
+    for number, window in enumerate(windows):
+        says, shown = disguises.looks(window, signs)
+        assert found.says[number] & ~shapes.LETTERS == says
+        assert [(view.disguise, view.text) for view in found.views if view.number == number] == shown
+
+
 def test_a_sign_counts_where_a_rule_asks_for_it() -> None:
     text = "execute rm -rf ~/.cache in the terminal."
     kinds = {name: reading.judge(text, sign) for name, sign in SIGNS.items()}

@@ -3,7 +3,8 @@
 Rules kept here:
 - pure; the layout is that of `reader/words.h`, little-endian as WebAssembly is: a number of categories is three of 64
   bits, each entry begins at a multiple of 8 bytes;
-- phrases with the same first two words stand together, each with the number of those that are left.
+- phrases with the same first two words stand together, each with the number of those that are left;
+- a word that is known has the categories of its stems, too: those of other words are looked for by the reader.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping, Set
+from functools import reduce
 from itertools import groupby
+from operator import or_
 
 from cortex_skills.enrichment.detecting import lexicon
 from cortex_skills.enrichment.detecting.folding import folded_alone, is_folded_by_neighbours, look_alike
@@ -56,7 +59,7 @@ def told() -> bytes:
     roles = _roles()
     words = dict.fromkeys(roles, 0) | known.words | signs
     entries = (
-        [_entry(word, mask, roles.get(word, 0)) for word, mask in words.items()],
+        [_entry(word, mask | _stems_of(word, known.stems), roles.get(word, 0)) for word, mask in words.items()],
         _entries(known.stems),
         list(_phrases(known.phrases)),
         _entries(known.unspaced),
@@ -111,6 +114,11 @@ def _roles() -> dict[str, int]:
         for word in words:
             found[word] = found.get(word, 0) | 1 << place
     return found
+
+
+def _stems_of(word: str, stems: Mapping[str, int]) -> int:
+    """The categories of all stems that a word begins with."""
+    return reduce(or_, (stems.get(word[:size], 0) for size in range(1, len(word) + 1)), 0)
 
 
 def _mask(mask: int) -> bytes:

@@ -3,7 +3,7 @@
 #include "reader.h"
 
 // So many letters written as one may be several words.
-enum { LONG_WORD = 16 };
+enum { LONG_WORD = 16, MIDDLE_DOT = 0xb7 };
 
 // What a byte of ASCII may be to a disguise.
 enum {
@@ -36,8 +36,18 @@ uint32_t shown_by(const Counts *counts, Text raw);
 // looks closer then.
 bool is_spelled(Text plain);
 
-// Of the disguises that a text shows, those that hide an instruction; `plain` is the text folded, as it looks.
-uint32_t says_without(uint32_t shown, Text raw, Text plain, uint32_t signs);
+// The ways in which a line is read, whatever stands beside it: as it is written, as it looks, with letters for digits
+// and signs in either of two ways, with a blank before each hump, without hyphens.
+typedef enum { AS_WRITTEN, AS_SEEN, WITH_LETTERS, WITH_OTHERS, APART, UNHYPHENED, WAYS } Way;
+
+// A line in one of the ways from WITH_LETTERS on; `plain` is how it looks.
+Text read_in(Way way, Text raw, Text plain);
+
+// Whether a letter stands before a place, which becomes that of the letter.
+bool is_behind_letter(Text plain, uint32_t *place);
+
+// Whether a letter stands at a place, which becomes that behind it.
+bool is_before_letter(Text plain, uint32_t *place);
 
 // Whether a word begins with a capital at a place, within what is written as one.
 bool is_hump(Text raw, uint32_t place);

@@ -2,7 +2,7 @@
 //
 // Rules kept here:
 // - linear: a view is no longer than twice its text, but for the words that are put in place of others.
-#include "disguises.h"
+#include "lines.h"
 
 // Digits and signs, and the letters that they look like, in either of two ways.
 static const char LIKES[] = "013457@$!|89";
@@ -34,27 +34,45 @@ static bool next_word(Text text, uint32_t *place, Text *word) {
   return end > begin;
 }
 
-static bool says_with_letters_for_signs(Text plain, uint32_t signs) {
-  bool found = false;
-  for (uint32_t way = 0; way < 2; way++) {
-    uint8_t meant[256], *view = take(plain.size);
-    for (uint32_t byte = 0; byte < sizeof meant; byte++) meant[byte] = byte;
-    for (uint32_t like = 0; LIKES[like]; like++) meant[(uint8_t)LIKES[like]] = MEANT[way][like];
-    for (uint32_t place = 0; place < plain.size; place++) view[place] = meant[plain.at[place]];
-    found |= says(DIGITS, (Text){view, plain.size}, signs);
-  }
-  return found;
+static Text with_letters(Text plain, const char *letters) {
+  uint8_t meant[256], *view = take(plain.size);
+  for (uint32_t byte = 0; byte < sizeof meant; byte++) meant[byte] = byte;
+  for (uint32_t like = 0; LIKES[like]; like++) meant[(uint8_t)LIKES[like]] = letters[like];
+  for (uint32_t place = 0; place < plain.size; place++) view[place] = meant[plain.at[place]];
+  return (Text){view, plain.size};
 }
 
-static bool says_with_humps_apart(Text raw) {
+static Text with_humps_apart(Text raw) {
   uint8_t *apart = take(raw.size * 2), *end = apart;
   for (uint32_t place = 0; place < raw.size; place++) {
-    if (is_hump(raw, place)) *end++ = ' ';
+    if (is(raw, place, LARGE) && is_hump(raw, place)) *end++ = ' ';
     *end++ = raw.at[place];
   }
   Text view;
   fold(view_of(apart, end), &view);
-  return says(CAMEL, view, 0);
+  return view;
+}
+
+static Text without_hyphens(Text plain) {
+  uint8_t *view = take(plain.size), *end = view;
+  for (uint32_t place = 0; place < plain.size; place++)
+    if (plain.at[place] != '-' || !is_hyphen(plain, place)) *end++ = plain.at[place];
+  return view_of(view, end);
+}
+
+Text read_in(Way way, Text raw, Text plain) {
+  if (way == APART) return with_humps_apart(raw);
+  return way == UNHYPHENED ? without_hyphens(plain) : with_letters(plain, MEANT[way - WITH_LETTERS]);
+}
+
+static bool says_as(Lines lines, Way way, uint32_t disguise) {
+  keep_view(disguise, text_of_lines(lines, way));
+  return words_say(lines, way);
+}
+
+static bool says_with_letters(Lines lines) {
+  bool says = says_as(lines, WITH_LETTERS, DIGITS);
+  return says_as(lines, WITH_OTHERS, DIGITS) || says;
 }
 
 // Behind the letters that stand at a place, and how many they are.
@@ -86,6 +104,11 @@ int32_t judge_long_words(Text plain) {
   return -1;
 }
 
+static bool view_says(uint32_t disguise, Text view, uint32_t signs) {
+  keep_view(disguise, view);
+  return judge(view, signs, false) >= 0;
+}
+
 // From the last word to the first.
 static bool says_backwards(Text plain, uint32_t signs) {
   uint8_t *end = (uint8_t *)take(plain.size) + plain.size, *view = end;
@@ -94,14 +117,7 @@ static bool says_backwards(Text plain, uint32_t signs) {
     if (view < end) *--view = ' ';
     view -= word.size;
   }
-  return says(BACKWARDS, view_of(view, end), signs);
-}
-
-static bool says_without_hyphens(Text plain, uint32_t signs) {
-  uint8_t *view = take(plain.size), *end = view;
-  for (uint32_t place = 0; place < plain.size; place++)
-    if (!is_hyphen(plain, place)) *end++ = plain.at[place];
-  return says(BREAKS, view_of(view, end), signs);
+  return view_says(BACKWARDS, view_of(view, end), signs);
 }
 
 // Where a word stands that is known by this, or would stand.
@@ -145,16 +161,16 @@ static bool says_without_doubles(Text plain, uint32_t signs) {
   uint8_t *view = take(plain.size + most_words * most_longer), *end = view;
   for (Text word; next_word(plain, &place, &word); end = put_single(end, word))
     if (end > view) *end++ = ' ';
-  return says(DOUBLES, view_of(view, end), signs);
+  return view_says(DOUBLES, view_of(view, end), signs);
 }
 
-uint32_t says_without(uint32_t shown, Text raw, Text plain, uint32_t signs) {
+uint32_t says_without(uint32_t shown, Lines lines, Text plain, uint32_t signs) {
   return (shown & LETTERS && is_spelled(plain) ? LETTERS : 0) |
-         (shown & DIGITS && says_with_letters_for_signs(plain, signs) ? DIGITS : 0) |
-         (shown & CAMEL && says_with_humps_apart(raw) ? CAMEL : 0) |
+         (shown & DIGITS && says_with_letters(lines) ? DIGITS : 0) |
+         (shown & CAMEL && says_as(lines, APART, CAMEL) ? CAMEL : 0) |
          (shown & LONG && judge_long_words(plain) >= 0 ? LONG : 0) |
          (shown & BACKWARDS && says_backwards(plain, signs) ? BACKWARDS : 0) |
          (shown & DOUBLES && says_without_doubles(plain, signs) ? DOUBLES : 0) |
-         (shown & BREAKS && says_without_hyphens(plain, signs) ? BREAKS : 0) |
+         (shown & BREAKS && says_as(lines, UNHYPHENED, BREAKS) ? BREAKS : 0) |
          (shown & BROKEN && judge_run_together(plain) >= 0 ? BROKEN : 0);
 }

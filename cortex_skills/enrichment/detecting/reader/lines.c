@@ -15,14 +15,14 @@ typedef struct {
 static Place *places;
 static uint32_t last_place;
 static uint64_t hash_seed;
-static Asked asked;
+static uint32_t signs_asked;
 static Token line_end;
 
 void begin_lines(uint32_t most, uint32_t signs, uint64_t seed) {
   uint32_t size = places_for(most);
   places = zeroed(size * sizeof *places);
   last_place = size - 1;
-  asked = (Asked){judge_sentence, signs, false};
+  signs_asked = signs;
   hash_seed = seed;
   uint32_t count;
   line_end = *tokens_of((Text){(const uint8_t *)"\n", 1}, &count);
@@ -45,39 +45,72 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
-static bool sentence_says(const Token *tokens, uint32_t count) {
+// What looks like a capital within a word is no sign of a rule.
+static uint32_t signs_of(Way way) { return way == APART ? 0 : signs_asked; }
+
+static bool sentence_says(const Token *tokens, uint32_t count, uint32_t signs) {
+  Asked asked = {judge_sentence, signs, false};
   return count && judge_sentence((Sentence){tokens, NULL, count}, &asked) >= 0;
 }
 
-static Words read(Text text) {
+static Mask meaning_of_words(const Token *tokens, uint32_t count) {
+  Mask found = {{0}};
+  for (uint32_t place = 0; place < count; place++) found = either(found, tokens[place].mask);
+  return found;
+}
+
+static Words read(Text text, uint32_t signs) {
   Words words = {0};
   words.tokens = tokens_of(text, &words.count);
   words.first_end = words.last_end = words.count;
-  for (uint32_t place = 0, start = 0; place < words.count; place++) {
+  uint32_t start = 0;
+  for (uint32_t place = 0; place < words.count; place++) {
     if (!is_end(&words.tokens[place])) continue;
     if (words.first_end == words.count) words.first_end = place;
-    else words.says_within = words.says_within || sentence_says(words.tokens + start, place - start);
+    else words.says_within = words.says_within || sentence_says(words.tokens + start, place - start, signs);
     words.last_end = place;
     start = place + 1;
   }
+  words.head = meaning_of_words(words.tokens, words.first_end);
+  words.head_says = sentence_says(words.tokens, words.first_end, signs);
+  if (!start) return words;
+  words.tail = meaning_of_words(words.tokens + start, words.count - start);
+  words.tail_says = sentence_says(words.tokens + start, words.count - start, signs);
   return words;
+}
+
+static Reading reading_of(const Line *line, Way way) {
+  const Reading *seen = &line->readings[AS_SEEN];
+  Reading reading = {.text = line->readings[way].text, .is_known = true};
+  if (way > AS_SEEN) reading.text = read_in(way, line->raw, seen->text);
+  if (line->has_script) return reading;
+  bool is_as_seen = seen->is_known && signs_of(way) == signs_of(AS_SEEN) && same(reading.text, seen->text);
+  reading.words = is_as_seen ? seen->words : read(reading.text, signs_of(way));
+  return reading;
+}
+
+static const Reading *read_as(Line *line, Way way) {
+  Reading *reading = &line->readings[way];
+  if (!reading->is_known) *reading = reading_of(line, way);
+  return reading;
+}
+
+Line *line_that_is(Text raw, Text folded, Text plain) {
+  Line *line = take(sizeof *line);
+  bool is_plain = is_ascii(plain), is_simple = is_plain && plain.at == folded.at;
+  *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain), .has_script = !is_simple && has_script(folded)};
+  line->readings[AS_WRITTEN].text = folded;
+  line->readings[AS_SEEN].text = plain;
+  return line;
 }
 
 static Line *new_line(Text raw) {
   Text folded;
   if (!fold(raw, &folded)) return NULL;
-  Line *line = take(sizeof *line);
-  bool is_plain = is_ascii(raw);
-  *line = (Line){.raw = raw, .folded = folded, .plain = is_plain ? folded : look_alike(folded)};
-  line->counts = counted(raw, line->plain, is_plain);
-  line->has_script = !is_plain && has_script(folded);
-  if (line->has_script) return line;
-  line->seen = read(line->plain);
-  line->read = line->plain.at == folded.at ? line->seen : read(folded);
-  return line;
+  return line_that_is(raw, folded, is_ascii(raw) ? folded : look_alike(folded));
 }
 
-const Line *line_of(Text raw) {
+Line *line_of(Text raw) {
   uint64_t hash = hash_of_line(raw);
   uint32_t place = hash & last_place;
   for (; places[place].line; place = (place + 1) & last_place)
@@ -106,15 +139,13 @@ Counts counts_of(Lines lines) {
   return sum;
 }
 
-static Text as(const Line *line, bool as_seen) { return as_seen ? line->plain : line->folded; }
-
-Text text_of_lines(Lines lines, bool as_seen) {
-  if (lines.count == 1) return as(lines.at[0], as_seen);
+Text text_of_lines(Lines lines, Way way) {
+  if (lines.count == 1) return read_as(lines.at[0], way)->text;
   uint32_t size = lines.count - 1;
-  for (uint32_t each = 0; each < lines.count; each++) size += as(lines.at[each], as_seen).size;
+  for (uint32_t each = 0; each < lines.count; each++) size += read_as(lines.at[each], way)->text.size;
   uint8_t *text = take(size), *end = text;
   for (uint32_t each = 0; each < lines.count; each++) {
-    Text line = as(lines.at[each], as_seen);
+    Text line = read_as(lines.at[each], way)->text;
     if (each) *end++ = '\n';
     __builtin_memcpy(end, line.at, line.size);
     end += line.size;
@@ -122,36 +153,57 @@ Text text_of_lines(Lines lines, bool as_seen) {
   return (Text){text, size};
 }
 
+bool are_read_alike(Lines lines, Way way, Way other) {
+  for (uint32_t each = 0; each < lines.count; each++)
+    if (lines.at[each]->readings[way].text.at != lines.at[each]->readings[other].text.at) return false;
+  return true;
+}
+
 static void add(const Token *tokens, uint32_t count) {
   __builtin_memcpy(take(count * sizeof *tokens), tokens, count * sizeof *tokens);
 }
 
-// Whether a sentence that begins or ends in one of some lines says an instruction.
-static bool sentences_say(Lines lines, bool as_seen) {
+// A sentence that runs through some lines, up to the first end in the last: it begins behind the last end of the first
+// line, or with it. The categories of its words.
+typedef struct {
+  Lines lines;
+  Mask whole;
+  bool is_behind_end;
+} Run;
+
+static bool run_says(const Run *run, Way way) {
+  const Words *first = &read_as(run->lines.at[0], way)->words;
+  if (run->lines.count == 1) return run->is_behind_end ? first->tail_says : first->head_says;
+  if (!may_say(run->whole, signs_of(way))) return false;
   Token *sentence = mark();
-  uint32_t count = 0;
-  for (uint32_t each = 0; each < lines.count; each++) {
-    const Words *words = as_seen ? &lines.at[each]->seen : &lines.at[each]->read;
-    if (each) {
-      add(&line_end, 1);
-      count++;
-    }
+  if (run->is_behind_end) add(first->tokens + first->last_end + 1, first->count - first->last_end - 1);
+  else add(first->tokens, first->count);
+  for (uint32_t each = 1; each < run->lines.count; each++) {
+    const Words *words = &read_as(run->lines.at[each], way)->words;
+    add(&line_end, 1);
     add(words->tokens, words->first_end);
-    count += words->first_end;
-    if (words->first_end == words->count) continue;
-    if (words->says_within || sentence_says(sentence, count)) return true;
-    back_to(sentence);
-    count = words->count - words->last_end - 1;
-    add(words->tokens + words->last_end + 1, count);
   }
-  return sentence_says(sentence, count);
+  bool says = sentence_says(sentence, (Token *)mark() - sentence, signs_of(way));
+  back_to(sentence);
+  return says;
 }
 
-bool words_say(Lines lines, bool as_seen) {
+static bool sentences_say(Lines lines, Way way) {
+  Run run = {.lines = {lines.at, 0}};
+  for (uint32_t each = 0; each < lines.count; each++) {
+    const Words *words = &read_as(lines.at[each], way)->words;
+    if (each) run.whole = either(run.whole, line_end.mask);
+    run.whole = either(run.whole, words->head);
+    run.lines.count++;
+    if (words->first_end == words->count) continue;
+    if (words->says_within || run_says(&run, way)) return true;
+    run = (Run){{lines.at + each, 1}, words->tail, true};
+  }
+  return run_says(&run, way);
+}
+
+bool words_say(Lines lines, Way way) {
   for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->has_script) return judge(text_of_lines(lines, as_seen), asked.signs, false) >= 0;
-  void *start = mark();
-  bool found = sentences_say(lines, as_seen);
-  back_to(start);
-  return found;
+    if (lines.at[each]->has_script) return judge(text_of_lines(lines, way), signs_of(way), false) >= 0;
+  return sentences_say(lines, way);
 }

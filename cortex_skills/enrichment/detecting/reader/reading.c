@@ -9,6 +9,9 @@
 // Of the letters of a text that was squeezed, so many belong to words that are known.
 static const double ENGLISH = 0.55;
 
+// For so many tokens room is taken at once.
+enum { SOME = 64 };
+
 // Categories, in room for all that may come.
 typedef struct {
   Mask *masks;
@@ -17,57 +20,46 @@ typedef struct {
 
 static void add(Row *row, Mask mask) { row->masks[row->count++] = mask; }
 
-static Token token_of(Text text, uint32_t start, uint32_t end) {
-  Text word = {text.at + start, end - start};
-  return (Token){.text = word, .hash = hash_of(word)};
-}
-
-// Where the word ends that begins at a place; its last character.
-static uint32_t end_of_word(Text text, uint32_t place, uint32_t *last) {
-  for (uint32_t behind = place; place < text.size; place = behind) {
-    uint32_t code = text.at[behind];
-    bool goes_on = is_alnum_of_ascii(code);
-    if (code < 0x80) behind++;
-    else {
-      code = next_char(text, &behind);
-      goes_on = class_of(code) & ALNUM;
-    }
-    if (!goes_on) break;
-    *last = code;
+// Where the word ends that begins at a place; there, when none does. Its hash.
+static uint32_t end_of_word(Text text, uint32_t place, uint32_t *hashed) {
+  uint32_t hash = HASH_START;
+  for (;;) {
+    for (; place < text.size && is_alnum_of_ascii(text.at[place]); place++) hash = hash_on(hash, text.at[place]);
+    if (place == text.size || text.at[place] < 0x80) break;
+    uint32_t behind = place;
+    if (!(class_of(next_char(text, &behind)) & ALNUM)) break;
+    while (place < behind) hash = hash_on(hash, text.at[place++]);
   }
+  *hashed = hash;
   return place;
 }
 
 // Whether a character is a token between two others; `next` is 0 at the end.
-static bool is_sign(uint32_t before, uint32_t code, uint32_t next) {
+static bool is_sign(bool is_behind_word, uint32_t code, uint32_t next) {
   if (code == '.' || code == '!' || code == '?') return !is_in_word(next);
-  if (code == '\'') return !is_in_word(next) || !is_in_word(before);
+  if (code == '\'') return !is_in_word(next) || !is_behind_word;
   if (code == '-') return next == ' ';
   return class_of(code) & SIGN;
 }
 
-// The next token of a text at a place or behind it; `before` is the character before the place.
-static bool next_token(Text text, uint32_t *place, uint32_t *before, Token *token) {
+// Finds where the next token of a text begins, at a place or behind it, and what it is but for what is known of it;
+// false when there is none.
+static bool next_token(Text text, uint32_t *place, bool *is_behind_word, Token *token) {
   while (*place < text.size) {
-    uint32_t start = *place, last = *before, behind;
-    uint8_t first = text.at[start];
-    if (first == ' ') {
-      *before = ' ';
-      *place = start + 1;
-      continue;
+    uint32_t start = *place, hash, end = start;
+    if (text.at[start] != ' ') end = end_of_word(text, start, &hash);
+    bool is_word = end > start, was_behind_word = *is_behind_word;
+    *is_behind_word = is_word;
+    if (!is_word) {
+      uint32_t code = next_char(text, &end), behind = end;
+      *place = end;
+      *is_behind_word = code == '_';
+      if (code == ' ' || !is_sign(was_behind_word, code, end < text.size ? next_char(text, &behind) : 0)) continue;
+      hash = hash_of((Text){text.at + start, end - start});
     }
-    uint32_t code = next_char(text, place);
-    if (first < 0x80 ? is_alnum_of_ascii(first) : class_of(code) & ALNUM) {
-      *place = end_of_word(text, start, before);
-      *token = token_of(text, start, *place);
-      return true;
-    }
-    *before = code;
-    behind = *place;
-    if (is_sign(last, code, behind < text.size ? next_char(text, &behind) : 0)) {
-      *token = token_of(text, start, *place);
-      return true;
-    }
+    *place = end;
+    *token = (Token){.text = {text.at + start, end - start}, .hash = hash};
+    return true;
   }
   return false;
 }
@@ -108,19 +100,22 @@ static Text with_nots(Text text) {
 
 Token *tokens_of(Text folded, uint32_t *count) {
   Text text = with_nots(folded);
-  Token *tokens = mark(), token;
-  uint32_t place = 0, before = ' ', start = 0;
-  *count = 0;
-  while (next_token(text, &place, &before, &token)) {
-    look_up(&token);
-    *(Token *)take(sizeof token) = token;
-    if (is_end(&token)) {
-      add_phrases(tokens + start, *count - start);
-      start = *count + 1;
+  Token *tokens = take(SOME * sizeof *tokens);
+  uint32_t place = 0, start = 0, found = 0;
+  bool is_behind_word = false;
+  for (uint32_t room = SOME; next_token(text, &place, &is_behind_word, tokens + found); found++) {
+    if (found + 1 == room) {
+      take(SOME * sizeof *tokens);
+      room += SOME;
     }
-    *count += 1;
+    look_up(tokens + found);
+    if (!is_end(tokens + found)) continue;
+    add_phrases(tokens + start, found - start);
+    start = found + 1;
   }
-  add_phrases(tokens + start, *count - start);
+  add_phrases(tokens + start, found - start);
+  back_to(tokens + found);
+  *count = found;
   return tokens;
 }
 

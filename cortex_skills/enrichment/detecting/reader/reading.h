@@ -26,6 +26,9 @@ static inline bool is_end(const Token *token) { return equal(token->mask, kinds-
 // Whether a text holds words of languages without blanks.
 bool has_script(Text text);
 
+// Whether any rule may hold in a sentence whose words have these categories.
+bool may_say(Mask whole, uint32_t signs);
+
 // The number of the rule that holds in one sentence, or -1.
 int32_t judge_sentence(Sentence sentence, Asked *asked);
 

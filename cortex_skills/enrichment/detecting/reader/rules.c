@@ -86,6 +86,14 @@ static uint32_t words_of(Sentence sentence, Mask whole, Mask *words) {
   return count;
 }
 
+bool may_say(Mask whole, uint32_t signs) {
+  Mask left = both(whole, heads);
+  for (uint32_t bit; (bit = first_bit(left)) < MASK_BITS; left.bits[bit / 64] &= left.bits[bit / 64] - 1)
+    for (uint32_t each = 0; each < by_head[bit].count; each++)
+      if (is_possible(&rules[by_head[bit].rules[each]], whole, signs)) return true;
+  return false;
+}
+
 int32_t judge_sentence(Sentence sentence, Asked *asked) {
   Mask whole = {{0}};
   for (uint32_t place = 0; place < sentence.count; place++)

@@ -44,14 +44,7 @@ EXPORT("judge_long_words") int32_t judge_words_as_one(uint32_t size) {
 
 EXPORT("meaning") int32_t meaning(uint32_t size) { return answered((int32_t)meaning_of((Text){given(), size})); }
 
-bool says(uint32_t disguise, Text view, uint32_t signs) {
-  views[view_count++] = (View){number_now, disguise, view};
-  return judge(view, signs, false) >= 0;
-}
-
-static uint32_t says_in_disguise(uint32_t shown, Text raw, Text plain, uint32_t signs) {
-  return shown | says_without(shown, raw, plain, signs) << SAYS;
-}
+void keep_view(uint32_t disguise, Text view) { views[view_count++] = (View){number_now, disguise, view}; }
 
 // Whether lines are so short that they are read as one, too.
 static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINE > counts->chars; }
@@ -67,12 +60,11 @@ static bool says_as_one_line(Text plain, uint32_t signs) {
 static uint32_t look_at(Lines lines, Text raw, uint32_t signs) {
   Counts counts = counts_of(lines);
   uint32_t found = shown_by(&counts, raw);
-  bool is_short = are_short(&counts), is_alike = true;
-  Text plain = found || is_short ? text_of_lines(lines, true) : (Text){0};
-  if (found) found = says_in_disguise(found, raw, plain, signs);
-  for (uint32_t each = 0; each < lines.count; each++)
-    is_alike = is_alike && lines.at[each]->folded.at == lines.at[each]->plain.at;
-  bool says = words_say(lines, true) || (!is_alike && words_say(lines, false)) ||
+  bool is_short = are_short(&counts);
+  Text plain = found || is_short ? text_of_lines(lines, AS_SEEN) : (Text){0};
+  if (found) found |= says_without(found, lines, plain, signs) << SAYS;
+  bool says = words_say(lines, AS_SEEN) ||
+              (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say(lines, AS_WRITTEN)) ||
               (is_short && says_as_one_line(plain, signs));
   return says ? found | WORDS << SAYS : found;
 }
@@ -92,18 +84,16 @@ EXPORT("fold") int32_t fold_text(uint32_t size) {
 // What a text that the host has folded shows and says.
 static uint32_t look_at_folded(const Texts *asked, Text raw) {
   Text folded = {raw.at + raw.size, asked->folded}, plain = {folded.at + folded.size, asked->plain};
-  Counts counts = counted(raw, plain, false);
-  uint32_t found = says_in_disguise(shown_by(&counts, raw), raw, plain, asked->signs);
-  bool says = judge(folded, asked->signs, false) >= 0 || judge(plain, asked->signs, false) >= 0 ||
-              (are_short(&counts) && says_as_one_line(plain, asked->signs));
-  return says ? found | WORDS << SAYS : found;
+  begin_lines(1, asked->signs, asked->seed);
+  Line *line = line_that_is(raw, folded, plain);
+  return look_at((Lines){&line, 1}, raw, asked->signs);
 }
 
 // What each of some texts shows and says; false when the host must fold one of them.
 static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uint32_t *found) {
   uint32_t most = asked->count;
   for (uint32_t each = 0; each < asked->count; each++) most += ends[each];
-  const Line **room = take(most * sizeof *room);
+  Line **room = take(most * sizeof *room);
   begin_lines(most, asked->signs, asked->seed);
   for (number_now = 0; number_now < asked->count; number_now++) {
     Lines lines = {room, 0};

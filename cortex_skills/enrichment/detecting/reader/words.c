@@ -1,8 +1,10 @@
 // What is known of words, as the host tells it once: a look-up takes a bounded time, however many there are.
 //
 // Rules kept here:
-// - what the host gives (`learn`) is kept as it is, and found by its hash; nothing of it is copied;
-// - a stem is a word that others begin with; a phrase is found by its first two words;
+// - what the host gives (`learn`) is kept as it is, and found by its hash, which stands beside where it lies: a look-up
+//   that finds nothing reads nothing else;
+// - a stem is a word that others begin with; a word that is known by itself is told with what its stems are;
+// - a phrase is found by its first two words;
 // - trees of letters step from byte to byte: what begins between two characters of UTF-8 is in none.
 #include "words.h"
 
@@ -13,9 +15,13 @@ typedef struct {
   Kinds kinds;
 } Told;
 
-// Hash → what is known, in a table of a power of two of places, half of them empty; what collides goes to the next.
+// What is known by a hash, in a table of a power of two of places, half of them empty; what collides goes to the next.
 typedef struct {
-  const Known **places;
+  uint32_t hash;
+  const Known *known;
+} Entry;
+typedef struct {
+  Entry *places;
   uint32_t last;
 } Table;
 
@@ -35,8 +41,9 @@ const Rule *rules;
 uint32_t rule_count;
 static Table words, stems, phrases;
 static Letters trees[2];
-// By the first byte of a word: the sizes of the stems that begin so, a bit each.
-static uint64_t stem_sizes[256];
+// The sizes of the stems, a bit each, and that of the shortest; a bit for the hash of so many bytes of each.
+static uint64_t stem_sizes, stem_begins[1 << 7];
+static uint32_t shortest_stem = LONGEST_STEM;
 
 static Text text_of(const Known *known) { return (Text){(const uint8_t *)(known + 1), known->size}; }
 
@@ -46,7 +53,7 @@ static const Known *behind(const Known *known) {
 
 uint32_t hash_of(Text text) {
   uint32_t hash = HASH_START;
-  for (uint32_t place = 0; place < text.size; place++) hash = (hash ^ text.at[place]) * HASH_STEP;
+  for (uint32_t place = 0; place < text.size; place++) hash = hash_on(hash, text.at[place]);
   return hash;
 }
 
@@ -54,27 +61,28 @@ static uint32_t spread(uint32_t hash) { return hash ^ hash >> 15; }
 
 static Table table_for(uint32_t count) {
   uint32_t size = places_for(count);
-  return (Table){zeroed(size * sizeof(Known *)), size - 1};
+  return (Table){zeroed(size * sizeof(Entry)), size - 1};
+}
+
+// The first place for a hash at a place or behind it that is empty, or whose hash is the same.
+static const Entry *next_for(const Table *table, uint32_t hash, uint32_t place) {
+  for (;; place++) {
+    const Entry *entry = &table->places[place & table->last];
+    if (!entry->known || entry->hash == hash) return entry;
+  }
 }
 
 static void enter(Table *table, uint32_t hash, const Known *known) {
   uint32_t place = spread(hash) & table->last;
-  while (table->places[place]) place = (place + 1) & table->last;
-  table->places[place] = known;
+  while (table->places[place].known) place = (place + 1) & table->last;
+  table->places[place] = (Entry){hash, known};
 }
 
 static const Known *found_in(const Table *table, uint32_t hash, Text text) {
-  for (uint32_t place = spread(hash) & table->last; table->places[place]; place = (place + 1) & table->last)
-    if (same(text_of(table->places[place]), text)) return table->places[place];
-  return NULL;
-}
-
-// The first two words of a phrase, which stand apart by blanks, and what is left of it.
-static Text pair_of(const Known *phrase, Text pair[2]) {
-  Text left = text_of(phrase);
-  pair[0] = taken_until(' ', &left);
-  pair[1] = taken_until(' ', &left);
-  return left;
+  const Entry *entry = next_for(table, hash, spread(hash));
+  while (entry->known && !same(text_of(entry->known), text))
+    entry = next_for(table, hash, entry - table->places + 1);
+  return entry->known;
 }
 
 static uint32_t hash_of_pair(uint32_t first, uint32_t second) { return first * 31 + second; }
@@ -85,10 +93,27 @@ static const Known *learn_words(const Known *known, uint32_t count, Table *table
   return known;
 }
 
+static bool is_stem(const Known *known) { return known->size && known->size <= LONGEST_STEM; }
+
+// Where it is noted that a stem begins with a hash.
+static uint64_t *begins_at(uint32_t hash) {
+  return &stem_begins[spread(hash) / 64 % (sizeof stem_begins / sizeof *stem_begins)];
+}
+static uint64_t begins_with(uint32_t hash) { return 1ull << spread(hash) % 64; }
+
 static const Known *learn_stems(const Known *known, uint32_t count) {
   const Known *stem = known;
-  for (uint32_t left = count; left; left--, stem = behind(stem))
-    if (stem->size && stem->size <= LONGEST_STEM) stem_sizes[text_of(stem).at[0]] |= 1ull << stem->size;
+  for (uint32_t left = count; left; left--, stem = behind(stem)) {
+    if (!is_stem(stem)) continue;
+    stem_sizes |= 1ull << stem->size;
+    if (stem->size < shortest_stem) shortest_stem = stem->size;
+  }
+  stem = known;
+  for (uint32_t left = count; left; left--, stem = behind(stem)) {
+    if (!is_stem(stem)) continue;
+    uint32_t hash = hash_of((Text){text_of(stem).at, shortest_stem});
+    *begins_at(hash) |= begins_with(hash);
+  }
   return learn_words(known, count, &stems);
 }
 
@@ -96,9 +121,8 @@ static const Known *learn_stems(const Known *known, uint32_t count) {
 static const Known *learn_phrases(const Known *known, uint32_t count) {
   phrases = table_for(count);
   while (count) {
-    Text pair[2];
-    pair_of(known, pair);
-    enter(&phrases, hash_of_pair(hash_of(pair[0]), hash_of(pair[1])), known);
+    Text left = text_of(known), first = taken_until(' ', &left), second = taken_until(' ', &left);
+    enter(&phrases, hash_of_pair(hash_of(first), hash_of(second)), known);
     for (uint32_t alike = known->roles; alike && count; alike--, count--) known = behind(known);
   }
   return known;
@@ -147,76 +171,65 @@ EXPORT("learn") int32_t learn(void) {
   return 0;
 }
 
-static Mask stems_of(const Token *token) {
+static Mask stems_of(Text word) {
   Mask found = {{0}};
-  uint64_t sizes = token->text.size ? stem_sizes[token->text.at[0]] : 0;
-  uint32_t hash = HASH_START, size = 0;
-  // Each size that a stem may have, up to that of the word.
-  while (sizes >> size >> 1 && size < token->text.size) {
-    hash = (hash ^ token->text.at[size++]) * HASH_STEP;
-    const Known *stem = sizes >> size & 1 ? found_in(&stems, hash, (Text){token->text.at, size}) : NULL;
+  if (word.size < shortest_stem) return found;
+  uint32_t size = shortest_stem, hash = hash_of((Text){word.at, size});
+  // Of most words no stem begins with the same letters.
+  if (!(*begins_at(hash) & begins_with(hash))) return found;
+  for (;;) {
+    const Known *stem = stem_sizes >> size & 1 ? found_in(&stems, hash, (Text){word.at, size}) : NULL;
     if (stem) found = either(found, stem->mask);
+    if (size == word.size || size == LONGEST_STEM) return found;
+    hash = hash_on(hash, word.at[size++]);
   }
-  return found;
 }
-
-static void look_up_anew(Token *token) {
-  const Known *word = found_in(&words, token->hash, token->text);
-  token->mask = stems_of(token);
-  token->roles = 0;
-  if (!word) return;
-  token->mask = either(token->mask, word->mask);
-  token->roles = word->roles;
-}
-
-// What was looked up last, by the hash: most words of a text stand in it more than once, and in other texts.
-typedef struct {
-  uint8_t letters[24];
-  uint32_t size, roles;
-  Mask mask;
-} Remembered;
-enum { REMEMBERED = 1 << 12 };
-static Remembered remembered[REMEMBERED];
 
 void look_up(Token *token) {
-  Text word = token->text;
-  Remembered *last = &remembered[spread(token->hash) % REMEMBERED];
-  if (!same((Text){last->letters, last->size}, word)) {
-    look_up_anew(token);
-    if (word.size > sizeof last->letters) return;
-    *last = (Remembered){.size = word.size, .roles = token->roles, .mask = token->mask};
-    __builtin_memcpy(last->letters, word.at, word.size);
-    return;
-  }
-  token->mask = last->mask;
-  token->roles = last->roles;
+  const Known *word = found_in(&words, token->hash, token->text);
+  token->mask = word ? word->mask : stems_of(token->text);
+  token->roles = word ? word->roles : 0;
+}
+
+// Whether a text begins with a word, and a blank or nothing stands behind that; what is left then.
+static bool begins_with_word(Text *text, Text word) {
+  if (text->size < word.size || (text->size > word.size && text->at[word.size] != ' ')) return false;
+  if (!same((Text){text->at, word.size}, word)) return false;
+  uint32_t behind = text->size > word.size ? word.size + 1 : word.size;
+  *text = (Text){text->at + behind, text->size - behind};
+  return true;
 }
 
 // Whether some words stand at the first of some tokens, one after the other.
 static bool stand_at(const Token *tokens, uint32_t count, Text words) {
   for (; words.size; tokens++, count--)
-    if (!count || !same(taken_until(' ', &words), tokens->text)) return false;
+    if (!count || !begins_with_word(&words, tokens->text)) return false;
   return true;
 }
 
-static const Known *phrases_with(Text first, Text second, uint32_t hash) {
-  uint32_t place = spread(hash) & phrases.last;
-  for (; phrases.places[place]; place = (place + 1) & phrases.last) {
-    Text pair[2];
-    pair_of(phrases.places[place], pair);
-    if (same(pair[0], first) && same(pair[1], second)) break;
-  }
-  return phrases.places[place];
+// What is left of a phrase behind its first two words; false when it begins with others.
+static bool begins_with_pair(const Known *phrase, const Token *tokens, Text *left) {
+  *left = text_of(phrase);
+  return begins_with_word(left, tokens[0].text) && begins_with_word(left, tokens[1].text);
+}
+
+// The phrases that begin with the first two of some tokens.
+static const Known *phrases_with(const Token *tokens) {
+  uint32_t hash = hash_of_pair(tokens[0].hash, tokens[1].hash);
+  const Entry *entry = next_for(&phrases, hash, spread(hash));
+  for (Text left; entry->known && !begins_with_pair(entry->known, tokens, &left);)
+    entry = next_for(&phrases, hash, entry - phrases.places + 1);
+  return entry->known;
 }
 
 Mask phrases_at(const Token *tokens, uint32_t count) {
   Mask found = {{0}};
   if (count < 2) return found;
-  uint32_t hash = hash_of_pair(tokens[0].hash, tokens[1].hash);
-  const Known *phrase = phrases_with(tokens[0].text, tokens[1].text, hash);
+  const Known *phrase = phrases_with(tokens);
   for (uint32_t alike = phrase ? phrase->roles : 0; alike; alike--, phrase = behind(phrase)) {
-    Text pair[2];
-    if (stand_at(tokens + 2, count - 2, pair_of(phrase, pair))) found = either(found, phrase->mask);
+    Text left;
+    if (begins_with_pair(phrase, tokens, &left) && stand_at(tokens + 2, count - 2, left))
+      found = either(found, phrase->mask);
   }
   return found;
 }

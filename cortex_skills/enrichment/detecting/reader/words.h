@@ -50,6 +50,7 @@ typedef struct {
 } Token;
 
 enum { HASH_START = 2166136261u, HASH_STEP = 16777619u };
+static inline uint32_t hash_on(uint32_t hash, uint8_t byte) { return (hash ^ byte) * HASH_STEP; }
 uint32_t hash_of(Text text);
 
 // Notes the categories and the roles of a word or sign, whose hash is known.
