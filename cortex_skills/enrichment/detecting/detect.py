@@ -37,6 +37,8 @@ from cortex_skills.enrichment.detecting.signs import seen_in
 from cortex_skills.enrichment.detecting.turned import turned
 
 DEPTH = 3
+# For what a text is read.
+_READ_FOR = EVERYTHING ^ (TURN | CODE)
 _MOST_DECODED = 24
 
 _TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
@@ -88,13 +90,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         doubts ^= ALL ^ _shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
-    read = _Read(text, doubts)
-    is_title = partial(_is_title, text)
-    for view, may_say in _views(read):
-        kind = _judge(view, may_say, is_title)
-        if kind is not None:
-            return kind
-    kind = _squeezed(read)
+    kind = _said(text, doubts) if doubts & _READ_FOR else None
     if kind is not None or depth == 0:
         return kind
     for plain, is_disguise in decoded(text) if doubts & CODE else ():
@@ -110,6 +106,17 @@ def _shown(text: str) -> int:
     """Of what the reader does not say of a text by itself, what it shows."""
     turn = TURN if speaker().search(text.encode("utf-8", "replace")) else 0
     return turn | CODE if may_be_coded(text) else turn
+
+
+def _said(text: str, doubts: int) -> str | None:
+    """The kind of instruction that a text gives as it is read, and without its disguises."""
+    read = _Read(text, doubts)
+    is_title = partial(_is_title, text)
+    for view, may_say in _views(read):
+        kind = _judge(view, may_say, is_title)
+        if kind is not None:
+            return kind
+    return _squeezed(read)
 
 
 class _Read:

@@ -235,8 +235,12 @@ def _told(reader: PureInstance, at: int, count: int) -> Looks:
 
 
 def _views(reader: PureInstance, told: bytes) -> Iterator[View]:
-    for number, disguise, at, size in _FOUR.iter_unpack(told):
-        yield View(number, disguise, reader.read(at, size).decode("utf-8", "replace"))
+    """The views, whose texts stand one behind the other."""
+    views = list(_FOUR.iter_unpack(told))
+    start = views[0][2] if views else 0
+    texts = reader.read(start, sum(size for *_, size in views))
+    for number, disguise, at, size in views:
+        yield View(number, disguise, texts[at - start : at - start + size].decode("utf-8", "replace"))
 
 
 def _rule(question: str, text: str, *more: int) -> Rule | None:
