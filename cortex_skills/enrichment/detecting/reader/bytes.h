@@ -38,6 +38,16 @@ static inline Bytes bytes_at(const uint8_t *at) {
 // A bit for each byte of which something is true.
 static inline Bits bits_of(Bytes are_so) { return wasm_i8x16_bitmask((v128_t)are_so); }
 
+// Where a byte first stands in a text; its size when that is nowhere.
+static inline uint32_t place_of(uint8_t byte, Text text) {
+  const uint8_t *at = text.at;
+  uint32_t place = 0, size = text.size;
+  for (Bits found; place + sizeof(Bytes) <= size; place += sizeof(Bytes))
+    if ((found = bits_of((Bytes)(bytes_at(at + place) == byte)))) return place + __builtin_ctzll(found);
+  while (place < size && at[place] != byte) place++;
+  return place;
+}
+
 // The next place with a bit, at a place or behind it.
 static inline uint32_t next_place(const Bits *blocks, uint32_t count, uint32_t place) {
   uint32_t block = place / BLOCK;

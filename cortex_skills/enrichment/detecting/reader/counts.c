@@ -72,13 +72,18 @@ static uint32_t doubles(const Marks *marks) {
   return count;
 }
 
-// How many letters and digits stand alone. What stands between them may be a word by itself, too.
+// How many letters and digits stand alone, with no longer word between them and the one before. What stands between
+// them may be a word by itself, too.
 static uint32_t singles(const Marks *marks) {
   const Bits *alnums = marked(marks, ALNUMS), *lows = marked(marks, LOWS);
-  uint32_t count = 0;
+  uint32_t count = 0, looked = 0;
   for (uint32_t block = 0; block < marks->count; block++) {
-    Bits beside = before(alnums + block) | behind(alnums + block);
-    count += __builtin_popcountll(lows[block] | (alnums[block] & ~beside));
+    Bits left = lows[block] | (alnums[block] & ~(before(alnums + block) | behind(alnums + block)));
+    for (; left; left &= left - 1) {
+      uint32_t place = block * BLOCK + __builtin_ctzll(left);
+      count += next_marked(marks, ALNUMS, looked) >= place;
+      looked = place + 1;
+    }
   }
   return count;
 }
@@ -99,16 +104,18 @@ static uint32_t long_words_of(Text plain) {
 // What is counted of the characters of a line that is no ASCII.
 static void count_chars(Text plain, Counts *counts) {
   uint32_t run = 0, word = 0;
+  bool is_behind_longer = false;
   counts->chars = counts->long_words = counts->singles = 0;
   for (uint32_t place = 0; place < plain.size; counts->chars++) {
-    uint32_t code = next_char(plain, &place);
-    bool in_run = is_letter(code), in_word = class_of(code) & ALNUM;
-    run = in_run ? run + 1 : 0;
+    uint32_t code = next_char(plain, &place), alone = word == 1;
+    word = class_of(code) & ALNUM ? word + 1 : 0;
+    alone = (alone && !word) + (code == '_');
+    counts->singles += is_behind_longer && alone ? alone - 1 : alone;
+    is_behind_longer = word > 1 || (is_behind_longer && !alone);
+    run = is_letter(code) ? run + 1 : 0;
     counts->long_words += run == LONG_WORD;
-    counts->singles += (word == 1 && !in_word) + (code == '_');
-    word = in_word ? word + 1 : 0;
   }
-  counts->singles += word == 1;
+  counts->singles += word == 1 && !is_behind_longer;
 }
 
 // Whether a word begins or ends at a place.

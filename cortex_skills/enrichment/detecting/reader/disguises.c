@@ -77,7 +77,7 @@ uint32_t shown_by(const Counts *counts, Text raw) {
   return (counts->likes >= PAIR ? DIGITS : 0) | (counts->humps >= FEW ? CAMEL : 0) |
          (counts->long_words ? LONG : 0) | (counts->blanks >= PAIR && ends_first(raw) ? BACKWARDS : 0) |
          (counts->doubles >= FEW && is_doubled ? DOUBLES : 0) | (counts->hyphens >= FEW ? BREAKS : 0) |
-         (is_broken ? BROKEN : 0) | (counts->singles >= SPELLED ? LETTERS : 0);
+         (is_broken ? BROKEN : 0) | (counts->singles + 1 >= SPELLED ? LETTERS : 0);
 }
 
 static bool is_between_letters(uint32_t code) {

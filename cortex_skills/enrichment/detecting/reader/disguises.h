@@ -22,7 +22,8 @@ static inline bool is(Text text, uint32_t place, uint8_t roles) {
 static inline bool is_space(uint32_t code) { return class_of(code) & SPACE; }
 static inline bool is_letter(uint32_t code) { return class_of(code) & LETTER; }
 
-// How much of each disguise a line shows, or some lines together.
+// How much of each disguise a line shows, or some lines together. Of letters that stand alone one after the other, all
+// are counted, but for the first when a longer word stands before it in its line.
 typedef struct {
   uint32_t chars, line_ends, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
 } Counts;

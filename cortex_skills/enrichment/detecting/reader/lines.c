@@ -48,9 +48,9 @@ static uint64_t hash_of_line(Text text) {
 // What looks like a capital within a word is no sign of a rule.
 static uint32_t signs_of(Way way) { return way == APART ? 0 : signs_asked; }
 
-static bool sentence_says(const Token *tokens, uint32_t count, uint32_t signs) {
+static bool sentence_says(const Token *tokens, uint32_t count, Mask whole, uint32_t signs) {
   Asked asked = {judge_sentence, signs, false};
-  return count && judge_sentence((Sentence){tokens, NULL, count}, &asked) >= 0;
+  return count && judge_words((Sentence){tokens, NULL, count}, whole, &asked) >= 0;
 }
 
 static Mask meaning_of_words(const Token *tokens, uint32_t count) {
@@ -63,19 +63,25 @@ static Words read(Text text, uint32_t signs) {
   Words words = {0};
   words.tokens = tokens_of(text, &words.count);
   words.first_end = words.last_end = words.count;
-  uint32_t start = 0;
-  for (uint32_t place = 0; place < words.count; place++) {
-    if (!is_end(&words.tokens[place])) continue;
-    if (words.first_end == words.count) words.first_end = place;
-    else words.says_within = words.says_within || sentence_says(words.tokens + start, place - start, signs);
-    words.last_end = place;
-    start = place + 1;
+  for (uint32_t place = 0, start = 0; place <= words.count; place++) {
+    bool is_last = place == words.count;
+    if (!is_last && !is_end(&words.tokens[place])) continue;
+    Mask whole = meaning_of_words(words.tokens + start, place - start);
+    bool says = sentence_says(words.tokens + start, place - start, whole, signs);
+    if (!start) {
+      words.head = whole;
+      words.head_says = says;
+      words.first_end = place;
+    }
+    if (is_last) {
+      words.tail = whole;
+      words.tail_says = says;
+    } else {
+      words.says_within = words.says_within || (start && says);
+      words.last_end = place;
+      start = place + 1;
+    }
   }
-  words.head = meaning_of_words(words.tokens, words.first_end);
-  words.head_says = sentence_says(words.tokens, words.first_end, signs);
-  if (!start) return words;
-  words.tail = meaning_of_words(words.tokens + start, words.count - start);
-  words.tail_says = sentence_says(words.tokens + start, words.count - start, signs);
   return words;
 }
 
@@ -183,7 +189,7 @@ static bool run_says(const Run *run, Way way) {
     add(&line_end, 1);
     add(words->tokens, words->first_end);
   }
-  bool says = sentence_says(sentence, (Token *)mark() - sentence, signs_of(way));
+  bool says = sentence_says(sentence, (Token *)mark() - sentence, run->whole, signs_of(way));
   back_to(sentence);
   return says;
 }

@@ -6,6 +6,8 @@
 // - languages without blanks, and texts without them, are read by looking for known words at every letter.
 #include "reading.h"
 
+#include "bytes.h"
+
 // Of the letters of a text that was squeezed, so many belong to words that are known.
 static const double ENGLISH = 0.55;
 
@@ -81,9 +83,8 @@ static bool stands(Text text, uint32_t place, const char *sign) {
 
 // A text in which "n't" is the word `not`.
 static Text with_nots(Text text) {
-  uint32_t signs = 0, count = 0;
-  for (uint32_t place = 0; place < text.size; place++) signs += text.at[place] == '\'';
-  if (!signs) return text;
+  uint32_t count = 0;
+  if (place_of('\'', text) == text.size) return text;
   for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == 'n' && stands(text, place, "n't");
   if (!count) return text;
   uint8_t *to = take(text.size + count);

@@ -29,8 +29,9 @@ bool has_script(Text text);
 // Whether any rule may hold in a sentence whose words have these categories.
 bool may_say(Mask whole, uint32_t signs);
 
-// The number of the rule that holds in one sentence, or -1.
+// The number of the rule that holds in one sentence, or -1; the same when the categories of its words are known.
 int32_t judge_sentence(Sentence sentence, Asked *asked);
+int32_t judge_words(Sentence sentence, Mask whole, Asked *asked);
 
 // The first answer that is no -1, of all sentences of a folded text.
 int32_t each_sentence(Text folded, Asked *asked);

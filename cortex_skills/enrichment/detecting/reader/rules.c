@@ -94,10 +94,18 @@ bool may_say(Mask whole, uint32_t signs) {
   return false;
 }
 
-int32_t judge_sentence(Sentence sentence, Asked *asked) {
-  Mask whole = {{0}};
+static Mask meaning_of_sentence(Sentence sentence) {
+  Mask found = {{0}};
   for (uint32_t place = 0; place < sentence.count; place++)
-    whole = either(whole, sentence.placed ? sentence.placed[place] : sentence.tokens[place].mask);
+    found = either(found, sentence.placed ? sentence.placed[place] : sentence.tokens[place].mask);
+  return found;
+}
+
+int32_t judge_sentence(Sentence sentence, Asked *asked) {
+  return judge_words(sentence, meaning_of_sentence(sentence), asked);
+}
+
+int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
   // Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
   Mask *words = NULL;
   uint32_t count = 0;
@@ -133,8 +141,7 @@ static Mask meant;
 
 static int32_t gather(Sentence sentence, Asked *asked) {
   (void)asked;
-  for (uint32_t place = 0; place < sentence.count; place++)
-    meant = either(meant, sentence.placed ? sentence.placed[place] : sentence.tokens[place].mask);
+  meant = either(meant, meaning_of_sentence(sentence));
   return -1;
 }
 

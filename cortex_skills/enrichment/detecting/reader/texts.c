@@ -2,6 +2,7 @@
 //
 // Rules kept here:
 // - a text that says nothing here by its words, and shows no disguise, is not looked at again for them.
+#include "bytes.h"
 #include "lines.h"
 
 // Texts, one behind the other with a line end between them. Of a text that the host folds, there is one alone: as it
@@ -99,7 +100,9 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
     Lines lines = {room, 0};
     Text raw = left, last;
     do {
-      last = taken_until('\n', &left);
+      last = (Text){left.at, place_of('\n', left)};
+      uint32_t behind = last.size < left.size ? last.size + 1 : last.size;
+      left = (Text){left.at + behind, left.size - behind};
       room[lines.count] = line_of(last);
       if (!room[lines.count]) return false;
     } while (lines.count++ < ends[number_now]);
@@ -109,8 +112,20 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
   return true;
 }
 
+// Puts the texts of views one behind the other, so that the host reads all of them at once.
+static void put_together(View *some, uint32_t count) {
+  uint32_t size = 0;
+  for (uint32_t each = 0; each < count; each++) size += some[each].text.size;
+  uint8_t *at = take(size);
+  for (uint32_t each = 0; each < count; each++) {
+    __builtin_memcpy(at, some[each].text.at, some[each].text.size);
+    some[each].text.at = at;
+    at += some[each].text.size;
+  }
+}
+
 // What each of some texts shows and says, a number each, with WORDS for the words as they are; then how many views
-// there are, and the views.
+// there are, and the views, whose texts stand one behind the other.
 EXPORT("look") int32_t look(void) {
   const Texts *asked = given();
   const uint32_t *ends = (const uint32_t *)(asked + 1);
@@ -122,5 +137,6 @@ EXPORT("look") int32_t look(void) {
   if (asked->folded == NOT_FOLDED) is_done = look_at_all(asked, ends, raws, found);
   else found[0] = look_at_folded(asked, raws);
   found[asked->count] = view_count;
+  put_together(views, view_count);
   return answered(is_done ? (int32_t)found : FOLD_IT);
 }
