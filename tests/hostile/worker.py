@@ -4,7 +4,8 @@ Rules kept here:
 - one line of JSON a script: its name, how it ended, seconds, and how far its memory grew;
 - a process that dies is an outcome too: `died` and the signal.
 
-The processes are forked before anything of the sandbox has started, so each starts its engine itself.
+The engine is started, and tried, in the process that they are forked from, as the sandbox's own workers have it: to
+start it takes longer than most scripts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import logging
 import os
 import sys
 
-from .harness import SCRIPTS, read_script, run, still_sound
+from .harness import SCRIPTS, make_sandbox, read_script, run, still_sound
 
 
 def main(stack_bytes: int, names: list[str]) -> None:
     """Run the named scripts, one after the other."""
+    logging.disable(logging.CRITICAL)
+    with make_sandbox(stack_bytes, timeout_s=60.0) as box:
+        box.evaluate("1")
+        box.load_module("export const run = () => 1")
+    still_sound()
     for name in names:
         reading, writing = os.pipe()
         child = os.fork()
@@ -36,7 +42,6 @@ def main(stack_bytes: int, names: list[str]) -> None:
 
 
 def _answer(stack_bytes: int, name: str, writing: int) -> None:
-    logging.disable(logging.CRITICAL)
     outcome = run(read_script(SCRIPTS / f"{name}.js"), stack_bytes)
     answer = {
         "name": name,
