@@ -190,8 +190,8 @@ def test_a_store_that_another_process_holds_is_shared_until_it_dies_and_afterwar
             assert plugin.graph.get_triple(made["id"]) is not None
 
 
-@pytest.mark.slow
-def test_a_store_that_something_else_holds_is_locked(tmp_path: Path) -> None:
+def test_a_store_that_something_else_holds_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.stores.shared.limits.FOREIGN_S", 0.5)
     store = str(tmp_path / "store")
     held = OxigraphStore(Path(store))
     with pytest.raises(CortexError) as locked:
