@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 
@@ -25,3 +26,9 @@ if "XDG_DATA_HOME" not in os.environ:
 
 # The skills of the tests are signed by nobody; those of tests/signatures say that they have to be.
 os.environ.setdefault("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collection of garbage walks over it again."""
+    gc.collect()
+    gc.freeze()
