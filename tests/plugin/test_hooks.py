@@ -326,7 +326,10 @@ def test_a_query_is_answered_whatever_onerror_does(plugin: Plugin, skill: Writte
 
 
 @failing
-def test_a_skill_that_does_not_activate_is_not_loaded(opened: Opened, skill: Written, body: str, code: str) -> None:
+def test_a_skill_that_does_not_activate_is_not_loaded(
+    opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch, body: str, code: str
+) -> None:
+    monkeypatch.setattr("cortex_skills.runtime._ERROR_HOOK_S", 0.05)  # its onError never ends
     if "return {" in body or "return o" in body:
         body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
     folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))

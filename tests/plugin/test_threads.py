@@ -130,6 +130,7 @@ def test_a_misbehaving_skill_disturbs_no_call_of_another(opened: Opened, skill: 
     assert living_sandboxes() <= 2
 
 
+@pytest.mark.slow
 def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skill: Written) -> None:
     """Each query takes a third of the limit: those that wait may go without an enrichment, but none is stopped."""
     code = """// @ts-nocheck

@@ -193,6 +193,7 @@ def test_saves_that_come_faster_than_loads_end_with_the_last(hot: Plugin, skills
     assert hot.status()["hotReload"]["reloads"] < 300
 
 
+@pytest.mark.slow
 def test_a_skill_that_takes_its_time_does_not_keep_others_from_being_reloaded(opened: Opened, skills: Path) -> None:
     hot = opened(hotReload=True, sandbox={"executionTimeoutMs": 3000})
     told = Told(hot)

@@ -82,7 +82,8 @@ def test_a_sandbox_of_an_earlier_run_can_still_be_ended(client, namespace):
     assert client.delete("/api/v1/skills/sandbox/s").status_code == 400
 
 
-def test_a_sandbox_whose_time_is_over_is_emptied(serve):
+def test_a_sandbox_whose_time_is_over_is_emptied(serve, monkeypatch):
+    monkeypatch.setattr("cortex_skills.server.app._SWEEP_S", 0.1)
     server = serve()
     client = server.client(server.token("t"))
 
