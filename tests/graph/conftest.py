@@ -23,6 +23,14 @@ def graph(store: GraphStore) -> NamespacedGraph:
 
 
 @pytest.fixture
+def plain() -> Iterator[NamespacedGraph]:
+    """A graph in memory, for what no store makes different."""
+    store = open_store("memory:")
+    yield NamespacedGraph(store, "mayros")
+    store.close()
+
+
+@pytest.fixture
 def fill(graph: NamespacedGraph) -> Callable[[int], list[str]]:
     """Writes so many triples of the subject `s`, with the objects 0, 1, …; answers their ids."""
 

@@ -1,10 +1,9 @@
-"""The stores under test. Servers are started when a test of a worker first needs them, and live until its end."""
+"""The stores under test. Each is opened when a test of a worker first needs it, and lives until its end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode
@@ -51,14 +50,14 @@ def graph(store: GraphStore) -> NamespacedGraph:
     return NamespacedGraph(store, f"n{next(_numbers)}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def memory_store() -> Iterator[GraphStore]:
     yield from _opened("memory:")
 
 
-@pytest.fixture
-def disk_store(tmp_path: Path) -> Iterator[GraphStore]:
-    yield from _opened(str(tmp_path / "store"))
+@pytest.fixture(scope="session")
+def disk_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+    yield from _opened(str(tmp_path_factory.mktemp("disk") / "store"))
 
 
 @pytest.fixture(scope="session")

@@ -82,6 +82,7 @@ def test_what_is_there_throughout_is_read_while_others_delete(store: GraphStore,
     assert len(gone) > 3
 
 
+@pytest.mark.slow
 def test_a_page_ends_before_it_has_more_than_a_mebibyte(store: GraphStore, name: NamedNode) -> None:
     quads = {Quad(S, P, Literal(f"{number}{'x' * 400_000}"), name) for number in range(5)}
     quads.add(Quad(S, P, Literal("y" * (PAGE_BYTES + 1)), name))
