@@ -1,13 +1,15 @@
 """An instruction is seen in every common code, and a fact in code stays a fact."""
 
 import base64
+import hashlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import sanitize_enrichment
-from cortex_skills.enrichment.detecting import bases, numerals
+from cortex_skills.enrichment.detecting import bases, detect, numerals
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.escapes import unescaped
 from tests.enrichment.codes import ATTACKS, CODES, FACT, base64_of
@@ -80,3 +82,25 @@ def test_bytes_are_text_or_nothing(data: bytes) -> None:
     for read in (bases.base64, bases.base85):
         assert all(plain.strip("\0") == plain or plain for plain in read(base64.b64encode(data).decode()))
     assert list(bases.hexadecimal(FACT.encode().hex())) == [FACT]
+
+
+def hashes(count: int) -> list[str]:
+    return [base64_of(hashlib.sha256(bytes([number % 256, number // 256])).hexdigest()[:33]) for number in range(count)]
+
+
+def digests(count: int) -> list[str]:
+    return [hashlib.sha256(str(number).encode()).hexdigest() for number in range(count)]
+
+
+def names(count: int) -> list[str]:
+    return [base64_of(f"Bridge number {number}").rstrip("=") for number in range(count)]
+
+
+@pytest.mark.parametrize("decoys", [hashes, digests, names])
+@pytest.mark.parametrize("count", [9, 25, 300])
+@pytest.mark.parametrize("code", ["base64", "base32", "hexadecimal", "base64 of base64", "decimal"])
+def test_no_code_hides_behind_others(decoys: Callable[[int], list[str]], count: int, code: str) -> None:
+    before = decoys(count)
+    assert detect(" ".join(before)) is None
+    assert detect(" ".join([*before, CODES[code](ATTACKS[0])])) == "encoded"
+    assert detect(" ".join([*before, CODES["base64"](FACT)])) is None

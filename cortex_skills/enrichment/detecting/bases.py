@@ -14,7 +14,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
-_READABLE, _SHORTEST = 0.7, 4
+_READABLE, _SHORTEST, _LONG = 0.7, 4, 16
 _NOT_PLAIN = re.compile("[A-Z0-9+]")
 _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -62,8 +62,14 @@ def _may_be_text(data: bytes) -> bool:
 
 def hexadecimal(run: str) -> Iterator[str]:
     """Bytes in base 16, blanks between them or none."""
-    digits = "".join(run.split())
-    yield from text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    words = run.split()
+    found = [*_of_digits("".join(words))]
+    # What stands beside others may say something by itself.
+    yield from found or (text for word in words if _LONG <= len(word) < len(run) for text in _of_digits(word))
+
+
+def _of_digits(digits: str) -> Iterator[str]:
+    return text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
 def base32(run: str) -> Iterator[str]:

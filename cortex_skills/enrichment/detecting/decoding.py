@@ -2,8 +2,9 @@
 
 Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
-- who looks for a code asks the reader first where one may stand (`reading.codes`); it is read at most
-  `_MOST_RUNS` times each way; a run that was broken into groups of one length is put together first;
+- who looks for a code asks the reader first where one may stand (`reading.codes`); a run that was broken into groups of
+  one length is put together first;
+- all codes are read, however many there are: none hides behind others;
 - a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
   so, and what was cut from its end cannot be judged;
 - what is decoded is shorter than what it came from, so decoding again and again ends.
@@ -13,13 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import groups, reading, rot47, ways
 from cortex_skills.enrichment.detecting.escapes import unescaped
 
-_MOST_RUNS = 8
 FEWEST_PLUSES = 3
 _WORDS, _LETTERS, _FEWEST_OF_ROT47 = 6, 20, 2
 _PLUS = re.compile(r"\+(?<=[^\W\d_]\+)(?=[^\W\d_])")
@@ -46,7 +45,7 @@ def decoded(text: str) -> Iterator[Decoded]:
     encoded = text.encode("utf-8", "replace")
     words = ways.words_in(encoded)
     for way in ways.ways_in(encoded, words):
-        for run in islice(ways.runs_of(way, encoded, words), _MOST_RUNS):
+        for run in ways.runs_of(way, encoded, words):
             for plain in ways.read(way.decode, run):
                 yield Decoded(plain, way.spells and _is_sentence(plain))
     pieces = [*groups.pieces_of(text), ""]

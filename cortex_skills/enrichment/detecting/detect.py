@@ -39,7 +39,8 @@ from cortex_skills.enrichment.detecting.turned import turned
 DEPTH = 3
 # For what a text is read.
 _READ_FOR = EVERYTHING ^ (TURN | CODE)
-_MOST_DECODED = 24
+# So many codes of a text are judged each by itself; the others stand apart as sentences do.
+_MOST_DECODED, _APART = 24, "\n.\n"
 
 _TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
@@ -93,13 +94,19 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
     kind = _said(text, doubts) if doubts & _READ_FOR else None
     if kind is not None or depth == 0:
         return kind
-    for plain, is_disguise in decoded(text) if doubts & CODE else ():
+    return "encoded" if doubts & CODE and _is_encoded(text, depth - 1, left) else None
+
+
+def _is_encoded(text: str, depth: int, left: list[int]) -> bool:
+    """Whether what is written in code in a text is an instruction; of many codes, the last are judged as one text."""
+    others: list[str] = []
+    for plain, is_disguise in decoded(text):
         left[0] -= 1
-        if left[0] < 0:
-            return None
-        if is_disguise or _detect(plain, depth - 1, left) is not None:
-            return "encoded"
-    return None
+        if left[0] < 0 and not is_disguise:
+            others.append(plain)
+        elif is_disguise or _detect(plain, depth, left) is not None:
+            return True
+    return bool(others) and _detect(_APART.join(others), depth, left) is not None
 
 
 def _shown(text: str) -> int:

@@ -20,7 +20,7 @@ from cortex_skills.enrichment.detecting import bases, numerals
 _LONG_WORD, _SOLID_WORD, _LONG_85 = 12, 16, 20
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
-_NUMBERS = rf"(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
+_NUMBERS = rf"(?:\b|_)(?:(?:0[xXoObB])?[0-9a-fA-F]{{1,8}}[hH]?{_BETWEEN}{{1,4}}){{7,}}[0-9a-fA-FxXoObB]{{1,10}}"
 
 
 class Way(NamedTuple):
