@@ -84,7 +84,7 @@ def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> No
     for number, line in enumerate(text.split("\n")):
         found = {names[pattern] for pattern in stand(line)}
         assert number in formed.lines or found <= SIGNS.keys()
-        assert sum(SIGNS[name] for name in found & SIGNS.keys()) & ~formed.signs == 0
+        assert sum(SIGNS[name] for name in found & SIGNS.keys()) & ~formed.signs() == 0
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_the_form_of_a_text_is_seen_within_another() -> None:
         kind, found = signs.seen_in(text)
         formed = Formed(f"x {text} x")
         assert formed.lines or kind is None
-        assert found & ~formed.signs == 0
+        assert found & ~formed.signs() == 0
 
 
 @given(

@@ -81,7 +81,9 @@ class Seen:
         self._plain = self._ordered(self._looks)
         views = [self._plain] if self._looks == self._read else [self._plain, self._ordered(self._read)]
         self._formed = list(map(Formed, views))
-        self.signs = reduce(or_, (view.signs for view in self._formed))
+        self.signs = 0
+        for view in self._formed:
+            self.signs |= view.signs(self.signs)
         self._look_at_turns()
         self._look_at_codes()
         self._look_at_form()

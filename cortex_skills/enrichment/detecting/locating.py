@@ -26,7 +26,6 @@ class Formed:
 
     Attributes:
         lines: the numbers of the lines that may be an instruction.
-        signs: the lesser signs that any line may hold, a bit each.
         turned: at most so many words by which a text is seen to be turned.
 
     """
@@ -38,17 +37,19 @@ class Formed:
         self._places = forms.places
         self.turned = forms.turned
         self.lines = {n for pattern in forms.places if names[pattern] not in SIGNS for n in self._lines_of(pattern)}
-        self._held = [pattern for pattern in forms.places if names[pattern] in SIGNS and self._holds(pattern)]
-        self.signs = sum(SIGNS[names[pattern]] for pattern in self._held)
+        self._signs = [(pattern, SIGNS[names[pattern]]) for pattern in forms.places if names[pattern] in SIGNS]
+
+    def signs(self, known: int = 0) -> int:
+        """The lesser signs that any line may hold, a bit each, but for some that are known."""
+        return sum(sign for pattern, sign in self._signs if not sign & known and self._holds(pattern))
 
     @cached_property
     def signs_by_line(self) -> dict[int, int]:
-        """The numbers of the lines that hold lesser signs, and those, a bit each."""
-        names = patterns.names()
+        """The numbers of the lines that may hold lesser signs, and those, a bit each."""
         found: dict[int, int] = {}
-        for pattern in self._held:
+        for pattern, sign in self._signs:
             for number in self._lines_of(pattern):
-                found[number] = found.get(number, 0) | SIGNS[names[pattern]]
+                found[number] = found.get(number, 0) | sign
         return found
 
     @cached_property

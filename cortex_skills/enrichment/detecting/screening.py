@@ -53,9 +53,10 @@ class Screen:
     def _look_at_new(self, parts: list[str]) -> None:
         found = reading.looks(parts, self._seen.signs)
         views = _Views([(parts[view.number], view) for view in found.views])
-        # What looks like a sign without a disguise counts as one.
-        signs = self._seen.signs | views.signs
-        if signs != self._seen.signs:
+        signs = self._seen.signs
+        if others := views.signs(signs):
+            # What looks like a sign without a disguise counts as one.
+            signs |= others
             found = reading.looks(parts, signs)
         doubts = dict(zip(parts, found.says, strict=True))
         own = {text: self._seen.signs_of(text) | views.signs_of(text) for text, found in doubts.items() if found}
@@ -93,7 +94,10 @@ class _Views:
         self._formed = locating.Formed("\n".join(view.text for _, view in views))
         # By line of all views: whose it is.
         self._owners = [each for each in views for _ in range(each[1].text.count("\n") + 1)]
-        self.signs = self._formed.signs
+
+    def signs(self, known: int) -> int:
+        """The lesser signs that any of them may hold, a bit each, but for some that are known."""
+        return self._formed.signs(known)
 
     def formed(self) -> Iterator[tuple[str, int]]:
         """The parts that may be an instruction, and without which disguise."""
