@@ -158,11 +158,6 @@ def _is_title(text: str) -> bool:
     return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
 
 
-def is_letter_by_letter(plain: str) -> bool:
-    """Whether the letters of a word stand one by one in a text, as it looks."""
-    return _LETTER_BY_LETTER.search(plain) is not None
-
-
 def is_hidden(text: str) -> bool:
     """Whether there is more in a text than a reader sees."""
     if _SELECTORS.search(text):
@@ -194,7 +189,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
     yield from ((view, read.may_say(BREAKS)) for view in read.without(BREAKS))
-    if read.may_say(LETTERS) and is_letter_by_letter(plain):
+    if read.may_say(LETTERS) and _LETTER_BY_LETTER.search(plain):
         yield _BETWEEN_LETTERS.sub(r"\1", plain), True
         yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
     yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))

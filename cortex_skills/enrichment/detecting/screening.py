@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from cortex_skills.enrichment.detecting import lines, locating, reading, shapes
-from cortex_skills.enrichment.detecting.detect import detect, is_letter_by_letter, is_name
+from cortex_skills.enrichment.detecting.detect import detect, is_name
 from cortex_skills.enrichment.detecting.turned import may_be_turned
 
 
@@ -61,7 +61,6 @@ class Screen:
         doubts = dict(zip(parts, found.says, strict=True))
         own = {text: self._seen.signs_of(text) | views.signs_of(text) for text, found in doubts.items() if found}
         _take_signs_of_others(doubts, {text: few for text, few in own.items() if few != signs})
-        _take_letters(doubts)
         for text, disguise in views.formed():
             doubts[text] |= disguise
         if self._marked:
@@ -123,10 +122,3 @@ def _take_signs_of_others(doubts: dict[str, int], signs: dict[str, int]) -> None
         by_signs.setdefault(own, []).append(text)
     for own, texts in by_signs.items():
         doubts |= zip(texts, reading.looks(texts, own).says, strict=True)
-
-
-def _take_letters(doubts: dict[str, int]) -> None:
-    """Take the doubt from parts whose letters do not stand apart as the reader asks for, but less."""
-    for text in [text for text, found in doubts.items() if found & shapes.LETTERS]:
-        if not is_letter_by_letter(reading.folded(text)[1]):
-            doubts[text] ^= shapes.LETTERS
