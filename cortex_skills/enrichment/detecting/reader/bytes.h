@@ -3,11 +3,7 @@
 // Rules kept here:
 // - nothing is read behind the end of a text: who looks at its bytes has a copy with room on both sides.
 #pragma once
-#include <wasm_simd128.h>
-
 #include "reader.h"
-
-typedef uint8_t Bytes __attribute__((vector_size(16)));
 
 // A bit for each byte of a block.
 typedef uint64_t Bits;
@@ -26,26 +22,6 @@ static inline Blocks blocks_of(Text text) {
   __builtin_memset(at + (count - 1) * BLOCK, 0, BLOCK);
   __builtin_memcpy(at, text.at, text.size);
   return (Blocks){at, count};
-}
-
-// The bytes at a place, which need not be aligned.
-static inline Bytes bytes_at(const uint8_t *at) {
-  Bytes bytes;
-  __builtin_memcpy(&bytes, at, sizeof bytes);
-  return bytes;
-}
-
-// A bit for each byte of which something is true.
-static inline Bits bits_of(Bytes are_so) { return wasm_i8x16_bitmask((v128_t)are_so); }
-
-// Where a byte first stands in a text; its size when that is nowhere.
-static inline uint32_t place_of(uint8_t byte, Text text) {
-  const uint8_t *at = text.at;
-  uint32_t place = 0, size = text.size;
-  for (Bits found; place + sizeof(Bytes) <= size; place += sizeof(Bytes))
-    if ((found = bits_of((Bytes)(bytes_at(at + place) == byte)))) return place + __builtin_ctzll(found);
-  while (place < size && at[place] != byte) place++;
-  return place;
 }
 
 // The next place with a bit, at a place or behind it.

@@ -42,8 +42,6 @@ static void end(Bits *bits) {
   bits->plain.ends = 0;
 }
 
-static bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
-
 static void put_into(Bits *bits, uint8_t value, uint32_t width) {
   if (value == NONE) end(bits);
   else if (!is_no_text(&bits->plain)) put_bits(bits, value, width);

@@ -121,7 +121,7 @@ static bool says_backwards(Text plain, uint32_t signs) {
 }
 
 // Where a word stands that is known by this, or would stand.
-static Single *place_of(Text single) {
+static Single *single_at(Text single) {
   uint32_t hash = 0;
   for (uint32_t place = 0; place < single.size; place++) hash = hash * 31 + single.at[place];
   uint32_t found = (hash ^ hash >> 15) & last_place;
@@ -140,7 +140,7 @@ EXPORT("learn_single") int32_t learn_single(uint32_t size) {
   while (pairs.size) {
     Text line = taken_until('\n', &pairs), single = taken_until(' ', &line);
     if (!single.size || !line.size) continue;
-    *place_of(single) = (Single){single, line};
+    *single_at(single) = (Single){single, line};
     if (line.size > single.size + most_longer) most_longer = line.size - single.size;
   }
   keep();
@@ -152,7 +152,7 @@ static uint8_t *put_single(uint8_t *begin, Text word) {
   uint8_t *end = begin;
   for (uint32_t place = 0; place < word.size; place++)
     if (!place || word.at[place] != word.at[place - 1] || !is(word, place, SMALL)) *end++ = word.at[place];
-  Text meant = known ? place_of((Text){begin, end - begin})->word : (Text){0};
+  Text meant = known ? single_at((Text){begin, end - begin})->word : (Text){0};
   return meant.size ? put(begin, meant) : end;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <wasm_simd128.h>
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
@@ -59,6 +60,8 @@ static inline uint16_t class_of(uint32_t code) {
 
 // Whether a character is one of a word, as `\w` is.
 static inline bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
+
+static inline bool is_small(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
 
 static inline bool is_alnum_of_ascii(uint8_t byte) {
   return ((uint8_t)((byte | 0x20) - 'a') < 26) | ((uint8_t)(byte - '0') < 10);
@@ -127,14 +130,35 @@ static inline uint32_t char_before(Text text, uint32_t *place) {
   return next_char(text, &at);
 }
 
+// Many bytes of a text at once.
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+
+// The bytes at a place, which need not be aligned.
+static inline Bytes bytes_at(const uint8_t *at) {
+  Bytes bytes;
+  __builtin_memcpy(&bytes, at, sizeof bytes);
+  return bytes;
+}
+
+// A bit for each byte of which something is true.
+static inline uint64_t bits_of(Bytes are_so) { return wasm_i8x16_bitmask((v128_t)are_so); }
+
+// Where a byte first stands in a text; its size when that is nowhere.
+static inline uint32_t place_of(uint8_t byte, Text text) {
+  const uint8_t *at = text.at;
+  uint32_t place = 0, size = text.size;
+  for (uint64_t found; place + sizeof(Bytes) <= size; place += sizeof(Bytes))
+    if ((found = bits_of((Bytes)(bytes_at(at + place) == byte)))) return place + __builtin_ctzll(found);
+  while (place < size && at[place] != byte) place++;
+  return place;
+}
+
 // Takes what stands before the next sign of a kind, or before the end; the sign goes with it.
 static inline Text taken_until(uint8_t sign, Text *left) {
-  const uint8_t *at = left->at;
-  uint32_t size = 0, most = left->size;
-  while (size < most && at[size] != sign) size++;
-  uint32_t behind = size < most ? size + 1 : size;
-  *left = (Text){at + behind, most - behind};
-  return (Text){at, size};
+  Text found = {left->at, place_of(sign, *left)};
+  uint32_t behind = found.size < left->size ? found.size + 1 : found.size;
+  *left = (Text){left->at + behind, left->size - behind};
+  return found;
 }
 
 bool is_ascii(Text text);

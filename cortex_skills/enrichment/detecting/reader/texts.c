@@ -2,7 +2,6 @@
 //
 // Rules kept here:
 // - a text that says nothing here by its words, and shows no disguise, is not looked at again for them.
-#include "bytes.h"
 #include "lines.h"
 
 // Texts, one behind the other with a line end between them. Of a text that the host folds, there is one alone: as it
@@ -100,9 +99,7 @@ static bool look_at_all(const Texts *asked, const uint32_t *ends, Text left, uin
     Lines lines = {room, 0};
     Text raw = left, last;
     do {
-      last = (Text){left.at, place_of('\n', left)};
-      uint32_t behind = last.size < left.size ? last.size + 1 : last.size;
-      left = (Text){left.at + behind, left.size - behind};
+      last = taken_until('\n', &left);
       room[lines.count] = line_of(last);
       if (!room[lines.count]) return false;
     } while (lines.count++ < ends[number_now]);

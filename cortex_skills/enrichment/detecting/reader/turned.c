@@ -3,13 +3,11 @@
 // Rules kept here:
 // - a word is known by its hash alone: where others have the same, more is told than there is, and the host looks;
 // - a hash that is 0 stands for an empty place, so none is.
-#include "words.h"
 #include "forms.h"
+#include "words.h"
 
 // Hashes in a table of a power of two of places, half of them empty.
 static uint32_t *hashes, last_place;
-
-static bool is_letter(uint8_t byte) { return (uint8_t)(byte - 'a') < 26; }
 
 static uint32_t mixed(uint32_t hash) { return (hash ^ hash >> 15) | 1; }
 
@@ -35,13 +33,13 @@ static bool is_turned(uint32_t hash) {
 uint32_t turned_in(Text plain) {
   uint32_t count = 0;
   for (uint32_t place = 0, start; place < plain.size;) {
-    if (!is_letter(plain.at[place])) {
+    if (!is_small(plain.at[place])) {
       place++;
       continue;
     }
     uint32_t hash = HASH_START;
-    for (start = place; place < plain.size && is_letter(plain.at[place]); place++)
-      hash = (hash ^ plain.at[place]) * HASH_STEP;
+    for (start = place; place < plain.size && is_small(plain.at[place]); place++)
+      hash = hash_on(hash, plain.at[place]);
     if (place - start > 1) count += is_turned(mixed(hash));
   }
   return count;
