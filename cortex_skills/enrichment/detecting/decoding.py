@@ -48,8 +48,7 @@ def decoded(text: str) -> Iterator[Decoded]:
         for run in ways.runs_of(way, encoded, words):
             for plain in ways.read(way.decode, run):
                 yield Decoded(plain, way.spells and _is_sentence(plain))
-    pieces = [*groups.pieces_of(text), ""]
-    for joined in groups.put_together(pieces):
+    for joined in groups.put_together(text):
         for plain in groups.based(joined):
             yield Decoded(plain, False)
     if rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:

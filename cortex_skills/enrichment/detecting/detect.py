@@ -37,8 +37,6 @@ from cortex_skills.enrichment.detecting.signs import seen_in
 from cortex_skills.enrichment.detecting.turned import turned
 
 DEPTH = 3
-# For what a text is read.
-_READ_FOR = EVERYTHING ^ (TURN | CODE)
 # So many codes of a text are judged each by itself; the others stand apart as sentences do.
 _MOST_DECODED, _APART = 24, "\n.\n"
 
@@ -91,7 +89,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         doubts ^= ALL ^ _shown(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
-    kind = _said(text, doubts) if doubts & _READ_FOR else None
+    kind = _said(text, doubts) if doubts & ~ALL else None
     if kind is not None or depth == 0:
         return kind
     return "encoded" if doubts & CODE and _is_encoded(text, depth - 1, left) else None

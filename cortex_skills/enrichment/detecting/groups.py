@@ -35,25 +35,16 @@ def based(run: str) -> tuple[str, ...]:
     return *plain, *bases.base64(run)
 
 
-def put_together(pieces: list[str]) -> Iterator[str]:
-    """Runs that were broken into groups of one length, of which only the last may be shorter."""
+def put_together(text: str) -> Iterator[str]:
+    """Runs of a text that were broken into groups of one length, of which only the last may be shorter."""
+    for end_of_group in _GROUP_ENDS:
+        text = text.replace(end_of_group, " ")
+    pieces = [*text.split(), ""]
     for start, end in groups(pieces):
-        yield "".join(pieces[start:end]) + rest_of(pieces[start], pieces[end])
+        yield "".join(pieces[start:end]) + _rest_of(pieces[start], pieces[end])
 
 
-def pieces_of(text: str) -> list[str]:
-    """What may be groups in a text."""
-    return parted(text).split()
-
-
-def parted(text: str) -> str:
-    """A text with blanks for what may end a group."""
-    for end in _GROUP_ENDS:
-        text = text.replace(end, " ")
-    return text
-
-
-def rest_of(group: str, piece: str) -> str:
+def _rest_of(group: str, piece: str) -> str:
     """What of the piece behind some groups belongs to them."""
     return piece if len(piece) < len(group) and _is_of_alphabet(piece) else ""
 

@@ -27,19 +27,14 @@ class Joined:
         self.encoded = self.text.encode()
 
     @cached_property
-    def ends(self) -> list[int]:
+    def _ends(self) -> list[int]:
         """Where each line ends in the bytes, its line end included."""
         sizes = self.lines if self.text.isascii() else map(str.encode, self.lines)
         return list(accumulate(len(line) + 1 for line in sizes))
 
     def found(self, pattern: Any) -> Iterator[int]:
         """The numbers of the lines that the matches of a pattern touch."""
-        for _, first, last in self.matches(pattern):
-            yield from range(first, last + 1)
-
-    def matches(self, pattern: Any) -> Iterator[tuple[Any, int, int]]:
-        """Each match of a pattern, and the numbers of the first and the last line that it touches."""
         if pattern.search(self.encoded):
             for match in pattern.finditer(self.encoded):
-                first = bisect_right(self.ends, match.start())
-                yield match, first, bisect_left(self.ends, match.end(), first)
+                first = bisect_right(self._ends, match.start())
+                yield from range(first, bisect_left(self._ends, match.end(), first) + 1)

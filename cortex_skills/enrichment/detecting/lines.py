@@ -90,16 +90,12 @@ class Seen:
 
     def signs_of(self, text: str) -> int:
         """The lesser signs that some lines may hold that follow each other, a bit each."""
-        return reduce(or_, (self._signs.get(line, 0) for line in text.split("\n")))
+        lines = text.split("\n")
+        return reduce(or_, (signs.get(line, 0) for signs in self._signs for line in lines))
 
     @cached_property
-    def _signs(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for view in self._formed:
-            for number, signs in view.signs_by_line.items():
-                line = self._owners[number]
-                found[line] = found.get(line, 0) | signs
-        return found
+    def _signs(self) -> list[dict[str, int]]:
+        return [view.signs_by(self._owners) for view in self._formed]
 
     def _ordered(self, lines: list[str]) -> str:
         """All rows, as some lines are."""

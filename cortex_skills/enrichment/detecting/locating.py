@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from cortex_skills.enrichment.detecting import patterns, reading
@@ -43,13 +43,12 @@ class Formed:
         """The lesser signs that any line may hold, a bit each, but for some that are known."""
         return sum(sign for pattern, sign in self._signs if not sign & known and self._holds(pattern))
 
-    @cached_property
-    def signs_by_line(self) -> dict[int, int]:
-        """The numbers of the lines that may hold lesser signs, and those, a bit each."""
-        found: dict[int, int] = {}
+    def signs_by(self, owners: Sequence[str]) -> dict[str, int]:
+        """Whose lines hold lesser signs, and those, a bit each; for each line there is an owner."""
+        found: dict[str, int] = {}
         for pattern, sign in self._signs:
             for number in self._lines_of(pattern):
-                found[number] = found.get(number, 0) | sign
+                found[owners[number]] = found.get(owners[number], 0) | sign
         return found
 
     @cached_property

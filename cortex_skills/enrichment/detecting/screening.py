@@ -108,11 +108,7 @@ class _Views:
 
     @cached_property
     def _signs(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for line, signs in self._formed.signs_by_line.items():
-            part = self._owners[line][0]
-            found[part] = found.get(part, 0) | signs
-        return found
+        return self._formed.signs_by([part for part, _ in self._owners])
 
 
 def _take_signs_of_others(doubts: dict[str, int], signs: dict[str, int]) -> None:
