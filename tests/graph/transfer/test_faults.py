@@ -60,7 +60,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_import_that_is_killed_is_run_again_and_nothing_is_there_twice(
     tmp_path: Path, scratch: Path, moment: str
 ) -> None:
-    file = write_triples(tmp_path / "large.nt", 20_000)
+    file = write_triples(tmp_path / "large.nt", 60_000)
     place = tmp_path / "store"
     signs = {
         "reading": lambda: list(scratch.glob("cortex-transfer-*/reader.log")),
@@ -70,9 +70,9 @@ def test_an_import_that_is_killed_is_run_again_and_nothing_is_there_twice(
     kill_when(python(IMPORT, place, file), signs[moment])
     store = open_store(place)
     graph = NamespacedGraph(store, "mayros")
-    assert graph.count() in (0, 20_000)
-    assert import_rdf(graph, file) == 20_000
-    assert graph.count() == 20_000
+    assert graph.count() in (0, 60_000)
+    assert import_rdf(graph, file) == 60_000
+    assert graph.count() == 60_000
     assert left_in(scratch, ("cortex-transfer",)) == []
     assert left_in(place, ("bulk-",)) == []
     store.close()
@@ -238,12 +238,12 @@ def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(tmp_path:
     code = """
 import json, sys
 from cortex_graph.transfer import reader
-reader.MAX_MEMORY = 150 << 20
+reader.MAX_MEMORY = 300 << 20
 sys.exit(reader.main())
 """
     file = tmp_path / "nodes.nt"
     with file.open("w") as output:
-        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(700_000))
+        output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(2_000_000))
     job = {"file": str(file), "format": "n-triples", "base_iri": None, "folder": str(tmp_path)}
     line = json.dumps(job | {"namespace": "m", "base": "urn:cortex:", "with_provenance": False})
     process = subprocess.Popen(
