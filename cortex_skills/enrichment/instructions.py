@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from cortex_skills.enrichment.pieces import Member, Neighbours, Piece, joined, members_of, runs, said
+from cortex_skills.enrichment.pieces import Member, Neighbours, Piece, joined, members_of, said
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
 from cortex_skills.enrichment.verdicts import Verdicts
 
@@ -36,8 +36,7 @@ def drop_instructions(value: Any, quotations: Collection[str] = (), verdicts: Ve
     verdicts = Verdicts() if verdicts is None else verdicts
     if _says_nothing(value, quotations, verdicts):
         return Cleaned(value, ())
-    if not verdicts.screens:
-        verdicts.look_at(runs(said(value, quotations)))
+    verdicts.look_at(piece for _, piece in said(value, quotations))
     walk = _Walk(quotations, verdicts)
     kept = walk.keep(value, ())
     if not walk.removals or not _says_nothing(kept, quotations, verdicts):
@@ -55,12 +54,7 @@ def _says_nothing(value: Any, quotations: Collection[str], verdicts: Verdicts) -
     found = _JUDGED.get(pieces)
     if found is None:
         neighbours = Neighbours(pieces)
-        texts = [*{piece for _, piece in pieces}, *neighbours.joined()]
-        if verdicts.screens:
-            verdicts.look_through(texts)
-        else:
-            verdicts.look_at(neighbours.runs(), texts)
-        found = verdicts.first(texts) is None
+        found = verdicts.first([*(piece for _, piece in pieces), *neighbours.joined()], neighbours.runs) is None
         if len(_JUDGED) >= _REMEMBERED:
             _JUDGED.clear()
         _JUDGED[pieces] = found

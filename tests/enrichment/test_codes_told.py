@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import lines, reading, rot47, shapes
+from cortex_skills.enrichment.detecting import asking, looking, reading, rot47, shapes
 from cortex_skills.enrichment.detecting.decoding import FEWEST_PLUSES, decoded, may_be_coded, pluses
 from tests.enrichment.codes import ATTACKS, CODES, FACT
 from tests.eval.__main__ import rows
@@ -201,7 +201,7 @@ def test_much_of_anything_is_looked_at_to_its_end(name: str) -> None:
 
 def test_bytes_that_are_no_text_do_not_stop_the_reader() -> None:
     chance = random.Random(5)
-    with reading._module().ready() as reader:
+    with asking.module().ready() as reader:
         for _ in range(500):
             data = chance.randbytes(chance.randrange(400))
             reader.give(data)
@@ -212,8 +212,8 @@ def test_bytes_that_are_no_text_do_not_stop_the_reader() -> None:
 @given(st.lists(st.text("ABab019+/=-_ \\x.,&é", max_size=30), min_size=1, max_size=6), st.data())
 @settings(max_examples=300, deadline=None)
 def test_a_text_may_be_in_code_only_with_a_line_that_shows_it(own: list[str], data: st.DataObject) -> None:
-    seen = lines.Seen("\n".join([*own, *own]))
     first = data.draw(st.integers(0, len(own) - 1))
     some = own[first : data.draw(st.integers(first + 1, len(own)))]
-    if list(decoded("\n".join(some))):
-        assert lines.doubts(sum(seen.shown.get(row, 0) for row in some)) & shapes.CODE
+    text = "\n".join(some)
+    if list(decoded(text)):
+        assert looking.look_at([*own, *own], [text]).says[0] & shapes.CODE

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import literals, patterns, reading, signs, turned
+from cortex_skills.enrichment.detecting import literals, locating, looking, patterns, reading, signs, turned
+from cortex_skills.enrichment.detecting.answers import Told
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
-from cortex_skills.enrichment.detecting.locating import Formed
 from cortex_skills.enrichment.detecting.rule import SIGNS
 from tests.enrichment import literals as made
 from tests.enrichment.texts import ALL, DEV, texts
 
-NUMBERS = range(len(patterns.names()))
+NAMES = patterns.names()
+NUMBERS = range(len(NAMES))
 FACTS = st.sampled_from(["", "a", "the bridge is long.", "is it: so?", "user", "it says [", "{", "call the ", "_"])
 
 
@@ -34,15 +35,29 @@ def stand(text: str) -> set[int]:
     return {number for number in NUMBERS if patterns.may_stand(number, encoded)}
 
 
+def told(text: str) -> Told:
+    return looking.look_at(text.split("\n"), []).seen
+
+
+def lines_of(some: Told) -> dict[int, list[int]]:
+    """The lines of texts in which each pattern may stand; a line that is less than 0 when it may go over them."""
+    found: dict[int, list[int]] = {}
+    for place in (*some.places, *some.signs):
+        found.setdefault(place.pattern, []).append(place.number)
+    return found
+
+
 def assert_told_of(text: str) -> None:
-    forms = reading.forms(text)
-    assert stand(text) <= forms.places.keys()
-    for number, line in enumerate(text.split("\n")):
-        for pattern in stand(line):
-            places = forms.places[pattern]
-            assert places is None or number in places
-    if forms.are_short:
-        assert stand(text.replace("\n", " ")) <= forms.places.keys()
+    assert stand(text) <= reading.forms(text)
+    rows = text.split("\n")
+    some, seen = told(text), [look_alike(fold(row)) for row in rows]
+    places = lines_of(some)
+    for number, row in enumerate(seen):
+        for pattern in stand(row):
+            assert number in places[pattern] or min(places[pattern]) < 0
+    if some.are_short:
+        # Of lines that are read as one, the reader keeps the lesser signs to itself.
+        assert {pattern for pattern in stand(" ".join(seen)) if NAMES[pattern] not in SIGNS} <= places.keys()
 
 
 def test_the_literals_are_those_of_the_patterns() -> None:
@@ -71,20 +86,21 @@ def test_what_stands_in_a_text_is_told_in_whichever_lines_it_is_written(text: st
 
 def test_every_text_of_the_evaluation_is_told_of() -> None:
     # Which ones are not, and never what they say: half of them nobody may read.
-    wrong = [row["id"] for row in ALL if not stand(view := fold(row["text"])) <= reading.forms(view).places.keys()]
+    wrong = [row["id"] for row in ALL if not stand(view := fold(row["text"])) <= reading.forms(view)]
     assert wrong == []
 
 
 @given(st.lists(st.sampled_from(DEV), min_size=1, max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> None:
-    text = fold("\n\n".join(some))
-    names = patterns.names()
-    formed = Formed(text)
+    text = look_alike(fold("\n\n".join(some)))
+    some, names = told(text), patterns.names()
+    formed = locating.formed(some)
     for number, line in enumerate(text.split("\n")):
         found = {names[pattern] for pattern in stand(line)}
-        assert number in formed.lines or found <= SIGNS.keys()
-        assert sum(SIGNS[name] for name in found & SIGNS.keys()) & ~formed.signs() == 0
+        assert number in formed or found <= SIGNS.keys()
+        assert sum(SIGNS[name] for name in found & SIGNS.keys()) & ~locating.signs_in(some, {number}) == 0
+        assert not some.ends or locating.text_of(some, [number]) == line
 
 
 @pytest.mark.parametrize(
@@ -109,22 +125,24 @@ def test_a_form_is_of_its_kind(text: str, kind: str | None) -> None:
 )
 @pytest.mark.parametrize("times", [1, 7, 60_000])
 def test_many_of_a_kind_are_told_as_one_is(unit: str, times: int) -> None:
-    forms = reading.forms(unit * times)
-    assert stand(unit) <= forms.places.keys()
-    for places in forms.places.values():
-        assert places is None or (places == sorted(set(places)) and places[-1] <= unit.count("\n") * times)
-    assert reading.forms("the bridge").places == {}
+    assert stand(unit) <= reading.forms(unit * times)
+    for places in lines_of(told(unit * times)).values():
+        lines = [place for place in places if place >= 0]
+        assert lines == sorted(set(lines))
+        assert not lines or lines[-1] <= unit.count("\n") * times
+    assert reading.forms("the bridge") == set()
 
 
 @given(st.binary(max_size=64).map(lambda data: data.decode("utf-8", "surrogateescape")))
 def test_no_bytes_stop_the_reader(text: str) -> None:
-    assert reading.forms(text).turned >= 0
+    assert reading.forms(text) <= {*NUMBERS}
+    assert told(text).ends == () or told(text).texts
 
 
 @given(st.lists(st.sampled_from(sorted(turned.turned_words())) | st.from_regex("[a-zé1]{1,9}", fullmatch=True)))
 def test_no_fewer_words_are_told_to_be_turned_than_are(words: list[str]) -> None:
     text = " ".join(words)
-    found = reading.forms(text).turned
+    found = looking.look_at([text], []).turned
     assert found >= len(turned.turned_words_in(text))
     assert found <= len(re.findall("[a-z]+", text))
 

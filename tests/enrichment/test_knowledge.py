@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cortex_sandbox.pure import PureModule
-from cortex_skills.enrichment.detecting import knowledge, lexicon, reading, sources
+from cortex_skills.enrichment.detecting import asking, knowledge, lexicon, sources
 from cortex_skills.enrichment.detecting.knowledge import Lesson
 
 
@@ -62,8 +62,8 @@ def test_the_words_of_english_are_those_of_the_lexicon(folder: Path) -> None:
 def test_a_reader_that_is_told_what_is_kept_has_the_same_memory(
     folder: Path, worked_out: list[Lesson], asked: list[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = PureModule("reader", reading._WASM, reading._prepare)
-    module._code = reading._module()._load()
+    module = PureModule("reader", asking._WASM, asking._prepare)
+    module._code = asking.module()._load()
 
     def memory(lessons: Callable[[], Iterable[Lesson]]) -> bytes:
         monkeypatch.setattr(knowledge, "lessons", lessons)

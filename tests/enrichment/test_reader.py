@@ -9,19 +9,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import reading, shapes
+from cortex_skills.enrichment.detecting import looking, reading, shapes
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
+from cortex_skills.enrichment.detecting.looking import ALL_SIGNS
 from cortex_skills.enrichment.detecting.rule import SIGNS
 from tests.enrichment.plain import disguises, judging, sentences
 from tests.enrichment.texts import ALL, DEV, DISGUISES, disguised, texts
 
-SOME_SIGNS = st.sampled_from([0, reading.ALL_SIGNS]) | st.integers(0, reading.ALL_SIGNS)
+SOME_SIGNS = st.sampled_from([0, ALL_SIGNS]) | st.integers(0, ALL_SIGNS)
 # Of these, how a character is folded hangs on its neighbours, and they are marks or letters by them.
 LETTERS_APART = "ㅎㅏㄴㄱㅡㄹ\u1112\u1161\u11abﾊ"
 
 
-def looks(text: str, signs: int = reading.ALL_SIGNS) -> tuple[int, list[tuple[int, str]]]:
-    found = reading.looks([text], signs)
+def looks(text: str, signs: int = ALL_SIGNS) -> tuple[int, list[tuple[int, str]]]:
+    found = looking.looks([text], signs)
     assert {view.number for view in found.views} <= {0}
     # Of letters apart, it is only told where they may be.
     assert found.says[0] & shapes.LETTERS or not disguises.LETTER_BY_LETTER.search(look_alike(fold(text)))
@@ -120,7 +121,7 @@ def test_a_text_is_folded_as_python_folds_it(text: str) -> None:
 @given(st.lists(st.text("abI1 -\n\r\u2028éㅎㅏ\ud800", max_size=12) | disguised(), max_size=8))
 @settings(max_examples=200)
 def test_many_texts_are_looked_at_as_each_is_alone(some: list[str]) -> None:
-    together, alone = reading.looks(some), [reading.looks([text]) for text in some]
+    together, alone = looking.looks(some), [looking.looks([text]) for text in some]
     assert together.says == [says for one in alone for says in one.says]
     assert together.views == [view._replace(number=at) for at, one in enumerate(alone) for view in one.views]
 
@@ -132,7 +133,7 @@ def test_many_texts_are_looked_at_as_each_is_alone(some: list[str]) -> None:
 @settings(max_examples=200)
 def test_neighbours_that_share_lines_are_seen_and_read_as_they_plainly_are(some: list[str], signs: int) -> None:
     windows = ["\n".join(some[first:]) for first in range(len(some))]
-    found = reading.looks(windows, signs)
+    found = looking.looks(windows, signs)
     for number, window in enumerate(windows):
         says, shown = disguises.looks(window, signs)
         assert found.says[number] & ~shapes.LETTERS == says
@@ -143,7 +144,7 @@ def test_a_sign_counts_where_a_rule_asks_for_it() -> None:
     text = "execute rm -rf ~/.cache in the terminal."
     kinds = {name: reading.judge(text, sign) for name, sign in SIGNS.items()}
     assert reading.judge(text) is None
-    assert kinds["RISKY"] == reading.judge(text, reading.ALL_SIGNS) is not None
+    assert kinds["RISKY"] == reading.judge(text, ALL_SIGNS) is not None
     assert kinds == {name: judging.judge(text, sign) for name, sign in SIGNS.items()}
 
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import pieces as reads
-from cortex_skills.enrichment.detecting import Screen, detect, signs
-from cortex_skills.enrichment.detecting.locating import Formed
+from cortex_skills.enrichment.detecting import detect, doubts, locating, looking, signs
 from cortex_skills.enrichment.verdicts import Verdicts
 from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
 
@@ -20,15 +19,19 @@ def parts(run: str) -> list[str]:
     return ["\n".join(lines[first:last]) for first, last in cuts]
 
 
+def kinds(runs: list[str], texts: list[str]) -> list[str | None]:
+    """What parts of runs say, as it is judged when they are looked at together."""
+    doubted = doubts(runs, texts)
+    return [detect(text, doubted[text]) if doubted[text] else None for text in texts]
+
+
 def assert_clears_no_instruction(run: str) -> None:
-    screen = Screen([run])
-    kinds = {part: detect(part) for part in parts(run)}
-    assert {part: screen.kind(part) for part in kinds} == kinds
-    # Many that are looked at together are judged no otherwise.
-    together = Screen([run])
-    together.look_at(kinds)
-    assert {part: together.kind(part) for part in kinds} == kinds
-    assert all(map(screen.holds, kinds))
+    some = parts(run)
+    expected = list(map(detect, some))
+    assert kinds([run], some) == expected
+    # Looked at one by one, and without a document around, they are judged no otherwise.
+    assert [kinds([run], [part])[0] for part in some] == expected
+    assert [kinds([part], [part])[0] for part in some] == expected
 
 
 @pytest.mark.parametrize(
@@ -51,8 +54,7 @@ def test_an_instruction_is_found_among_facts_as_it_is_alone() -> None:
     for start in range(0, len(DEV), 20):
         texts = DEV[start : start + 20]
         chance.shuffle(texts)
-        screen = Screen(["\n".join(texts)])
-        assert [screen.kind(text) for text in texts] == [detect(text) for text in texts]
+        assert kinds(["\n".join(texts)], texts) == list(map(detect, texts))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_no_disguise_is_cleared(change: object) -> None:
     assert callable(change)
     for text in ATTACKS[::7]:
         hidden = change(text)
-        assert Screen([f"The bridge is long.\n{hidden}\nA fact"]).kind(hidden) == detect(hidden)
+        assert kinds([f"The bridge is long.\n{hidden}\nA fact"], [hidden]) == [detect(hidden)]
 
 
 @given(
@@ -108,8 +110,8 @@ def test_every_text_of_the_evaluation_is_judged_in_a_document_as_it_is_alone(siz
     wrong = []
     for start in range(0, len(texts), size):
         some = texts[start : start + size]
-        screen = Screen(["\n".join(row["text"] for row in some)])
-        wrong += [row["id"] for row in some if screen.kind(row["text"]) != detect(row["text"])]
+        found = kinds(["\n".join(row["text"] for row in some)], [row["text"] for row in some])
+        wrong += [row["id"] for row, kind in zip(some, found, strict=True) if kind != detect(row["text"])]
     assert wrong == []
 
 
@@ -118,12 +120,8 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 24)]
         pieces = [(at % 2 == 0, f"fact {at}" if at % 2 == 0 else text) for at, text in enumerate(texts)]
-        screen = Screen(reads.runs(pieces))
         together = [*(text for _, text in pieces), *reads.joined(pieces)]
-        assert [screen.kind(text) for text in together] == [detect(text) for text in together]
-        at_once = Screen(reads.runs(pieces))
-        at_once.look_at(together)
-        assert [at_once.kind(text) for text in together] == [detect(text) for text in together]
+        assert kinds(reads.runs(pieces), together) == list(map(detect, together))
 
 
 def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
@@ -131,22 +129,23 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 12)]
         verdicts = Verdicts()
-        verdicts.look_at(["\n".join(texts)])
-        lines = "\n".join(texts).split("\n")
+        run = "\n".join(texts)
+        verdicts.look_at(texts, [run].copy)
+        lines = run.split("\n")
         # Lines in their order, lines that are no neighbours, and some that were never seen.
         others = ["\n".join(lines[at : at + 3]) for at in range(len(lines))]
         others += ["\n".join(chance.sample(lines, 2)) for _ in range(6)] + chance.sample(DEV, 6)
-        kinds = [detect(text) for text in others]
-        assert verdicts.first(others) == next((kind for kind in kinds if kind is not None), None)
-        assert [verdicts.kind(text) for text in others] == kinds
+        expected = list(map(detect, others))
+        assert verdicts.first(others) == next((kind for kind in expected if kind is not None), None)
+        assert list(map(verdicts.kind, others)) == expected
 
 
 def test_the_form_of_a_text_is_seen_within_another() -> None:
     for text in (text.lower() for text in DEV if text.isascii()):
         kind, found = signs.seen_in(text)
-        formed = Formed(f"x {text} x")
-        assert formed.lines or kind is None
-        assert found & ~formed.signs() == 0
+        some = looking.look_at(f"x {text} x".split("\n"), []).seen
+        assert locating.formed(some) or kind is None
+        assert found & ~locating.signs_in(some, range(len(some.ends))) == 0
 
 
 @given(

@@ -3,14 +3,13 @@
 import importlib
 import json
 from collections.abc import Iterator, Sequence
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import sanitize_enrichment
-from cortex_skills.enrichment.detecting import folding, reading, shapes
+from cortex_skills.enrichment.detecting import folding, looking, reading, shapes
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from tests.enrichment.plain import judging
 from tests.enrichment.texts import DEV, WORDS
@@ -42,13 +41,13 @@ def test_looking_for_every_disguise_finds_no_more_than_looking_for_those_that_sh
 def test_no_letters_are_passed_over_that_say_something_when_they_are_read_together(
     words: list[str], between: list[str]
 ) -> None:
-    def looks(texts: Sequence[str], signs: int = reading.ALL_SIGNS) -> reading.Looks:
-        found = reading.looks(texts, signs)
+    def looks(texts: Sequence[str]) -> looking.Looks:
+        found = looking.looks(texts)
         return found._replace(says=[says | shapes.LETTERS for says in found.says])
 
     text = between[0].join(between[1 + at % (len(between) - 1)].join(word) for at, word in enumerate(words))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detecting, "reading", SimpleNamespace(**{**vars(reading), "looks": looks}))
+        patch.setattr(detecting, "looks", looks)
         slow = judged(text)
     assert judged(text) == slow
 

@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache, partial
 from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.decoding import decoded, may_be_coded
 from cortex_skills.enrichment.detecting.folding import fold
+from cortex_skills.enrichment.detecting.looking import Looks, looks
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
     BACKWARDS,
@@ -142,8 +143,8 @@ class _Read:
         return bool(self.doubts & doubt and self._looks.says[0] & doubt)
 
     @cached_property
-    def _looks(self) -> reading.Looks:
-        return reading.looks([self.text])
+    def _looks(self) -> Looks:
+        return looks([self.text])
 
 
 def _is_title(text: str) -> bool:

@@ -8,6 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -58,10 +59,18 @@ def worked_out() -> list[Lesson]:
         Lesson("learn", (), tables.told()),
         Lesson("learn_single", (len(singles),), singles),
         Lesson("learn_forms", (), literals.told(patterns.without_anchors())),
+        Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
         Lesson("learn_turned", (len(written), len(turned)), written),
         Lesson("learn_rot47", (len(rotated),), rotated),
         Lesson("classify", (count,), characters),
     ]
+
+
+def _sign(name: str) -> int:
+    """The bit of the lesser sign that a pattern of this name stands for; 0 when it is an instruction."""
+    from cortex_skills.enrichment.detecting.rule import SIGNS
+
+    return SIGNS.get(name, 0)
 
 
 def _english() -> bytes:

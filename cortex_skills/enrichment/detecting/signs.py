@@ -23,7 +23,7 @@ def seen_in(text: str) -> tuple[str | None, int]:
     """
     names, encoded = patterns.names(), text.encode("utf-8", "replace")
     kind, signs = None, 0
-    for number in sorted(reading.forms(text).places):
+    for number in sorted(reading.forms(text)):
         if kind is not None and names[number] not in SIGNS:
             continue
         if patterns.stands(number, encoded):

@@ -11,12 +11,6 @@
 // How long a run must be for a code of its kind: eight numbers or strokes with one sign between each are so long.
 enum { LONG_WORD = 12, LONG_ROW = 15, LONG_SIGNED = 20 };
 
-// What is told of a line: its number, and what may stand in it, with how often PLUS does above the rest. How many lines
-// are told of stands before them.
-typedef struct {
-  uint32_t number, what;
-} Shown;
-
 static uint8_t kinds[256];
 static uint8_t *told;
 static bool is_any;
@@ -125,9 +119,9 @@ static uint32_t lines_between(Text text, uint32_t start, uint32_t end) {
   return count;
 }
 
-// What is told of the lines in which something may stand, one behind the other.
-static Shown *lines_told(Text text) {
-  Shown *count = zeroed(sizeof *count), *line = NULL;
+// The lines of the places that were told of.
+static LineInCode *lines_told(Text text, uint32_t *count) {
+  LineInCode *lines = mark(), *line = NULL;
   uint32_t number = 0, last = 0;
   for (uint32_t place = 0; place < text.size; place++) {
     uint64_t next;
@@ -140,18 +134,17 @@ static Shown *lines_told(Text text) {
     number += lines_between(text, last, place);
     last = place;
     if (!line || line->number != number) {
-      *(line = take(sizeof *line)) = (Shown){number, 0};
-      count->number++;
+      *(line = take(sizeof *line)) = (LineInCode){number, 0};
+      ++*count;
     }
     line->what |= told[place] & ~PLUS;
     if (told[place] & PLUS) line->what += PLUS;
   }
-  return count;
+  return lines;
 }
 
-// Where it stands how many lines may hold something, and what they may; 0 when none may.
-EXPORT("codes") int32_t codes(uint32_t size) {
-  Text text = {given(), size};
+const LineInCode *lines_in_code(Text text, uint32_t *count) {
+  uint32_t size = text.size;
   told = zeroed(size + BEHIND);
   is_any = false;
   uint8_t *kind = zeroed(size + BEHIND);
@@ -160,5 +153,16 @@ EXPORT("codes") int32_t codes(uint32_t size) {
   if (!is_ascii(text)) add_blanks(text, kind);
   look_at_all(text, kind);
   look_for_groups(text, kind);
-  return answered(is_any ? (int32_t)lines_told(text) : 0);
+  *count = 0;
+  return is_any ? lines_told(text, count) : NULL;
+}
+
+// Where it stands how many lines may hold something, and where these are told of; 0 when none may.
+EXPORT("codes") int32_t codes(uint32_t size) {
+  struct {
+    uint32_t count;
+    const LineInCode *lines;
+  } *found = take(sizeof *found);
+  found->lines = lines_in_code((Text){given(), size}, &found->count);
+  return answered(found->count ? (int32_t)found : 0);
 }

@@ -4,10 +4,7 @@
 // - what a part clears, no way of `decoding.py` reads, in whichever neighbouring lines it is looked for; what it tells
 //   of may be none.
 #pragma once
-#include "reader.h"
-
-// What may stand at a place: a code; an entity of HTML; a plus between letters, of which an address has some.
-enum { CODED = 1, ENTITY = 2, PLUS = 4 };
+#include "coded_lines.h"
 
 // Tells that something may stand at a place.
 void tell(uint32_t place, uint8_t what);

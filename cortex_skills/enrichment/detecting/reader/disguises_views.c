@@ -1,8 +1,8 @@
-// How a text reads without a disguise, and whether it says an instruction then.
+// How a text reads without a disguise.
 //
 // Rules kept here:
 // - linear: a view is no longer than twice its text, but for the words that are put in place of others.
-#include "lines.h"
+#include "parts.h"
 
 // Digits and signs, and the letters that they look like, in either of two ways.
 static const char LIKES[] = "013457@$!|89";
@@ -65,59 +65,15 @@ Text read_in(Way way, Text raw, Text plain) {
   return way == UNHYPHENED ? without_hyphens(plain) : with_letters(plain, MEANT[way - WITH_LETTERS]);
 }
 
-static bool says_as(Lines lines, Way way, uint32_t disguise) {
-  keep_view(disguise, text_of_lines(lines, way));
-  return words_say(lines, way);
-}
-
-static bool says_with_letters(Lines lines) {
-  bool says = says_as(lines, WITH_LETTERS, DIGITS);
-  return says_as(lines, WITH_OTHERS, DIGITS) || says;
-}
-
-// Behind the letters that stand at a place, and how many they are.
-static uint32_t behind_letters(Text plain, uint32_t place, uint32_t *count) {
-  uint32_t next = place;
-  for (*count = 0; next < plain.size && is_letter(next_char(plain, &next)); ++*count) place = next;
-  return place;
-}
-
-// Behind the long words at a place that follow each other, with a sign or a blank between them at most.
-static uint32_t behind_long_words(Text plain, uint32_t place) {
-  for (;;) {
-    uint32_t count, behind = behind_letters(plain, place, &count);
-    if (count < LONG_WORD) return place;
-    uint8_t sign = behind < plain.size ? plain.at[behind] : 0;
-    bool is_between = sign == '-' || sign == '.' || sign == ',' || sign == '!' || sign == '?' || sign == ' ';
-    place = behind + is_between;
-  }
-}
-
-int32_t judge_long_words(Text plain) {
-  for (uint32_t place = 0, count; place < plain.size;) {
-    uint32_t end = behind_long_words(plain, place);
-    int32_t found = end > place ? judge_run_together((Text){plain.at + place, end - place}) : -1;
-    if (found >= 0) return found;
-    place = behind_letters(plain, end, &count);
-    if (place < plain.size) next_char(plain, &place);
-  }
-  return -1;
-}
-
-static bool view_says(uint32_t disguise, Text view, uint32_t signs) {
-  keep_view(disguise, view);
-  return judge(view, signs, false) >= 0;
-}
-
 // From the last word to the first.
-static bool says_backwards(Text plain, uint32_t signs) {
+static Text backwards(Text plain) {
   uint8_t *end = (uint8_t *)take(plain.size) + plain.size, *view = end;
   uint32_t place = 0;
   for (Text word; next_word(plain, &place, &word); put(view, word)) {
     if (view < end) *--view = ' ';
     view -= word.size;
   }
-  return view_says(BACKWARDS, view_of(view, end), signs);
+  return view_of(view, end);
 }
 
 // Where a word stands that is known by this, or would stand.
@@ -156,21 +112,33 @@ static uint8_t *put_single(uint8_t *begin, Text word) {
   return meant.size ? put(begin, meant) : end;
 }
 
-static bool says_without_doubles(Text plain, uint32_t signs) {
+static Text without_doubles(Text plain) {
   uint32_t place = 0, most_words = plain.size / 2 + 1;
   uint8_t *view = take(plain.size + most_words * most_longer), *end = view;
   for (Text word; next_word(plain, &place, &word); end = put_single(end, word))
     if (end > view) *end++ = ' ';
-  return view_says(DOUBLES, view_of(view, end), signs);
+  return view_of(view, end);
 }
 
-uint32_t says_without(uint32_t shown, Lines lines, Text plain, uint32_t signs) {
-  return (shown & LETTERS && is_spelled(plain) ? LETTERS : 0) |
-         (shown & DIGITS && says_with_letters(lines) ? DIGITS : 0) |
-         (shown & CAMEL && says_as(lines, APART, CAMEL) ? CAMEL : 0) |
-         (shown & LONG && judge_long_words(plain) >= 0 ? LONG : 0) |
-         (shown & BACKWARDS && says_backwards(plain, signs) ? BACKWARDS : 0) |
-         (shown & DOUBLES && says_without_doubles(plain, signs) ? DOUBLES : 0) |
-         (shown & BREAKS && says_as(lines, UNHYPHENED, BREAKS) ? BREAKS : 0) |
-         (shown & BROKEN && judge_run_together(plain) >= 0 ? BROKEN : 0);
+static View *put_lines(View *to, Lines lines, Way way, uint32_t disguise) {
+  *to = (View){.text = text_of_lines(lines, way), .way = way, .disguise = disguise};
+  return to + 1;
+}
+
+static View *put_text(View *to, Text text, uint32_t disguise) {
+  *to = (View){.text = text, .way = WAYS, .disguise = disguise};
+  return to + 1;
+}
+
+View *put_views(View *to, const Part *part) {
+  uint32_t shown = part->shown;
+  if (shown & DIGITS) {
+    to = put_lines(to, part->lines, WITH_LETTERS, DIGITS);
+    to = put_lines(to, part->lines, WITH_OTHERS, DIGITS);
+  }
+  if (shown & CAMEL) to = put_lines(to, part->lines, APART, CAMEL);
+  if (shown & BACKWARDS) to = put_text(to, backwards(part->plain), BACKWARDS);
+  if (shown & DOUBLES) to = put_text(to, without_doubles(part->plain), DOUBLES);
+  if (shown & BREAKS) to = put_lines(to, part->lines, UNHYPHENED, BREAKS);
+  return to;
 }

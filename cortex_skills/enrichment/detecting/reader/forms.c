@@ -43,8 +43,10 @@ static uint64_t in_text[SETS / 64], in_line[SETS / 64];
 static uint32_t line_start, line_end;
 // The sets that the line has met, and how many those are.
 static uint32_t fresh[SETS], fresh_count;
-// By pattern: the last line that it was told of.
+// By pattern: the last line that it was told of, of all lines.
 static int32_t *told_of;
+// By pattern: the lesser sign that it stands for.
+static const uint32_t *signs;
 
 static const uint8_t *letters_of(const Literal *literal) { return (const uint8_t *)(literal + 1); }
 
@@ -94,6 +96,15 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
   return 0;
 }
 
+EXPORT("learn_signs") int32_t learn_signs(void) {
+  signs = given();
+  take(pattern_count * sizeof *signs);
+  keep();
+  return 0;
+}
+
+uint32_t sign_of(uint32_t pattern) { return signs[pattern]; }
+
 static void note(uint32_t number, bool is_in_line) {
   set(in_text, number);
   if (!is_in_line || is_set(in_line, number)) return;
@@ -134,31 +145,32 @@ static bool stands(const Alternative *alternative, const uint64_t *met) {
   return true;
 }
 
-// Writes that a pattern may stand in a line; how many were written.
-static uint32_t tell(uint32_t pattern, int32_t line) {
-  if (told_of[pattern] == line) return 0;
-  told_of[pattern] = line;
-  *(Place *)take(sizeof(Place)) = (Place){pattern, line};
+// Writes that a pattern may stand in a line, the `last` of those that were looked at; how many were written.
+static uint32_t tell(Place place, int32_t last) {
+  if (told_of[place.pattern] == last) return 0;
+  told_of[place.pattern] = last;
+  *(Place *)take(sizeof place) = place;
   return 1;
 }
 
-static uint32_t tell_of_line(int32_t line) {
+static uint32_t tell_of_line(int32_t number, int32_t last) {
   uint32_t count = 0;
   for (uint32_t place = 0; place < fresh_count; place++) {
     uint32_t set = fresh[place];
     for (uint32_t each = first_with[set]; each < first_with[set + 1]; each++)
       if (!alternatives[each].crosses && stands(&alternatives[each], in_line))
-        count += tell(alternatives[each].pattern, line);
+        count += tell((Place){alternatives[each].pattern, number, line_start, line_end - line_start}, last);
   }
   for (; fresh_count; fresh_count--) in_line[fresh[fresh_count - 1] / 64] = 0;
   return count;
 }
 
-static uint32_t tell_of_text(bool is_short) {
+// Tells of the alternatives that the text has in all of its lines together, of those that cross them or the others.
+static uint32_t tell_of_text(bool crosses, int32_t number) {
   uint32_t count = 0;
   for (uint32_t each = 0; each < alternative_count; each++)
-    if ((alternatives[each].crosses || is_short) && stands(&alternatives[each], in_text))
-      count += tell(alternatives[each].pattern, OVER_LINES);
+    if (alternatives[each].crosses == crosses && stands(&alternatives[each], in_text))
+      count += tell((Place){alternatives[each].pattern, number, 0, 0}, OVER_LINES);
   return count;
 }
 
@@ -183,23 +195,32 @@ static void add_line(Short *lines, Text line) {
   if (lines->now > lines->most) lines->most = lines->now;
 }
 
-EXPORT("forms") int32_t forms(uint32_t size) {
-  Text left = {given(), size}, plain = left;
-  begin(plain);
-  Forms *found = take(sizeof *found);
-  *found = (Forms){0};
+Forms forms_of(Joined texts) {
+  begin(texts.text);
+  Forms found = {0, 0, mark()};
   Short lines = {0, 0};
-  for (int32_t number = 0, is_last = false; !is_last; number++) {
-    Text line = taken_until('\n', &left);
-    line_start = line.at - plain.at;
-    line_end = line_start + line.size;
-    is_last = line_end == plain.size;
-    add_line(&lines, line);
-    look_at_line();
-    found->count += tell_of_line(number);
+  uint32_t place = 0;
+  int32_t last = 0;
+  for (uint32_t each = 0; each < texts.count; each++) {
+    Text left = {texts.text.at + place, texts.ends[each] - place};
+    do {
+      Text line = taken_until('\n', &left);
+      line_start = line.at - texts.text.at;
+      line_end = line_start + line.size;
+      add_line(&lines, line);
+      look_at_line();
+      found.count += tell_of_line(each, last++);
+    } while (line_end < texts.ends[each]);
+    place = texts.ends[each] + 1;
   }
-  found->are_short = lines.most >= SHORT_LINE;
-  found->count += tell_of_text(found->are_short);
-  found->turned = turned_in(plain);
+  found.are_short = lines.most >= SHORT_LINE;
+  found.count += tell_of_text(true, OVER_LINES);
+  if (found.are_short) found.count += tell_of_text(false, AS_ONE);
+  return found;
+}
+
+EXPORT("forms") int32_t forms(uint32_t size) {
+  Forms *found = take(sizeof *found);
+  *found = forms_of((Joined){{given(), size}, &size, 1});
   return (int32_t)found;
 }

@@ -1,19 +1,34 @@
-// What the host is told of the forms of a text.
+// What may stand in texts by its form, and what the host is told of it.
 #pragma once
 #include "reader.h"
 
-enum { OVER_LINES = -2 };
+// Texts one behind the other, with a line end between them: where each of them ends.
+typedef struct {
+  Text text;
+  const uint32_t *ends;
+  uint32_t count;
+} Joined;
 
-// A pattern, and the number of the line in which it may stand, or OVER_LINES.
+// Where a pattern may stand that goes over lines, or only would when lines are read as one.
+enum { OVER_LINES = -2, AS_ONE = -3 };
+
+// A pattern, the number of the text in which it may stand, and the line there; or one of these, and no line.
 typedef struct {
   uint32_t pattern;
-  int32_t line;
+  int32_t number;
+  uint32_t start, size;
 } Place;
 
-// Whether lines may be so short that they are read as one, how many words may be turned, and how many places follow.
+// Whether lines may be so short that they are read as one, and where which patterns may stand.
 typedef struct {
-  uint32_t are_short, turned, count, unused;
+  uint32_t are_short, count;
+  Place *places;
 } Forms;
+
+Forms forms_of(Joined texts);
+
+// The lesser sign that a pattern stands for, a bit; 0 when it is an instruction.
+uint32_t sign_of(uint32_t pattern);
 
 // How many words in small letters of ASCII stand in a text that are known to be turned.
 uint32_t turned_in(Text plain);

@@ -15,14 +15,12 @@ typedef struct {
 static Place *places;
 static uint32_t last_place;
 static uint64_t hash_seed;
-static uint32_t signs_asked;
 static Token line_end;
 
-void begin_lines(uint32_t most, uint32_t signs, uint64_t seed) {
+void begin_lines(uint32_t most, uint64_t seed) {
   uint32_t size = places_for(most);
   places = zeroed(size * sizeof *places);
   last_place = size - 1;
-  signs_asked = signs;
   hash_seed = seed;
   uint32_t count;
   line_end = *tokens_of((Text){(const uint8_t *)"\n", 1}, &count);
@@ -45,13 +43,18 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
-// What looks like a capital within a word is no sign of a rule.
-static uint32_t signs_of(Way way) { return way == APART ? 0 : signs_asked; }
-
-static bool sentence_says(const Token *tokens, uint32_t count, Mask whole, uint32_t signs) {
+static bool is_said(const Token *tokens, uint32_t count, Mask whole, uint32_t signs) {
   Asked asked = {judge_sentence, signs, false};
-  return count && judge_words((Sentence){tokens, NULL, count}, whole, &asked) >= 0;
+  return judge_words((Sentence){tokens, NULL, count}, whole, &asked) >= 0;
 }
+
+// Signs only ever add to what holds.
+static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
+  if (!count || !is_said(tokens, count, whole, ALL_SIGNS)) return NOTHING;
+  return is_said(tokens, count, whole, 0) ? AN_ORDER : BESIDE_SIGNS;
+}
+
+static Said more(Said one, Said other) { return one > other ? one : other; }
 
 static Mask meaning_of_words(const Token *tokens, uint32_t count) {
   Mask found = {{0}};
@@ -59,7 +62,7 @@ static Mask meaning_of_words(const Token *tokens, uint32_t count) {
   return found;
 }
 
-static Words read(Text text, uint32_t signs) {
+static Words read(Text text) {
   Words words = {0};
   words.tokens = tokens_of(text, &words.count);
   words.first_end = words.last_end = words.count;
@@ -67,7 +70,7 @@ static Words read(Text text, uint32_t signs) {
     bool is_last = place == words.count;
     if (!is_last && !is_end(&words.tokens[place])) continue;
     Mask whole = meaning_of_words(words.tokens + start, place - start);
-    bool says = sentence_says(words.tokens + start, place - start, whole, signs);
+    Said says = sentence_says(words.tokens + start, place - start, whole);
     if (!start) {
       words.head = whole;
       words.head_says = says;
@@ -77,7 +80,7 @@ static Words read(Text text, uint32_t signs) {
       words.tail = whole;
       words.tail_says = says;
     } else {
-      words.says_within = words.says_within || (start && says);
+      if (start) words.says_within = more(words.says_within, says);
       words.last_end = place;
       start = place + 1;
     }
@@ -90,8 +93,7 @@ static Reading reading_of(const Line *line, Way way) {
   Reading reading = {.text = line->readings[way].text, .is_known = true};
   if (way > AS_SEEN) reading.text = read_in(way, line->raw, seen->text);
   if (line->has_script) return reading;
-  bool is_as_seen = seen->is_known && signs_of(way) == signs_of(AS_SEEN) && same(reading.text, seen->text);
-  reading.words = is_as_seen ? seen->words : read(reading.text, signs_of(way));
+  reading.words = seen->is_known && same(reading.text, seen->text) ? seen->words : read(reading.text);
   return reading;
 }
 
@@ -101,7 +103,7 @@ static const Reading *read_as(Line *line, Way way) {
   return reading;
 }
 
-Line *line_that_is(Text raw, Text folded, Text plain) {
+static Line *line_that_is(Text raw, Text folded, Text plain) {
   Line *line = take(sizeof *line);
   bool is_plain = is_ascii(plain), is_simple = is_plain && plain.at == folded.at;
   *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain), .has_script = !is_simple && has_script(folded)};
@@ -116,13 +118,26 @@ static Line *new_line(Text raw) {
   return line_that_is(raw, folded, is_ascii(raw) ? folded : look_alike(folded));
 }
 
-Line *line_of(Text raw) {
+// Where a line is found that was written so, or would be.
+static Place *place_of_line(Text raw) {
   uint64_t hash = hash_of_line(raw);
   uint32_t place = hash & last_place;
   for (; places[place].line; place = (place + 1) & last_place)
-    if (places[place].hash == hash && same(places[place].line->raw, raw)) return places[place].line;
-  places[place] = (Place){hash, new_line(raw)};
-  return places[place].line;
+    if (places[place].hash == hash && same(places[place].line->raw, raw)) break;
+  places[place].hash = hash;
+  return &places[place];
+}
+
+Line *line_of(Text raw) {
+  Place *place = place_of_line(raw);
+  if (!place->line) place->line = new_line(raw);
+  return place->line;
+}
+
+void add_folded_line(Text raw, Text folded, Text plain) {
+  Line *line = line_that_is(raw, folded, same(folded, plain) ? folded : plain);
+  line->is_folded_by_host = true;
+  place_of_line(raw)->line = line;
 }
 
 Counts counts_of(Lines lines) {
@@ -177,10 +192,10 @@ typedef struct {
   bool is_behind_end;
 } Run;
 
-static bool run_says(const Run *run, Way way) {
+static Said run_says(const Run *run, Way way) {
   const Words *first = &read_as(run->lines.at[0], way)->words;
   if (run->lines.count == 1) return run->is_behind_end ? first->tail_says : first->head_says;
-  if (!may_say(run->whole, signs_of(way))) return false;
+  if (!may_say(run->whole, ALL_SIGNS)) return NOTHING;
   Token *sentence = mark();
   if (run->is_behind_end) add(first->tokens + first->last_end + 1, first->count - first->last_end - 1);
   else add(first->tokens, first->count);
@@ -189,27 +204,40 @@ static bool run_says(const Run *run, Way way) {
     add(&line_end, 1);
     add(words->tokens, words->first_end);
   }
-  bool says = sentence_says(sentence, (Token *)mark() - sentence, run->whole, signs_of(way));
+  Said says = sentence_says(sentence, (Token *)mark() - sentence, run->whole);
   back_to(sentence);
   return says;
 }
 
-static bool sentences_say(Lines lines, Way way) {
+static Said sentences_say(Lines lines, Way way) {
   Run run = {.lines = {lines.at, 0}};
-  for (uint32_t each = 0; each < lines.count; each++) {
+  Said says = NOTHING;
+  for (uint32_t each = 0; each < lines.count && says < AN_ORDER; each++) {
     const Words *words = &read_as(lines.at[each], way)->words;
     if (each) run.whole = either(run.whole, line_end.mask);
     run.whole = either(run.whole, words->head);
     run.lines.count++;
     if (words->first_end == words->count) continue;
-    if (words->says_within || run_says(&run, way)) return true;
+    says = more(says, more(words->says_within, run_says(&run, way)));
     run = (Run){{lines.at + each, 1}, words->tail, true};
   }
-  return run_says(&run, way);
+  return more(says, run_says(&run, way));
 }
 
-bool words_say(Lines lines, Way way) {
+Said text_says_beside(Text text, uint32_t signs) {
+  if (judge(text, signs, false) < 0) return NOTHING;
+  return signs && judge(text, 0, false) < 0 ? BESIDE_SIGNS : AN_ORDER;
+}
+
+static bool has_script_in(Lines lines) {
   for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->has_script) return judge(text_of_lines(lines, way), signs_of(way), false) >= 0;
-  return sentences_say(lines, way);
+    if (lines.at[each]->has_script) return true;
+  return false;
+}
+
+Said words_say_beside(Lines lines, Way way, uint32_t signs) {
+  if (has_script_in(lines)) return text_says_beside(text_of_lines(lines, way), signs);
+  Said says = sentences_say(lines, way);
+  if (says != BESIDE_SIGNS) return says;
+  return signs && judge(text_of_lines(lines, way), signs, false) >= 0 ? BESIDE_SIGNS : NOTHING;
 }

@@ -3,14 +3,20 @@
 #include "disguises.h"
 #include "reading.h"
 
+// Every lesser sign that a rule may ask for beside words.
+static const uint32_t ALL_SIGNS = UINT32_MAX;
+
+// Whether words say an instruction: they do beside the lesser signs of a rule, or without them.
+typedef enum { NOTHING, BESIDE_SIGNS, AN_ORDER } Said;
+
 // The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words
 // there are when there is none; the categories of what stands before the first end and behind the last, which others
-// may share a sentence with, and whether that says an instruction by itself; whether a sentence between them does.
+// may share a sentence with, and what that says by itself; what the sentences between them say.
 typedef struct {
   const Token *tokens;
   uint32_t count, first_end, last_end;
   Mask head, tail;
-  bool head_says, tail_says, says_within;
+  Said head_says, tail_says, says_within;
 } Words;
 
 // A line as it may be read.
@@ -20,21 +26,30 @@ typedef struct {
   bool is_known;
 } Reading;
 
+// What is noted of a line when a document is looked at as a whole: the lesser signs that may stand in it, as it is
+// written and as it looks; whether a code may, and how often a plus may stand between letters; that it is of it.
+typedef struct {
+  uint32_t signs[AS_SEEN + 1];
+  uint32_t pluses;
+  bool is_coded, is_row;
+} Noted;
+
 typedef struct {
   Text raw;
   Reading readings[WAYS];
   Counts counts;
-  bool has_script;
+  bool has_script, is_folded_by_host;
+  Noted noted;
 } Line;
 
-// Makes ready for so many lines at most, of texts with these signs.
-void begin_lines(uint32_t most, uint32_t signs, uint64_t seed);
+// Makes ready for so many lines at most.
+void begin_lines(uint32_t most, uint64_t seed);
 
 // The line that was written so; NULL when the host must fold it.
 Line *line_of(Text raw);
 
-// A text that the host has folded, as one line, whatever it holds.
-Line *line_that_is(Text raw, Text folded, Text plain);
+// Notes a line that the host has folded.
+void add_folded_line(Text raw, Text folded, Text plain);
 
 // Some lines that follow each other.
 typedef struct {
@@ -48,11 +63,9 @@ Counts counts_of(Lines lines);
 // Their text, as it is read in a way.
 Text text_of_lines(Lines lines, Way way);
 
-// Whether their words say an instruction, as they are read in a way.
-bool words_say(Lines lines, Way way);
+// What a text says beside such lesser signs; and the words of lines, as they are read in a way.
+Said text_says_beside(Text text, uint32_t signs);
+Said words_say_beside(Lines lines, Way way, uint32_t signs);
 
 // Whether two ways are the same for all of them.
 bool are_read_alike(Lines lines, Way way, Way other);
-
-// Of the disguises that they show, those that hide an instruction; `plain` is their text as it looks.
-uint32_t says_without(uint32_t shown, Lines lines, Text plain, uint32_t signs);

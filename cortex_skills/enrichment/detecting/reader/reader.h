@@ -179,22 +179,19 @@ int32_t judge(Text folded, uint32_t signs, bool title);
 // The same of a text whose blanks were taken out, of which only the letters are read.
 int32_t judge_run_together(Text span);
 
-// The bits of `shapes.py`: what a text shows, and, shifted by SAYS, what says an instruction.
+// The bits of `shapes.py`: what a text shows, or what says an instruction.
 enum {
   DIGITS = 1 << 0,
   LETTERS = 1 << 1,
   CAMEL = 1 << 2,
   LONG = 1 << 3,
+  CODE = 1 << 5,
   WORDS = 1 << 6,
   BACKWARDS = 1 << 7,
   DOUBLES = 1 << 9,
   BREAKS = 1 << 10,
   BROKEN = 1 << 11,
-  SAYS = 16,
 };
-
-// Keeps a view of a text for the host.
-void keep_view(uint32_t disguise, Text view);
 
 // The first of its words that are written as one which say an instruction: the number of the rule, or -1.
 int32_t judge_long_words(Text plain);

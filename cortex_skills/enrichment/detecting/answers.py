@@ -1,0 +1,121 @@
+"""What the reader tells of a document that it was asked about, as `reader/document.c` writes it.
+
+Rules kept here:
+- what is written is unpacked as far as it is asked for: few documents need all of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+# Sizes; for rows as they are written, rows as they look, and views, five numbers each.
+_HEAD = struct.Struct("<19I")
+_NUMBER = struct.Struct("<I")
+_PAIR = struct.Struct("<2I")
+_PLACE = struct.Struct("<IiII")
+
+# Above these bits stands what is said beside lesser signs alone.
+BESIDE = 16
+SAID = (1 << BESIDE) - 1
+
+
+class Place(NamedTuple):
+    """Where a pattern may stand.
+
+    Attributes:
+        pattern: its number.
+        number: that of the text; or less than 0, when it may go over lines.
+        start, size: the line, in bytes of all texts.
+
+    """
+
+    pattern: int
+    number: int
+    start: int
+    size: int
+
+
+class Places:
+    """Where patterns may stand, as the reader has written it."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __iter__(self) -> Iterator[Place]:
+        return map(Place._make, _PLACE.iter_unpack(self._data))
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+
+class Told(NamedTuple):
+    """What may stand in some texts by its form.
+
+    Attributes:
+        are_short: whether some neighbouring lines may be so short that they are read as one.
+        places: where which patterns may stand, but for those of the lesser signs.
+        signs: the same of those.
+        ends: where each text ends in all of them.
+        texts: the texts, folded, in UTF-8, a line end between them; nothing when nobody needs them.
+
+    """
+
+    are_short: bool
+    places: Places
+    signs: Places
+    ends: Sequence[int]
+    texts: bytes
+
+
+class Found(NamedTuple):
+    """What was seen of a document.
+
+    Attributes:
+        says: for each part, the bits of `shapes` of what says an instruction by its words, or may; shifted by `BESIDE`,
+            what only does beside a lesser sign in its lines, where one may stand.
+        turned: how many words may stand in the rows by which a text is seen to be turned.
+        written, seen: the rows, as they are written where that is otherwise than they look, and as they look.
+        hidden: the parts without the disguises that they show.
+        owners: for each of `hidden`, the number of the part, and the disguise.
+
+    """
+
+    says: Sequence[int]
+    turned: int
+    written: Told
+    seen: Told
+    hidden: Told
+    owners: list[tuple[int, int]]
+
+
+def unpacked(told: bytes) -> Found:
+    """What was told, of the bytes that the reader has written."""
+    _, count, views, turned, *sizes = _HEAD.unpack_from(told)
+    left = _Left(told, _HEAD.size)
+    says = left.numbers(count)
+    owners = list(_PAIR.iter_unpack(left.take(views * _PAIR.size)))
+    short, places, signs, ends, texts = (sizes[first::5] for first in range(5))
+    of_patterns = [Places(left.take(some * _PLACE.size)) for some in (*places, *signs)]
+    of_ends = list(map(left.numbers, ends))
+    of_texts = list(map(left.take, texts))
+    written, seen, hidden = map(Told, map(bool, short), of_patterns, of_patterns[3:], of_ends, of_texts)
+    return Found(says, turned, written, seen, hidden, owners)
+
+
+class _Left:
+    """What is left to be read of bytes."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self._at = at
+
+    def take(self, size: int) -> bytes:
+        start, self._at = self._at, self._at + size
+        return self._data[start : self._at]
+
+    def numbers(self, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}I", self.take(count * _NUMBER.size))

@@ -1,0 +1,291 @@
+// What the host asks of a document: all of its parts at once.
+//
+// Rules kept here:
+// - the rows of a document hold each of its parts, as lines that follow each other: forms and codes are looked for in
+//   the rows, and noted of the lines; parts are judged by their words, beside the signs that were noted of their lines;
+// - whether a pattern stands where it may is for the host to say; a lesser sign counts where it may stand;
+// - texts may be asked about for their words alone, beside signs that the host names; nothing else is looked for then.
+#include "coded_lines.h"
+#include "forms.h"
+#include "parts.h"
+
+// What is asked, and how much of each stands behind it: how many line ends each part has, and the sizes of the lines
+// that the host has folded; then the rows, which are none when only words are asked for, and the parts, with line ends
+// between them; then those lines, each as it was written, as it is read, and as it looks. Who writes texts does not know
+// the seed of the hashes by which their lines are found again.
+typedef struct {
+  uint32_t parts, folded, is_document, signs, rows, raw;
+  uint64_t seed;
+} Question;
+typedef struct {
+  uint32_t raw, read, plain;
+} FoldedLine;
+
+enum { AS_VIEWS = AS_SEEN + 1, LOOKED, FEWEST_PLUSES = 3, FEWEST_TURNED = 2 };
+
+// What the host is told, and how much of each stands behind it: a number for each part, the part and the disguise of
+// each view; then of the rows as they are written, as they look, and of the views, the places of patterns, those of
+// lesser signs, the ends of each text, and the texts. Ends and texts of rows are told when the host may need them.
+typedef struct {
+  uint32_t are_short, places, signs, ends, text;
+} Told;
+typedef struct {
+  uint32_t size, parts, views, turned;
+  Told looked[LOOKED];
+} Answer;
+
+
+// Texts in which forms were looked for, and the places of lesser signs among them.
+typedef struct {
+  Joined joined;
+  Forms forms;
+  Place *signs;
+  uint32_t sign_count;
+} Looked;
+
+static const Question *asked;
+static const uint32_t *line_ends; // by part
+static Text whole;
+static Lines rows;
+static Part *parts;
+static View *views;
+static uint32_t view_count;
+// By way, and of the views: forms, and the lesser signs that may stand over lines, or would when these are read as one.
+static Looked looked[LOOKED];
+static uint32_t signs_over[LOOKED], signs_as_one[LOOKED];
+
+// Takes so many lines, one after the other; false when the host must fold one of them.
+static bool take_lines(Text *left, uint32_t count, Lines *lines, Text *raw) {
+  *lines = (Lines){take(count * sizeof *lines->at), 0};
+  *raw = (Text){left->at, 0};
+  while (lines->count < count) {
+    Text line = taken_until('\n', left);
+    raw->size = line.at + line.size - raw->at;
+    if (!(lines->at[lines->count++] = line_of(line))) return false;
+  }
+  return true;
+}
+
+static void add_part(Part part, uint32_t number) {
+  part.first_view = view_count;
+  if (part.shown) view_count = put_views(views + view_count, &part) - views;
+  part.behind_views = view_count;
+  for (uint32_t each = part.first_view; each < view_count; each++) {
+    views[each].part = number;
+    views[each].signs = asked->is_document ? 0 : asked->signs;
+  }
+  parts[number] = part;
+}
+
+static bool are_rows(Lines lines) {
+  for (uint32_t each = 0; each < lines.count; each++)
+    if (!lines.at[each]->noted.is_row) return false;
+  return true;
+}
+
+static uint32_t rows_of(Text text) {
+  uint32_t count = 1;
+  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == '\n';
+  return count;
+}
+
+static uint32_t how_many_lines(void) {
+  uint32_t count = rows_of(whole) + asked->folded;
+  for (uint32_t each = 0; each < asked->parts; each++) count += line_ends[each] + 1;
+  return count;
+}
+
+static bool take_rows(void) {
+  Text left = whole, raw;
+  if (!take_lines(&left, rows_of(whole), &rows, &raw)) return false;
+  for (uint32_t each = 0; each < rows.count; each++) rows.at[each]->noted.is_row = true;
+  return true;
+}
+
+static bool take_parts(Text left) {
+  for (uint32_t each = 0; each < asked->parts; each++) {
+    Lines lines;
+    Text raw;
+    if (!take_lines(&left, line_ends[each] + 1, &lines, &raw)) return false;
+    if (asked->is_document && !are_rows(lines)) __builtin_trap();
+    add_part(part_of(lines, raw), each);
+  }
+  return true;
+}
+
+static Text taken(const uint8_t **at, uint32_t size) {
+  Text text = {*at, size};
+  *at += size;
+  return text;
+}
+
+// Takes all that is asked about; false when the host must fold a line.
+static bool take_question(void) {
+  asked = given();
+  line_ends = (const uint32_t *)(asked + 1);
+  const FoldedLine *folded = (const FoldedLine *)(line_ends + asked->parts);
+  const uint8_t *at = (const uint8_t *)(folded + asked->folded);
+  whole = taken(&at, asked->rows);
+  Text raws = taken(&at, asked->raw);
+  begin_lines(how_many_lines(), asked->seed);
+  for (uint32_t each = 0; each < asked->folded; each++) {
+    Text raw = taken(&at, folded[each].raw), read = taken(&at, folded[each].read);
+    add_folded_line(raw, read, taken(&at, folded[each].plain));
+  }
+  parts = take(asked->parts * sizeof *parts);
+  views = take(asked->parts * MOST_VIEWS * sizeof *views);
+  view_count = 0;
+  rows = (Lines){0};
+  // What is not known of characters is asked for before anything else is done.
+  return (!asked->is_document || take_rows()) && !met_unknown && take_parts(raws);
+}
+
+static Joined joined_rows(Way way) {
+  uint32_t *ends = take(rows.count * sizeof *ends), end = 0;
+  for (uint32_t each = 0; each < rows.count; each++) {
+    end += (each != 0) + rows.at[each]->readings[way].text.size;
+    ends[each] = end;
+  }
+  return (Joined){rows.count ? text_of_lines(rows, way) : (Text){0}, ends, rows.count};
+}
+
+static Joined joined_views(void) {
+  uint32_t *ends = take(view_count * sizeof *ends), size = 0;
+  for (uint32_t each = 0; each < view_count; each++) ends[each] = size += (each != 0) + views[each].text.size;
+  uint8_t *text = take(size);
+  for (uint32_t each = 0; each < view_count; each++) {
+    Text view = views[each].text;
+    if (each) text[ends[each] - view.size - 1] = '\n';
+    __builtin_memcpy(text + ends[each] - view.size, view.at, view.size);
+  }
+  return (Joined){{text, size}, ends, view_count};
+}
+
+static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
+  if (number == OVER_LINES) signs_over[way] |= sign;
+  else if (number == AS_ONE) signs_as_one[way] |= sign;
+  else if (way == AS_VIEWS) views[number].signs |= sign;
+  else rows.at[number]->noted.signs[way] |= sign;
+}
+
+// Notes where the lesser signs may stand, and puts them apart.
+static void note_signs(Looked *some, uint32_t way) {
+  Place *places = some->forms.places;
+  uint32_t left = 0;
+  some->signs = take(some->forms.count * sizeof *some->signs);
+  for (uint32_t each = 0; each < some->forms.count; each++) {
+    Place place = places[each];
+    // What is parted at capitals is read for its words alone.
+    if (way == AS_VIEWS && place.number >= 0 && views[place.number].way == APART) continue;
+    uint32_t sign = sign_of(place.pattern);
+    if (sign) note_sign(sign, place.number, way);
+    if (!sign) places[left++] = place;
+    else if (place.number != AS_ONE) some->signs[some->sign_count++] = place;
+  }
+  some->forms.count = left;
+}
+
+static void look_for_forms(Joined texts, uint32_t way) {
+  looked[way] = (Looked){.joined = texts, .forms = forms_of(texts)};
+  note_signs(&looked[way], way);
+}
+
+static void look_for_codes(void) {
+  uint32_t count;
+  const LineInCode *lines = lines_in_code(whole, &count);
+  for (uint32_t each = 0; each < count; each++) {
+    Noted *noted = &rows.at[lines[each].number]->noted;
+    if (lines[each].what & (CODED | ENTITY)) noted->is_coded = true;
+    noted->pluses = lines[each].what / PLUS;
+  }
+}
+
+static void look_at_rows(void) {
+  bool is_alike = are_read_alike(rows, AS_WRITTEN, AS_SEEN);
+  look_for_forms(joined_rows(AS_SEEN), AS_SEEN);
+  if (!is_alike) look_for_forms(joined_rows(AS_WRITTEN), AS_WRITTEN);
+  look_for_forms(joined_views(), AS_VIEWS);
+  for (uint32_t each = 0; each < view_count; each++) views[each].signs |= signs_over[AS_VIEWS];
+  look_for_codes();
+}
+
+// The lesser signs that may stand in the lines of a part, as it is read in a way.
+static uint32_t signs_in(const Part *part, Way way) {
+  uint32_t found = signs_over[way];
+  for (uint32_t each = 0; each < part->lines.count; each++) found |= part->lines.at[each]->noted.signs[way];
+  return found;
+}
+
+static bool may_be_coded(const Part *part) {
+  uint32_t pluses = 0;
+  for (uint32_t each = 0; each < part->lines.count; each++) {
+    const Noted *noted = &part->lines.at[each]->noted;
+    if (noted->is_coded) return true;
+    pluses += noted->pluses;
+  }
+  return pluses >= FEWEST_PLUSES;
+}
+
+static uint32_t judged(const Part *part) {
+  if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs, asked->signs});
+  Signs signs = {signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN), 0};
+  signs.as_one = signs.seen | signs_as_one[AS_SEEN];
+  return said_by(part, views, signs) | (may_be_coded(part) ? CODE : 0);
+}
+
+static bool is_text_told(uint32_t way, uint32_t turned) {
+  if (way == AS_VIEWS && !asked->is_document) return true;
+  return looked[way].forms.count || looked[way].sign_count || (way == AS_SEEN && turned >= FEWEST_TURNED);
+}
+
+static Told told_of(uint32_t way, uint32_t turned) {
+  const Looked *some = &looked[way];
+  bool is_told = is_text_told(way, turned);
+  return (Told){
+      .are_short = some->forms.are_short,
+      .places = some->forms.count,
+      .signs = some->sign_count,
+      .ends = is_told ? some->joined.count : 0,
+      .text = is_told ? some->joined.text.size : 0,
+  };
+}
+
+static void *put(void *to, const void *from, uint32_t size) {
+  return (uint8_t *)__builtin_memcpy(to, from, size) + size;
+}
+
+static Answer *answer(void) {
+  Answer head = {.parts = asked->parts, .views = view_count, .turned = turned_in(looked[AS_SEEN].joined.text)};
+  head.size = sizeof head + (head.parts + 2 * head.views) * sizeof(uint32_t);
+  for (uint32_t way = 0; way < LOOKED; way++) {
+    Told told = head.looked[way] = told_of(way, head.turned);
+    head.size += (told.places + told.signs) * sizeof(Place) + told.ends * sizeof(uint32_t) + told.text;
+  }
+  Answer *found = take(head.size);
+  uint32_t *number = put(found, &head, sizeof head);
+  for (uint32_t each = 0; each < head.parts; each++) *number++ = judged(&parts[each]);
+  for (uint32_t each = 0; each < view_count; each++) {
+    *number++ = views[each].part;
+    *number++ = views[each].disguise;
+  }
+  void *end = number;
+  for (uint32_t way = 0; way < LOOKED; way++)
+    end = put(end, looked[way].forms.places, head.looked[way].places * sizeof(Place));
+  for (uint32_t way = 0; way < LOOKED; way++)
+    end = put(end, looked[way].signs, head.looked[way].signs * sizeof(Place));
+  for (uint32_t way = 0; way < LOOKED; way++)
+    end = put(end, looked[way].joined.ends, head.looked[way].ends * sizeof(uint32_t));
+  for (uint32_t way = 0; way < LOOKED; way++) end = put(end, looked[way].joined.text.at, head.looked[way].text);
+  return found;
+}
+
+// What each part says, and what may stand where: where `Answer` stands.
+EXPORT("look") int32_t look(void) {
+  if (!take_question()) return answered(FOLD_IT);
+  __builtin_memset(looked, 0, sizeof looked);
+  __builtin_memset(signs_over, 0, sizeof signs_over);
+  __builtin_memset(signs_as_one, 0, sizeof signs_as_one);
+  if (asked->is_document) look_at_rows();
+  else looked[AS_VIEWS].joined = joined_views();
+  return answered((int32_t)answer());
+}

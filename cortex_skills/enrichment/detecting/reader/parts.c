@@ -1,0 +1,61 @@
+// What a part of a document shows, and what it says by its words.
+//
+// Rules kept here:
+// - a part is judged as it is written, as it looks, as one line when its lines are short, and without the disguises that
+//   it shows; each with the lesser signs that may stand in it then.
+#include "parts.h"
+
+static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINE > counts->chars; }
+
+Part part_of(Lines lines, Text raw) {
+  Counts counts = counts_of(lines);
+  Part part = {.lines = lines, .raw = raw, .shown = shown_by(&counts, raw), .is_short = are_short(&counts)};
+  if (part.shown || part.is_short) part.plain = text_of_lines(lines, AS_SEEN);
+  return part;
+}
+
+static bool says_as_one_line(Text plain, uint32_t signs) {
+  uint8_t *one = copied(plain);
+  for (uint32_t place = 0; place < plain.size; place++)
+    if (one[place] == '\n') one[place] = ' ';
+  return judge((Text){one, plain.size}, signs, false) >= 0;
+}
+
+static bool is_folded_by_host(Lines lines) {
+  for (uint32_t each = 0; each < lines.count; each++)
+    if (lines.at[each]->is_folded_by_host) return true;
+  return false;
+}
+
+static Said view_says(const View *view, Lines lines) {
+  if (view->way == WAYS) return text_says_beside(view->text, view->signs);
+  if (view->way != APART) return words_say_beside(lines, view->way, view->signs);
+  // What looks like a capital within a word is no sign of a rule; what is parted there, the host must fold anew.
+  return is_folded_by_host(lines) ? AN_ORDER : words_say_beside(lines, APART, 0);
+}
+
+// The bit of what says something, shifted where it only does beside signs.
+static uint32_t told(Said says, uint32_t bit) {
+  if (says == NOTHING) return 0;
+  return says == AN_ORDER ? bit : bit << BESIDE;
+}
+
+static uint32_t said_in_disguise(const Part *part, const View *views) {
+  uint32_t said = 0;
+  if (part->shown & LETTERS && is_spelled(part->plain)) said |= LETTERS;
+  if (part->shown & LONG && judge_long_words(part->plain) >= 0) said |= LONG;
+  if (part->shown & BROKEN && judge_run_together(part->plain) >= 0) said |= BROKEN;
+  for (uint32_t each = part->first_view; each < part->behind_views; each++)
+    said |= told(view_says(&views[each], part->lines), views[each].disguise);
+  return said;
+}
+
+uint32_t said_by(const Part *part, const View *views, Signs signs) {
+  Lines lines = part->lines;
+  uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
+  said |= told(words_say_beside(lines, AS_SEEN, signs.seen), WORDS);
+  if (!are_read_alike(lines, AS_WRITTEN, AS_SEEN))
+    said |= told(words_say_beside(lines, AS_WRITTEN, signs.written), WORDS);
+  if (part->is_short && !(said & WORDS) && says_as_one_line(part->plain, signs.as_one)) said |= WORDS;
+  return said;
+}

@@ -1,0 +1,35 @@
+// A part of a document: some of its lines that follow each other, as they are and without the disguises that they show.
+#pragma once
+#include "lines.h"
+
+typedef struct {
+  Lines lines;
+  Text raw;
+  Text plain; // as it looks; nothing when it shows no disguise and is not short
+  uint32_t shown, first_view, behind_views;
+  bool is_short; // its lines are so short that they are read as one, too
+} Part;
+
+// A part as it reads without a disguise, and the lesser signs that may stand in it then.
+typedef struct {
+  uint32_t part, disguise, signs;
+  Way way; // in which its lines are read; WAYS when it is read as a whole
+  Text text;
+} View;
+
+enum { MOST_VIEWS = 6 };
+
+Part part_of(Lines lines, Text raw);
+
+// Writes how a part reads without the disguises that it shows; behind the last of these views.
+View *put_views(View *to, const Part *part);
+
+// The lesser signs that may stand in a part: as it is written, as it looks, and when its lines are read as one.
+typedef struct {
+  uint32_t written, seen, as_one;
+} Signs;
+
+// What a part says by its words, and in its views: bits of disguises, and WORDS; shifted by BESIDE, what it only says
+// beside signs of its lines, or of a view.
+enum { BESIDE = 16 };
+uint32_t said_by(const Part *part, const View *views, Signs signs);
