@@ -23,7 +23,9 @@ PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup
 _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
-_MARKUP = tuple((char, f"\\u{ord(char):04x}") for char in "<>&")
+# What JSON writes as it is of ASCII, and is not to be shown so.
+_UNSAFE = tuple((char, f"\\u{ord(char):04x}") for char in "<>&\x7f")
+_ASCII = bytes(range(0x80))
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -32,9 +34,10 @@ def json_text(value: Any) -> str:
     if type(value) is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
     written = _ENCODER.encode(value)
-    for char, escape in _MARKUP:
-        written = written.replace(char, escape)
-    return _with_escapes(written)
+    for char, escape in _UNSAFE:
+        if char in written:
+            written = written.replace(char, escape)
+    return written if written.isascii() else _with_escapes(written)
 
 
 def one_line(text: str) -> str:
@@ -51,6 +54,8 @@ def shown_name(name: str) -> str:
 
 def whole_characters(text: str) -> str:
     """`text` without lone surrogates."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -61,12 +66,18 @@ def whole_characters(text: str) -> str:
 def _with_escapes(text: str) -> str:
     """`text` with what is hidden in it escaped."""
     if not text.isascii():
-        for char in set(_HIDDEN.findall(text)):
+        for char in set(_HIDDEN.findall(_beyond_ascii(text))):
             text = text.replace(char, _escaped(char))
     if text.isprintable():
         return text
     escapes = {char: _escaped(char) for char in set(text) if not char.isprintable()}
     return "".join(map(escapes.get, text, text))
+
+
+def _beyond_ascii(text: str) -> str:
+    """The characters of a text that are not of ASCII."""
+    data = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return data.decode("utf-8", "surrogatepass")
 
 
 def _escaped(char: str) -> str:

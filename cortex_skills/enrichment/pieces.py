@@ -19,7 +19,7 @@ Member = tuple[str | int, Any]
 _WORD = 24
 _REACH = 24  # words, a little more than the widest rule
 _TURN = 24  # characters, among which who speaks is named, and a colon
-_ENDS = frozenset(".!?;…。！？；؟।")
+_ENDS = tuple(".!?;…。！？；؟।")
 
 
 def members_of(value: dict[str, Any] | list[Any]) -> list[Member]:
@@ -63,20 +63,22 @@ class Neighbours:
     def __init__(self, pieces: Sequence[Piece]) -> None:
         values = [piece for is_key, piece in pieces if not is_key]
         keys = [piece for is_key, piece in pieces if is_key]
-        self._names = list(filter(is_word, keys))
+        self._names = set(filter(is_word, keys))
         self._orders = [values]
-        if len(self._names) < len(keys):
-            self._orders.append([piece for is_key, piece in pieces if not is_key or not is_word(piece)])
-        self._whole = {piece for piece in self._orders[-1] if piece.rstrip()[-1:] in _ENDS}
-        self._turns = list(map(_turns, self._orders))
-        together = [list(filter(is_word, values)), keys if len(self._names) == len(keys) else []]
-        self._run_together = [blank.join(words) for words in together if len(words) > 1 for blank in (" ", "")]
+        if not self._names.issuperset(keys):
+            self._orders.append([piece for is_key, piece in pieces if not is_key or piece not in self._names])
+        every = self._orders[-1]
+        self._whole = {piece for piece in every if piece.rstrip().endswith(_ENDS)}
+        self._sizes = _Sizes()
+        speakers = {piece for piece in every if ":" in (head := piece[:_TURN]) or "：" in head}
+        self._turns = [_together([piece for piece in order if piece in speakers]) for order in self._orders]
+        words = [list(filter(is_word, values)), keys if len(self._orders) == 1 else []]
+        self._run_together = [blank.join(some) for some in words if len(some) > 1 for blank in (" ", "")]
 
     def joined(self) -> Iterator[str]:
         """The texts as which the pieces are read together."""
-        sizes = {piece: len(piece.split()) for piece in self._orders[-1]}
         for order, turns in zip(self._orders, self._turns, strict=True):
-            yield from self._windows(order, sizes)
+            yield from self._windows(order)
             if turns:
                 yield turns
         yield from self._run_together
@@ -88,26 +90,31 @@ class Neighbours:
             found.append("\n".join(self._unfinished(self._orders[0])))
         return list(dict.fromkeys(filter(None, (*found, *self._turns, *self._run_together))))
 
-    def _windows(self, pieces: list[str], sizes: dict[str, int]) -> Iterator[str]:
-        """Neighbours that one sentence may run through, a line each; `sizes` counts the words of each.
-
-        A window holds the words that a rule looks at, and the next one begins within it.
-        """
-        start, size = 0, 0
+    def _windows(self, pieces: list[str]) -> Iterator[str]:
+        """Neighbours that one sentence may run through, a line each."""
+        start = 0
         for end, piece in enumerate(pieces, 1):
-            size += sizes[piece]
-            if end == len(pieces) or piece in self._whole:
-                if end - start > 1:
-                    yield "\n".join(pieces[start:end])
-                start, size = end, 0
-            elif size >= 2 * _REACH and end - start > 1:
-                yield "\n".join(pieces[start:end])
+            if piece in self._whole or end == len(pieces):
+                if end - start == 2:
+                    yield f"{pieces[start]}\n{piece}"
+                elif end - start > 2:
+                    yield from self._windows_of(pieces[start:end])
+                start = end
+
+    def _windows_of(self, sentence: list[str]) -> Iterator[str]:
+        """Some neighbours in windows: one holds the words that a rule looks at, and the next one begins within it."""
+        start, size = 0, 0
+        for end, piece in enumerate(sentence[:-1], 1):
+            size += self._sizes[piece]
+            if size >= 2 * _REACH and end - start > 1:
+                yield "\n".join(sentence[start:end])
                 # The next window begins so far back that what runs through both is whole in one of them.
                 place, size = end, 0
                 while place > start + 1 and size < _REACH:
                     place -= 1
-                    size += sizes[pieces[place]]
+                    size += self._sizes[sentence[place]]
                 start = place
+        yield "\n".join(sentence[start:])
 
     def _unfinished(self, pieces: list[str]) -> Iterator[str]:
         """The pieces that do not end as a sentence does, and those that follow one."""
@@ -119,12 +126,19 @@ class Neighbours:
             follows = is_unfinished
 
 
+class _Sizes(dict[str, int]):
+    """How many words a piece has, counted when it is first asked for."""
+
+    def __missing__(self, piece: str) -> int:
+        size = self[piece] = len(piece.split())
+        return size
+
+
 def is_word(piece: str) -> bool:
     """Whether a piece is short and without blanks."""
     return len(piece) <= _WORD and " " not in piece
 
 
-def _turns(pieces: list[str]) -> str:
-    """The pieces that may name who speaks, a line each; empty when there are less than two."""
-    turns = [piece for piece in pieces if ":" in (head := piece[:_TURN]) or "：" in head]
-    return "\n".join(turns) if len(turns) > 1 else ""
+def _together(pieces: list[str]) -> str:
+    """Some pieces, a line each; empty when there are less than two."""
+    return "\n".join(pieces) if len(pieces) > 1 else ""

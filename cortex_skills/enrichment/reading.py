@@ -30,7 +30,7 @@ def read(raw: object) -> Cleaned:
             return Cleaned(NOTHING, (Removal("text_too_long", ""),))
         return Cleaned(raw, ())
     try:
-        return Cleaned(json.loads(raw, parse_int=_integer, parse_constant=_no_constant), ())
+        return Cleaned(_DECODER.decode(raw), ())
     except RecursionError:
         return Cleaned(NOTHING, (Removal("too_deep", ""),))
     except ValueError:
@@ -43,3 +43,6 @@ def _integer(digits: str) -> int | float:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_no_constant)

@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ class Cleaned:
     removals: tuple[Removal, ...]
 
 
-def pointer(path: Path) -> str:
+def pointer(path: Sequence[str | int]) -> str:
     """The JSON Pointer of a path."""
     return "".join(
         f"/{key if isinstance(key, int) else one_line(key[:_KEY_SHOWN]).replace('~', '~0').replace('/', '~1')}"

@@ -18,7 +18,7 @@ import unicodedata
 from itertools import islice
 from typing import Any
 
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
+from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal, pointer
 from cortex_skills.escaping import whole_characters
 
 DEPTH_LIMIT = 4
@@ -43,7 +43,7 @@ _LONGEST_CLUSTER = 32
 def limit_structure(value: Any) -> Cleaned:
     """`value` within the limits of depth, lengths and types."""
     limiter = _Limiter()
-    kept = limiter.keep(value, ())
+    kept = limiter.keep(value)
     unseen = [Removal(DID_NOT_FIT, "", limiter.unseen)] if limiter.unseen else []
     return Cleaned(kept, (*limiter.removals, *unseen))
 
@@ -64,84 +64,85 @@ class _Limiter:
     def __init__(self) -> None:
         self.removals: list[Removal] = []
         self.unseen = 0
+        self._path: list[str | int] = []
         self._values = VALUES_LIMIT
         self._characters = CHARACTERS_LIMIT
 
-    def keep(self, value: Any, path: Path) -> Any:
+    def keep(self, value: Any) -> Any:
         """What stays of `value`, or `NOTHING`."""
         self._values -= 1
         if self._values < 0 or self._characters < 0:
             self.unseen += 1
             return NOTHING
         kind = type(value)
+        if kind is str:
+            if len(value) > STRING_LIMIT or not value.isascii():
+                value = self._within_limit(value)
+            self._characters -= len(value)
+            return value
         if value is None or kind is bool:
             return value
         if kind is int or kind is float:
-            return self._keep_number(value, path)
-        if kind is str:
-            return self._keep_string(value, path)
+            return self._keep_number(value)
         if kind is not dict and kind is not list:
-            return self._remove("not_json", path)
-        if len(path) >= DEPTH_LIMIT:
-            return self._remove("too_deep", path)
-        kept = self._keep_members(value, path) if kind is dict else self._keep_items(value, path)
+            return self._remove("not_json")
+        if len(self._path) >= DEPTH_LIMIT:
+            return self._remove("too_deep")
+        kept = self._keep_members(value) if kind is dict else self._keep_items(value)
         return NOTHING if value and not kept else kept
 
-    def _keep_number(self, value: float, path: Path) -> Any:
+    def _keep_number(self, value: float) -> Any:
         if isinstance(value, int):
-            return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large", path)
+            return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large")
         if not math.isfinite(value):
-            return self._remove("not_finite", path)
+            return self._remove("not_finite")
         # JavaScript has one kind of number: 1.0 is 1, and -0 is 0.
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
-    def _keep_string(self, value: str, path: Path) -> str:
-        if len(value) <= STRING_LIMIT and value.isascii():
-            self._characters -= len(value)
-            return value
-        kept = cut(whole_characters(value[: STRING_LIMIT + 2]), STRING_LIMIT)
-        if len(value) > STRING_LIMIT:
-            self._remove("string_too_long", path)
-        self._characters -= len(kept)
+    def _within_limit(self, text: str) -> str:
+        if len(text) <= STRING_LIMIT:
+            return whole_characters(text)
+        self._remove("string_too_long")
+        return cut(whole_characters(text[: STRING_LIMIT + 2]), STRING_LIMIT)
+
+    def _keep_items(self, items: list[Any]) -> list[Any]:
+        if len(items) > ARRAY_LIMIT:
+            self._remove("array_too_long", len(items) - ARRAY_LIMIT)
+        kept = []
+        for place, value in enumerate(items[:ARRAY_LIMIT]):
+            self._path.append(place)
+            if (item := self.keep(value)) is not NOTHING:
+                kept.append(item)
+            self._path.pop()
         return kept
 
-    def _keep_items(self, items: list[Any], path: Path) -> list[Any]:
-        if len(items) > ARRAY_LIMIT:
-            self._remove("array_too_long", path, len(items) - ARRAY_LIMIT)
-        kept = (self.keep(item, (*path, place)) for place, item in enumerate(items[:ARRAY_LIMIT]))
-        return [item for item in kept if item is not NOTHING]
-
-    def _keep_members(self, members: dict[Any, Any], path: Path) -> dict[str, Any]:
+    def _keep_members(self, members: dict[Any, Any]) -> dict[str, Any]:
         if len(members) > OBJECT_LIMIT:
-            self._remove("object_too_large", path, len(members) - OBJECT_LIMIT)
+            self._remove("object_too_large", len(members) - OBJECT_LIMIT)
         kept: dict[str, Any] = {}
         for key, value in islice(members.items(), OBJECT_LIMIT):
-            reason = _why_not_a_key(key)
-            if reason is not None:
-                self._remove(reason, (*path, key) if type(key) is str else path)
+            if type(key) is not str:
+                self._remove("key_not_text")
                 continue
-            item = self.keep(value, (*path, key))
-            if item is not NOTHING:
+            self._path.append(key)
+            if len(key) > KEY_LIMIT:
+                self._remove("key_too_long")
+            elif key in _PROTOTYPE_KEYS:
+                self._remove("key_of_prototype")
+            elif (item := self.keep(value)) is not NOTHING:
                 self._characters -= len(key)
                 kept[whole_characters(key)] = item
+            self._path.pop()
         return kept
 
-    def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
+    def _remove(self, reason: str, count: int = 1) -> Any:
         if len(self.removals) < REMOVALS_LIMIT:
-            self.removals.append(Removal(reason, pointer(path), count))
+            self.removals.append(Removal(reason, pointer(self._path), count))
         else:
             last = self.removals[-1]
             total = count + (last.count if last.reason == "more" else 0)
             self.removals[REMOVALS_LIMIT:] = [Removal("more", "", total)]
         return NOTHING
-
-
-def _why_not_a_key(key: object) -> str | None:
-    if type(key) is not str:
-        return "key_not_text"
-    if len(key) > KEY_LIMIT:
-        return "key_too_long"
-    return "key_of_prototype" if key in _PROTOTYPE_KEYS else None
 
 
 def _continues(char: str) -> bool:
