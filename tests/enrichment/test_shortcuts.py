@@ -63,6 +63,7 @@ def test_every_character_is_folded_alone_as_it_is_among_others() -> None:
     for start in (*range(0, 0x32000, 256), *range(0xE0000, 0xE0200, 256)):
         text = "".join(map(chr, range(start, start + 256)))
         assert fold(text) == folding._folded(text)
+        assert folding.folded_alone(text) == list(map(folding._folded, text))
 
 
 @given(st.text(), st.text("aé한하한ㅎㅏﾊ\u0345\u0301\u3164ΣςßİŒ“\n\t"))

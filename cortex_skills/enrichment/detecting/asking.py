@@ -49,15 +49,15 @@ def answer(reader: PureInstance, texts: Iterable[str], question: str, data: byte
     return found
 
 
-# The characters that the reader was told of since it was made.
+# The characters that the reader was told of since it was prepared.
 _TOLD = set[str]()
 
 
 def _tell_characters(reader: PureInstance, texts: Iterable[str]) -> None:
-    from cortex_skills.enrichment.detecting import tables
+    from cortex_skills.enrichment.detecting import characters
 
-    new = set().union(*texts) - _TOLD
-    told, count = tables.characters(new)
+    new = knowledge.uncommon("".join(texts)) - _TOLD
+    told, count = characters.told(new)
     reader.give(told)
     reader.call("classify", count)
     _TOLD.update(new)
@@ -68,4 +68,3 @@ def _prepare(reader: PureInstance) -> None:
         reader.give(data)
         reader.call(function, *numbers)
     _TOLD.clear()
-    _TOLD.update(knowledge.COMMON)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Collection
 from typing import Any
 
 from cortex_skills.enrichment.detecting.sources import FOLDER
@@ -25,6 +26,7 @@ _LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _BY_NEIGHBOURS = re.compile(
     "[\u0345\u1100-\u11ff\u3130-\u318f\u3200-\u321e\u3260-\u327f\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]"
 )
+_BETWEEN = "|\n"  # what no character becomes, and what changes none: that which becomes a line end is no more
 _GONE = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Cs", "Co", "Cn"})
 
 
@@ -56,14 +58,15 @@ def fold(text: str) -> str:
     return _folded(text) if _BY_NEIGHBOURS.search(text) else text.translate(_FOLDED)
 
 
-def folded_alone(char: str) -> str:
-    """What a character becomes by itself."""
-    return _FOLDED[ord(char)]
+def folded_alone(chars: Collection[str]) -> list[str]:
+    """What each of some characters becomes by itself."""
+    # In lower case already, since one mark is a letter in it.
+    return _folded(_BETWEEN.join(chars).casefold()).split(_BETWEEN) if chars else []
 
 
-def is_folded_by_neighbours(char: str) -> bool:
-    """Whether a character may become another beside others."""
-    return _BY_NEIGHBOURS.match(char) is not None
+def folded_by_neighbours(text: str) -> set[str]:
+    """The characters of a text that may become others beside others."""
+    return set(_BY_NEIGHBOURS.findall(text))
 
 
 def _folded(text: str) -> str:

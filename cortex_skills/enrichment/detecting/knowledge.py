@@ -8,15 +8,29 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import starmap
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import sources
 
-# The characters that are told of: all that has two bytes, which what is no text is often decoded to, and punctuation.
-COMMON = "".join(map(chr, (*range(0x800), *range(0x2000, 0x2070), *range(0x20A0, 0x2120))))
+# The characters that are told of at once, from the first to the last of each block: the scripts from Latin to Georgian,
+# and Khmer; Latin and Greek with accents, punctuation, signs; kana; full-width forms; pictures.
+_COMMON = (
+    ("\0", "\u10ff"),
+    ("\u1780", "\u17ff"),
+    ("\u1e00", "\u27bf"),
+    ("\u3000", "\u30ff"),
+    ("\uff00", "\uffef"),
+    ("\U0001f300", "\U0001f6ff"),
+    ("\U0001f900", "\U0001f9ff"),
+)
+# Others that each become themselves, and are all the same: ideographs, and syllables of Hangul.
+ALIKE = (("\u4e00", "\u9fff"), ("\uac00", "\ud7a3"))
+_UNCOMMON = re.compile(f"[^{''.join(f'{first}-{last}' for first, last in _COMMON + ALIKE)}]")
 
 
 class Lesson(NamedTuple):
@@ -34,6 +48,16 @@ class Lesson(NamedTuple):
     data: bytes
 
 
+def block(first: str, last: str) -> str:
+    """All characters from one to another."""
+    return "".join(map(chr, range(ord(first), ord(last) + 1)))
+
+
+def uncommon(text: str) -> set[str]:
+    """The characters of a text that `lessons` do not tell of."""
+    return set(_UNCOMMON.findall(text))
+
+
 def lessons() -> list[Lesson]:
     """All that the reader is told when it is made, one after the other."""
     return list(_unpacked(_kept("lessons", lambda: _packed(worked_out()))))
@@ -47,14 +71,14 @@ def english() -> frozenset[str]:
 
 def worked_out() -> list[Lesson]:
     """What `lessons` tells, from the files."""
-    from cortex_skills.enrichment.detecting import literals, patterns, rot47, tables
+    from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, tables
     from cortex_skills.enrichment.detecting.turned import turned_words
 
     singles = tables.singles().encode()
     turned = sorted(turned_words())
     written = "\n".join(turned).encode()
     rotated = " ".join(rot47.WORDS).encode()
-    characters, count = tables.characters(set(COMMON))
+    common, count = characters.told("".join(starmap(block, _COMMON)))
     return [
         Lesson("learn", (), tables.told()),
         Lesson("learn_single", (len(singles),), singles),
@@ -62,7 +86,8 @@ def worked_out() -> list[Lesson]:
         Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
         Lesson("learn_turned", (len(written), len(turned)), written),
         Lesson("learn_rot47", (len(rotated),), rotated),
-        Lesson("classify", (count,), characters),
+        Lesson("classify", (count,), common),
+        *(_alike(text) for text in starmap(block, ALIKE)),
     ]
 
 
@@ -71,6 +96,13 @@ def _sign(name: str) -> int:
     from cortex_skills.enrichment.detecting.rule import SIGNS
 
     return SIGNS.get(name, 0)
+
+
+def _alike(text: str) -> Lesson:
+    from cortex_skills.enrichment.detecting import characters
+
+    data = text.encode()
+    return Lesson("classify_alike", (len(data), next(characters.classes(text))), data)
 
 
 def _english() -> bytes:

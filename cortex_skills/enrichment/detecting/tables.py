@@ -1,4 +1,4 @@
-"""What the reader is told: words, stems, phrases and rules, and which character is a letter, a blank or a sign.
+"""What the reader is told of language: words, stems, phrases and rules.
 
 Rules kept here:
 - pure; the layout is that of `reader/words.h`, little-endian as WebAssembly is: a number of categories is three of 64
@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import groupby
 from operator import or_
 
 from cortex_skills.enrichment.detecting import lexicon
-from cortex_skills.enrichment.detecting.folding import folded_alone, is_folded_by_neighbours, look_alike
 from cortex_skills.enrichment.detecting.known_deeds import DEEDS
 from cortex_skills.enrichment.detecting.known_rules import SAYINGS
 from cortex_skills.enrichment.detecting.lexicon import BITS
-from cortex_skills.enrichment.detecting.roles import CLAUSES, ENDS, QUOTES, ROLES, SIGNS
+from cortex_skills.enrichment.detecting.roles import CLAUSES, ENDS, QUOTES, ROLES
 from cortex_skills.enrichment.detecting.rule import Rule
 
 RULES = SAYINGS + DEEDS
@@ -75,37 +74,6 @@ def singles() -> str:
     words = sorted(lexicon.english())
     pairs = {_DOUBLED.sub(r"\1", word): word for word in words if _DOUBLED.search(word)}
     return "\n".join(f"{single} {word}" for single, word in pairs.items())
-
-
-def characters(chars: Set[str]) -> tuple[bytes, int]:
-    """What some characters are, and what they become; and of how many it tells (`reader/characters.c`)."""
-    # What they become must be known, too, and is folded already.
-    told = list(map(_character, {*chars, *"".join(map(folded_alone, chars))}))
-    return b"".join(told), len(told)
-
-
-def _character(char: str) -> bytes:
-    folded = folded_alone(char).encode()
-    look = look_alike(char)
-    head = struct.pack("<4I", ord(char), _classes(char), 0 if look == char else ord(look), len(folded))
-    return head + folded + bytes(-len(folded) % 4)
-
-
-def _classes(char: str) -> int:
-    found = (
-        char.isalnum(),
-        char.isalnum() and not char.isdecimal(),
-        char.isspace(),
-        char in ENDS,
-        char in CLAUSES,
-        char in QUOTES,
-        char in SIGNS,
-        char.isupper(),
-        char.islower(),
-        is_folded_by_neighbours(char),
-        char.isprintable(),
-    )
-    return sum(1 << place for place, holds in enumerate(found) if holds)
 
 
 def _roles() -> dict[str, int]:

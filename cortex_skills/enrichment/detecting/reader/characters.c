@@ -5,6 +5,9 @@
 // - each is folded by itself; where neighbours may become one letter, the host folds the whole.
 #include "reader.h"
 
+// Bytes of a character.
+enum { LONGEST = 4 };
+
 // What a character becomes: so many bytes behind it.
 typedef struct Folded {
   uint32_t size;
@@ -31,6 +34,21 @@ EXPORT("classify") int32_t classify(uint32_t count) {
     characters[code] = (Character){told->class | TOLD, told->look, folded};
     if (code < sizeof folded_ascii) folded_ascii[code] = folded->size ? *bytes_of(folded) : 0;
     told = (const Told *)(bytes_of(folded) + (folded->size + 3) / 4 * 4);
+  }
+  keep();
+  return 0;
+}
+
+// Tells of characters that become themselves, look like no letter of ASCII, and are the same: a text of them.
+EXPORT("classify_alike") int32_t classify_alike(uint32_t size, uint32_t class) {
+  Text text = {given(), size};
+  for (uint32_t place = 0; place < text.size;) {
+    const uint8_t *bytes = text.at + place;
+    uint32_t code = next_char(text, &place);
+    Folded *folded = take(sizeof *folded + LONGEST);
+    folded->size = text.at + place - bytes;
+    __builtin_memcpy(folded + 1, bytes, folded->size);
+    if (code < CODES) characters[code] = (Character){class | TOLD, 0, folded};
   }
   keep();
   return 0;
