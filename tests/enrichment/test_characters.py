@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex_skills.enrichment.detecting import characters, knowledge, reading
+from cortex_skills.enrichment.detecting import asking, characters, knowledge, reading
 from cortex_skills.enrichment.detecting.folding import fold, folded_alone, folded_by_neighbours, look_alike
 
 
@@ -25,7 +25,7 @@ def test_what_is_told_of_at_once_is_not_told_again(monkeypatch: pytest.MonkeyPat
     later = knowledge.uncommon(text) | folded_by_neighbours(text)
     at_once = "".join(char for char in text if char not in later)
     assert {"a", "ж", "ह", "中", "한", "—", "😀"} <= set(at_once)
-    monkeypatch.setattr(reading, "_tell_characters", tell)
+    monkeypatch.setattr(asking, "_tell_characters", tell)
     assert reading.folded(at_once) == (fold(at_once), look_alike(fold(at_once)))
 
 
