@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import islice
 from typing import Any
 
 from cortex_skills.enrichment.fitting import BLOCK_LIMIT
@@ -24,6 +23,7 @@ from cortex_skills.escaping import json_text, one_line
 
 _TAG = "semantic-skill-context"
 _LONGEST_NAME = 200
+_AT_ONCE = 32  # triples, about as many as fit
 _LONGEST_NOTE = len("\n(1000000000000 more triples are not shown)")
 
 
@@ -46,11 +46,14 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Poli
     left = BLOCK_LIMIT - len(opening) - len(closing) - _LONGEST_NOTE
     lines: list[str] = []
     # A line has at least four characters, so no more than this many can fit.
-    for triple in islice(triples, BLOCK_LIMIT // 4):
-        line = f"\n{_line(triple, policy)}"
-        if len(line) <= left and why_withheld(triple, policy) is None:
-            lines.append(line)
-            left -= len(line)
+    for first in range(0, min(len(triples), BLOCK_LIMIT // 4), _AT_ONCE):
+        some = [(triple, f"\n{_line(triple, policy)}") for triple in triples[first : first + _AT_ONCE]]
+        some = [(triple, line) for triple, line in some if len(line) <= left]
+        withheld = why_withheld([triple for triple, _ in some], policy)
+        for (_, line), why in zip(some, withheld, strict=True):
+            if why is None and len(line) <= left:
+                lines.append(line)
+                left -= len(line)
     missing = len(triples) - len(lines)
     if missing:
         lines.append(f"\n({missing} more triple{'s are' if missing > 1 else ' is'} not shown)")

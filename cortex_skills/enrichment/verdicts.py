@@ -7,7 +7,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+
+_AT_ONCE = 1 << 16
 
 
 class Verdicts:
@@ -25,9 +27,12 @@ class Verdicts:
             runs: gives texts that hold them all, as lines that follow each other, each in few of them.
 
         """
-        new = [text for text in texts if text not in self._doubts]
-        if new:
-            self._doubts |= _doubts(runs() if runs and not self._doubts else new, new)
+        new = [text for text in dict.fromkeys(texts) if text not in self._doubts]
+        if runs and new and not self._doubts:
+            self._doubts = _doubts(runs(), new)
+            return
+        for some in _batches(new):
+            self._doubts |= _doubts(some, some)
 
     def kind(self, text: str) -> str | None:
         """The kind of instruction that `text` holds; None when it holds none."""
@@ -41,6 +46,20 @@ class Verdicts:
         self.look_at(texts, runs)
         kinds = (_detect(text, self._doubts[text]) for text in texts if self._doubts[text])
         return next((kind for kind in kinds if kind is not None), None)
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Some texts after the other, each time so many characters at least as are well looked at together."""
+    some: list[str] = []
+    size = 0
+    for text in texts:
+        some.append(text)
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _detect(text: str, doubts: int) -> str | None:

@@ -16,20 +16,13 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from cortex_skills.enrichment.policy import RULE, Policy
-from cortex_skills.enrichment.strictness import marked
-from cortex_skills.enrichment.triples import why_withheld
 from cortex_skills.errors import CortexError
-from cortex_skills.escaping import shown_name
 from cortex_skills.memory.hiding import without_memories
 from cortex_skills.tools.arguments import MATCH, NAME, VALUE
 from cortex_skills.tools.base import ENRICHMENT_S, Call, Outcome, Tool
-from cortex_skills.tools.triples import line_of
-
-_SHORT = 1024  # characters of a triple whose line is remembered
+from cortex_skills.tools.triples import lines_shown
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -93,7 +86,7 @@ def _run(call: Call) -> Outcome:
     said = _ask(call, scope, page["matches"]) if call.enrich else _Said(page["matches"])
     narrowed = len(said.matches) != len(page["matches"])
     found = len(said.matches) if narrowed else page["total"]
-    shown = [_shown(triple, call.cleaning) for triple in said.matches]
+    shown = lines_shown(said.matches, call.cleaning)
     text = "\n".join([f"{found} triples found:", *(line for line, _ in shown)]) if shown else "No matching triples."
     details = {
         "total": page["total"],
@@ -127,30 +120,6 @@ def _add_proofs(call: Call, said: _Said, details: dict[str, Any]) -> str:
     details["proofs"] = shower.proofs(said.matches)
     verdicts = Counter(entry["verdict"] for entry in details["proofs"])
     return f"\nproofs: {', '.join(f'{count} {verdict}' for verdict, count in sorted(verdicts.items())) or 'none'}"
-
-
-def _shown(triple: dict[str, Any], policy: Policy) -> tuple[str, bool]:
-    """A triple as a model reads it, and whether it is whole."""
-    subject, predicate, object_ = triple["subject"], triple["predicate"], triple["object"]
-    if type(object_) is str and policy is RULE and len(subject) + len(predicate) + len(object_) < _SHORT:
-        return _remembered(subject, predicate, object_)
-    return _line(triple, policy)
-
-
-@lru_cache(4096)
-def _remembered(subject: str, predicate: str, object_: str) -> tuple[str, bool]:
-    """What a short triple of texts is shown as: the same ones are asked for again and again."""
-    return _line({"subject": subject, "predicate": predicate, "object": object_}, RULE)
-
-
-def _line(triple: dict[str, Any], policy: Policy) -> tuple[str, bool]:
-    withheld = why_withheld(triple, policy)
-    if withheld is None:
-        return line_of({**triple, "object": marked(triple["object"], policy)} if policy.mark else triple), True
-    part, reason = withheld
-    if part != "object":
-        return f"(a triple is withheld: its {part}: {reason})", False
-    return f"{shown_name(triple['subject'])} {shown_name(triple['predicate'])} (withheld: {reason})", False
 
 
 def _ask(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Said:

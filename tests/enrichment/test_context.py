@@ -1,5 +1,6 @@
 """The block of triples that a model reads before it starts."""
 
+import random
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -8,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import Policy, context_block
+from cortex_skills.enrichment.detecting import detect
+from cortex_skills.enrichment.triples import why_withheld
+from tests.enrichment.texts import DEV
 
 NAMES = st.text(st.characters(), max_size=40)
 OBJECTS = NAMES | st.integers() | st.floats() | st.booleans() | NAMES.map(lambda name: {"node": name})
@@ -100,3 +104,27 @@ def test_a_line_that_is_too_long_does_not_cost_the_others() -> None:
 @pytest.mark.parametrize("object_", [float("nan"), pytest.param(10**5000, id="giant"), object()])
 def test_an_object_that_is_no_json_is_null(object_: Any) -> None:
     assert "\ns p null\n" in context_block("kyc", [triple("s", "p", object_)])
+
+
+def test_many_triples_are_withheld_as_each_is_alone() -> None:
+    chance = random.Random(4)
+    objects = [*chance.sample(DEV, 300), *(chance.choice(DEV) * 2_000 for _ in range(3)), 7, {"node": DEV[0]}, "", None]
+    triples = [triple("mayros:a", chance.choice(["mayros:note", "mayros:quotation"]), object_) for object_ in objects]
+    found = why_withheld(triples)
+    assert found == [why_withheld([each])[0] for each in triples]
+    texts = [(each["object"], why) for each, why in zip(triples, found, strict=True) if type(each["object"]) is str]
+    quoted = [each["predicate"] == "mayros:quotation" for each in triples if type(each["object"]) is str]
+    kinds = [None if is_quoted else detect(text) for (text, _), is_quoted in zip(texts, quoted, strict=True)]
+    assert [why for _, why in texts] == [kind and ("object", kind) for kind in kinds]
+    assert len(set(kinds)) > 5
+
+
+def test_a_block_holds_the_first_lines_that_fit_and_may_be_shown() -> None:
+    chance = random.Random(8)
+    triples = [triple("mayros:a", "mayros:note", chance.choice(DEV)[: chance.choice([20, 500])]) for _ in range(400)]
+    kept = context_block("s", triples).split("\n")[1:-2]
+    allowed = [context_block("s", [each]).split("\n")[1] for each in triples if why_withheld([each]) == [None]]
+    # Each line that is kept is the next one that is allowed, but for those that were too long.
+    left = iter(allowed)
+    assert all(line in left for line in kept)
+    assert 4096 - 80 - 512 < len("\n".join(kept)) < 4096
