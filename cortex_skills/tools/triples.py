@@ -39,22 +39,29 @@ _REMEMBERED: dict[tuple[str, str, str], tuple[str, bool]] = {}
 
 def lines_shown(triples: Sequence[Mapping[str, Any]], policy: Policy) -> list[tuple[str, bool]]:
     """Triples as a model may read them, a line each, and whether it is whole."""
-    keys = list(map(_short, triples)) if policy is RULE else [None] * len(triples)
-    shown = {place: known for place, key in enumerate(keys) if key and (known := _REMEMBERED.get(key))}
-    new = [place for place in range(len(triples)) if place not in shown]
-    if len(_REMEMBERED) >= _MOST:
-        _REMEMBERED.clear()
-    for place, withheld in zip(new, why_withheld([triples[place] for place in new], policy), strict=True):
-        shown[place] = _line(triples[place], withheld, policy)
-        if key := keys[place]:
-            _REMEMBERED[key] = shown[place]
-    return [shown[place] for place in range(len(triples))]
+    shown: list[tuple[str, bool] | None] = [None] * len(triples)
+    if policy is RULE:
+        shown = list(map(_remembered, triples))
+    new = [place for place, known in enumerate(shown) if known is None]
+    if new:
+        if len(_REMEMBERED) >= _MOST:
+            _REMEMBERED.clear()
+        for place, withheld in zip(new, why_withheld([triples[place] for place in new], policy), strict=True):
+            shown[place] = line = _line(triples[place], withheld, policy)
+            if policy is RULE:
+                _remember(triples[place], line)
+    return [line for line in shown if line is not None]
 
 
-def _short(triple: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """By what a triple is remembered, if it is."""
+def _remembered(triple: Mapping[str, Any]) -> tuple[str, bool] | None:
+    object_ = triple["object"]
+    return _REMEMBERED.get((triple["subject"], triple["predicate"], object_)) if type(object_) is str else None
+
+
+def _remember(triple: Mapping[str, Any], shown: tuple[str, bool]) -> None:
     key = (triple["subject"], triple["predicate"], triple["object"])
-    return key if type(key[2]) is str and sum(map(len, key)) < _SHORT else None
+    if type(key[2]) is str and sum(map(len, key)) < _SHORT:
+        _REMEMBERED[key] = shown
 
 
 def _line(triple: Mapping[str, Any], withheld: tuple[str, str] | None, policy: Policy) -> tuple[str, bool]:
