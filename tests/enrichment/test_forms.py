@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import literals, locating, looking, patterns, reading, signs, turned
+from cortex_skills.enrichment.detecting import literals, locating, looking, patterns, reading, signs
 from cortex_skills.enrichment.detecting.answers import Told
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import SIGNS
@@ -137,14 +137,6 @@ def test_many_of_a_kind_are_told_as_one_is(unit: str, times: int) -> None:
 def test_no_bytes_stop_the_reader(text: str) -> None:
     assert reading.forms(text) <= {*NUMBERS}
     assert told(text).ends == () or told(text).texts
-
-
-@given(st.lists(st.sampled_from(sorted(turned.turned_words())) | st.from_regex("[a-zé1]{1,9}", fullmatch=True)))
-def test_no_fewer_words_are_told_to_be_turned_than_are(words: list[str]) -> None:
-    text = " ".join(words)
-    found = looking.look_at([text], []).turned
-    assert found >= len(turned.turned_words_in(text))
-    assert found <= len(re.findall("[a-z]+", text))
 
 
 def test_the_package_holds_the_literals() -> None:

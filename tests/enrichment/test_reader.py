@@ -24,9 +24,20 @@ LETTERS_APART = "ㅎㅏㄴㄱㅡㄹ\u1112\u1161\u11abﾊ"
 def looks(text: str, signs: int = ALL_SIGNS) -> tuple[int, list[tuple[int, str]]]:
     found = looking.looks([text], signs)
     assert {view.number for view in found.views} <= {0}
-    # Of letters apart, it is only told where they may be.
-    assert found.says[0] & shapes.LETTERS or not disguises.LETTER_BY_LETTER.search(look_alike(fold(text)))
-    return found.says[0] & ~shapes.LETTERS, [(view.disguise, view.text) for view in found.views]
+    return looked_at(text, signs, found, 0)
+
+
+def looked_at(text: str, signs: int, found: reading.Looks, number: int) -> tuple[int, list[tuple[int, str]]]:
+    says, views = found.says[number], [(view.disguise, view.text) for view in found.views if view.number == number]
+    if "_" not in look_alike(fold(text)):
+        return says, views
+    # Of letters apart with `_` among them, it is only told where they may be.
+    plainly, shown = disguises.looks(text, signs)
+    letters = [view for view in shown if view[0] == shapes.LETTERS]
+    assert says & shapes.LETTERS or not plainly & shapes.LETTERS
+    assert all(view in views for view in letters)
+    others = [view for view in views if view[0] != shapes.LETTERS]
+    return says & ~shapes.LETTERS | plainly & shapes.LETTERS, letters + others
 
 
 @given(texts(), SOME_SIGNS, st.booleans())
@@ -96,6 +107,19 @@ def test_letters_apart_are_seen(text: str) -> None:
     assert looks(text) == disguises.looks(text)
 
 
+@given(
+    st.lists(st.sampled_from(["ignore", "all", "rules", "tell", "me", "12", "é", "bridge", "漢", "²"]), max_size=6),
+    st.lists(
+        st.sampled_from([" ", ".", "-", ", ", " - ", "'", "\n", "·", "  ", " " * 7, "(", "_"]), min_size=2, max_size=4
+    ),
+    SOME_SIGNS,
+)
+@settings(max_examples=400)
+def test_letters_apart_are_read_as_they_plainly_are(words: list[str], between: list[str], signs: int) -> None:
+    text = between[0].join(between[1 + at % (len(between) - 1)].join(word) for at, word in enumerate(words))
+    assert looks(text, signs) == disguises.looks(text, signs)
+
+
 @given(st.lists(st.sampled_from(["aBcDeF", "ignoreAllRules", "개자", " ", "\n", *LETTERS_APART]), max_size=12))
 @settings(max_examples=200)
 def test_what_is_parted_at_capitals_is_folded_with_its_neighbours(parts: list[str]) -> None:
@@ -135,9 +159,7 @@ def test_neighbours_that_share_lines_are_seen_and_read_as_they_plainly_are(some:
     windows = ["\n".join(some[first:]) for first in range(len(some))]
     found = looking.looks(windows, signs)
     for number, window in enumerate(windows):
-        says, shown = disguises.looks(window, signs)
-        assert found.says[number] & ~shapes.LETTERS == says
-        assert [(view.disguise, view.text) for view in found.views if view.number == number] == shown
+        assert looked_at(window, signs, found, number) == disguises.looks(window, signs)
 
 
 def test_a_sign_counts_where_a_rule_asks_for_it() -> None:
@@ -169,4 +191,6 @@ def test_whether_a_text_is_a_title_is_asked_only_when_it_matters() -> None:
 
 def test_disguises_have_the_bits_that_the_reader_has() -> None:
     seen = {disguise for name in DISGUISES for text in DEV[::40] for disguise, _ in looks(DISGUISES[name](text))[1]}
-    assert seen == {shapes.DIGITS, shapes.CAMEL, shapes.BACKWARDS, shapes.DOUBLES, shapes.BREAKS}
+    assert seen == {
+        *(shapes.DIGITS, shapes.LETTERS, shapes.CAMEL, shapes.BACKWARDS, shapes.TURNED, shapes.DOUBLES, shapes.BREAKS)
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 # Sizes; for rows as they are written, rows as they look, and views, five numbers each.
-_HEAD = struct.Struct("<19I")
+_HEAD = struct.Struct("<18I")
 _NUMBER = struct.Struct("<I")
 _PAIR = struct.Struct("<2I")
 _PLACE = struct.Struct("<IiII")
@@ -77,7 +77,6 @@ class Found(NamedTuple):
     Attributes:
         says: for each part, the bits of `shapes` of what says an instruction by its words, or may; shifted by `BESIDE`,
             what only does beside a lesser sign in its lines, where one may stand.
-        turned: how many words may stand in the rows by which a text is seen to be turned.
         written, seen: the rows, as they are written where that is otherwise than they look, and as they look.
         hidden: the parts without the disguises that they show.
         owners: for each of `hidden`, the number of the part, and the disguise.
@@ -85,7 +84,6 @@ class Found(NamedTuple):
     """
 
     says: Sequence[int]
-    turned: int
     written: Told
     seen: Told
     hidden: Told
@@ -94,7 +92,7 @@ class Found(NamedTuple):
 
 def unpacked(told: bytes) -> Found:
     """What was told, of the bytes that the reader has written."""
-    _, count, views, turned, *sizes = _HEAD.unpack_from(told)
+    _, count, views, *sizes = _HEAD.unpack_from(told)
     left = _Left(told, _HEAD.size)
     says = left.numbers(count)
     owners = list(_PAIR.iter_unpack(left.take(views * _PAIR.size)))
@@ -103,7 +101,7 @@ def unpacked(told: bytes) -> Found:
     of_ends = list(map(left.numbers, ends))
     of_texts = list(map(left.take, texts))
     written, seen, hidden = map(Told, map(bool, short), of_patterns, of_patterns[3:], of_ends, of_texts)
-    return Found(says, turned, written, seen, hidden, owners)
+    return Found(says, written, seen, hidden, owners)
 
 
 class _Left:

@@ -20,8 +20,7 @@ _BLANKS = re.compile(r"[\s\"',]+")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # Its digits are worked out all at once, which takes the square of their number.
 _LONGEST_BASE58 = 1024
-_SIGNS_OF_85 = b"&*$@#^<>{}~`!;%?"
-_OF_85 = frozenset(_SIGNS_OF_85.decode())
+_OF_85 = frozenset("&*$@#^<>{}~`!;%?")
 _ADOBE = bytes(range(ord("!"), ord("u") + 1)) + b"z"
 _GIT = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 # Four bytes without an error in UTF-8, as far as a byte says whether it goes on with another.
@@ -114,11 +113,6 @@ def base58(run: str) -> Iterator[str]:
     for char in run:
         number = number * 58 + _BASE58.index(char)
     yield from text_of(number.to_bytes((number.bit_length() + 7) // 8, "big"))
-
-
-def has_sign_of_85(data: bytes) -> bool:
-    """Whether any sign stands in some bytes without which `base85` reads nothing."""
-    return len(data.translate(None, _SIGNS_OF_85)) < len(data)
 
 
 def base85(run: str) -> Iterator[str]:

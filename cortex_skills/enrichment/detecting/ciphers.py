@@ -23,13 +23,12 @@ _WORDS = re.findall(
 )
 _HALF = 13  # rot13 is looked for with all words that count, elsewhere
 _PAIR = 2
-_TABLES = tuple(
-    str.maketrans(ascii_lowercase, turned)
-    for turned in (
-        *(ascii_lowercase[shift:] + ascii_lowercase[:shift] for shift in range(1, 26) if shift != _HALF),
-        ascii_lowercase[::-1],
-    )
+# What each letter stands for.
+ALPHABETS = (
+    *(ascii_lowercase[shift:] + ascii_lowercase[:shift] for shift in range(1, 26) if shift != _HALF),
+    ascii_lowercase[::-1],
 )
+_TABLES = tuple(str.maketrans(ascii_lowercase, alphabet) for alphabet in ALPHABETS)
 
 
 def ciphers_of(words: Set[str]) -> Iterator[Callable[[str], str]]:
@@ -43,7 +42,7 @@ def ciphers_of(words: Set[str]) -> Iterator[Callable[[str], str]]:
 
 @cache
 def ciphered() -> dict[str, tuple[int, ...]]:
-    """The words as each cipher writes them, and the table that turns them back."""
+    """The words as each cipher writes them, and the alphabet that turns them back."""
     found: dict[str, tuple[int, ...]] = {}
     for place, table in enumerate(_TABLES):
         for word in _WORDS:

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - only what decodes to a text that can be read is given back; a hash, a key or a picture is none;
-- who looks for a code asks the reader first where one may stand (`reading.codes`); a run that was broken into groups of
-  one length is put together first;
+- the reader is asked first where a code may stand, and of which kind (`reading.codes`); a run that was broken into
+  groups of one length is put together first;
 - all codes are read, however many there are: none hides behind others;
 - a sentence whose Latin letters are written one by one as numbers is a disguise whatever it says: nobody writes a fact
   so, and what was cut from its end cannot be judged;
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting import groups, reading, rot47, ways
@@ -23,6 +25,7 @@ FEWEST_PLUSES = 3
 _WORDS, _LETTERS, _FEWEST_OF_ROT47 = 6, 20, 2
 _PLUS = re.compile(r"\+(?<=[^\W\d_]\+)(?=[^\W\d_])")
 _HEADER_WORD = re.compile(r"=\?[\w-]{1,20}\?[qQ]\?|\?=")
+_ESCAPED = ways.ESCAPES | ways.ENTITIES
 _FIELD = re.compile(r"[?&;]\w{1,40}=")
 
 
@@ -33,9 +36,18 @@ class Decoded(NamedTuple):
     is_disguise: bool
 
 
-def decoded(text: str) -> Iterator[Decoded]:
-    """Every text that is written in code within `text`."""
-    plain, letters = unescaped(text)
+def decoded(text: str, kinds: int | None = None) -> Iterator[Decoded]:
+    """Every text that is written in code within `text`.
+
+    Args:
+        text: any text.
+        kinds: the codes that are looked for, as bits of `ways`; those that the reader sees, when they are not known.
+
+    """
+    if kinds is None:
+        kinds = reduce(or_, (line.kinds for line in reading.codes(text)), 0)
+    # What is no text goes where escapes do.
+    plain, letters = unescaped(text) if kinds & _ESCAPED or not text.isascii() else (text, 0)
     if plain != text:
         yield Decoded(plain, letters >= _LETTERS and _is_sentence(plain))
         if "=?" in text:
@@ -43,24 +55,16 @@ def decoded(text: str) -> Iterator[Decoded]:
     if is_address(text):
         yield Decoded(unescaped(_FIELD.sub("\n", text.replace("+", " "))).text, False)
     encoded = text.encode("utf-8", "replace")
-    words = ways.words_in(encoded)
-    for way in ways.ways_in(encoded, words):
+    words = ways.words_in(encoded) if kinds & ways.BASES else []
+    for way in ways.ways_in(kinds, words):
         for run in ways.runs_of(way, encoded, words):
             for plain in ways.read(way.decode, run):
                 yield Decoded(plain, way.spells and _is_sentence(plain))
-    for joined in groups.put_together(text):
+    for joined in groups.put_together(text) if kinds & ways.GROUPS else ():
         for plain in groups.based(joined):
             yield Decoded(plain, False)
-    if rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:
+    if kinds & ways.SIGNED and rot47.words_of_rot47(text) >= _FEWEST_OF_ROT47:
         yield Decoded(rot47.turned(text), False)
-
-
-def may_be_coded(text: str) -> bool:
-    """Whether `decoded` may find something in a text."""
-    lines = reading.codes(text)
-    return (
-        any(line.is_coded or line.has_entity for line in lines) or sum(line.pluses for line in lines) >= FEWEST_PLUSES
-    )
 
 
 def is_address(text: str) -> bool:

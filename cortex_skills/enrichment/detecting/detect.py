@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
 
 from cortex_skills.enrichment.detecting import reading
-from cortex_skills.enrichment.detecting.decoding import decoded, may_be_coded
+from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold
 from cortex_skills.enrichment.detecting.looking import Looks, looks
 from cortex_skills.enrichment.detecting.shapes import (
@@ -57,8 +57,6 @@ _WORK = re.compile(
 )
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_BETWEEN_LETTERS = re.compile(r"\b(\w)[-.*/|·](?=\w\b)")
-_SPACE_BETWEEN_LETTERS = re.compile(r"\b(\w) (?=\w\b)")
 _SHORT_LINE = 12
 
 
@@ -87,7 +85,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
             return "hidden"
         text = _ANSI.sub("", text)
     if doubts == EVERYTHING:
-        doubts ^= ALL ^ _shown(text)
+        doubts = reading.doubts(text) | _speaking(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
     kind = _said(text, doubts) if doubts & ~ALL else None
@@ -108,10 +106,9 @@ def _is_encoded(text: str, depth: int, left: list[int]) -> bool:
     return bool(others) and _detect(_APART.join(others), depth, left) is not None
 
 
-def _shown(text: str) -> int:
-    """Of what the reader does not say of a text by itself, what it shows."""
-    turn = TURN if speaker().search(text.encode("utf-8", "replace")) else 0
-    return turn | CODE if may_be_coded(text) else turn
+def _speaking(text: str) -> int:
+    """Whether it may be said who speaks, as a bit of `shapes`."""
+    return TURN if speaker().search(text.encode("utf-8", "replace")) else 0
 
 
 def _said(text: str, doubts: int) -> str | None:
@@ -140,7 +137,10 @@ class _Read:
 
     def may_say(self, doubt: int) -> bool:
         """Whether the words may say an instruction, when the text is read in a way."""
-        return bool(self.doubts & doubt and self._looks.says[0] & doubt)
+        if not self.doubts & doubt:
+            return False
+        # To judge the words as they are costs no more than to ask about them.
+        return not self.doubts & ~(ALL | WORDS) or bool(self._looks.says[0] & doubt)
 
     @cached_property
     def _looks(self) -> Looks:
@@ -180,7 +180,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
             yield read.folded, in_words
         yield plain, in_words
     yield from ((view, read.may_say(DIGITS)) for view in read.without(DIGITS))
-    if doubts & TURNED:
+    if (doubts & TURNED and "\u202e" in read.text) or any(read.without(TURNED)):
         yield from ((view, True) for view in turned(read.text, plain))
     yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
     if doubts & WORDS and plain.count("\n") * _SHORT_LINE > len(plain):
@@ -188,9 +188,9 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True
     yield from ((view, read.may_say(BREAKS)) for view in read.without(BREAKS))
-    if read.may_say(LETTERS) and _LETTER_BY_LETTER.search(plain):
-        yield _BETWEEN_LETTERS.sub(r"\1", plain), True
-        yield _SPACE_BETWEEN_LETTERS.sub(r"\1", plain), True
+    spelled = list(read.without(LETTERS))
+    if spelled and _LETTER_BY_LETTER.search(plain):
+        yield from ((view, read.may_say(LETTERS)) for view in spelled)
     yield from ((view, read.may_say(DOUBLES)) for view in read.without(DOUBLES))
 
 

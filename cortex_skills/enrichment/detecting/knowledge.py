@@ -71,12 +71,11 @@ def english() -> frozenset[str]:
 
 def worked_out() -> list[Lesson]:
     """What `lessons` tells, from the files."""
-    from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, tables
-    from cortex_skills.enrichment.detecting.turned import turned_words
+    from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, tables, turned
 
     singles = tables.singles().encode()
-    turned = sorted(turned_words())
-    written = "\n".join(turned).encode()
+    alphabets, ways = turned.told()
+    written = "\n".join(f"{word} {ways[word]}" for word in sorted(ways)).encode()
     rotated = " ".join(rot47.WORDS).encode()
     common, count = characters.told("".join(starmap(block, _COMMON)))
     return [
@@ -84,7 +83,7 @@ def worked_out() -> list[Lesson]:
         Lesson("learn_single", (len(singles),), singles),
         Lesson("learn_forms", (), literals.told(patterns.without_anchors())),
         Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
-        Lesson("learn_turned", (len(written), len(turned)), written),
+        Lesson("learn_turned", (len(written), len(ways), len(alphabets) + 1), "".join(alphabets).encode() + written),
         Lesson("learn_rot47", (len(rotated),), rotated),
         Lesson("classify", (count,), common),
         *(_alike(text) for text in starmap(block, ALIKE)),

@@ -1,4 +1,4 @@
-"""What the reader says of one text: of its words, its forms and its codes.
+"""What the reader says of one text: of its words, its forms and its codes, and what may be in it at all.
 
 Rules kept here:
 - it is asked as `asking` says; of many texts at once it is asked by `looking`.
@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,9 +17,12 @@ from typing import NamedTuple
 from cortex_skills.enrichment.detecting.asking import FOLD_IT, answer, encode, module
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import Rule
+from cortex_skills.enrichment.detecting.shapes import EVERYTHING
 
-# What it tells of a line in which a code may stand: two bits, and above them a number.
-_CODED, _ENTITY, _PLUSES = 1, 2, 2
+# What it tells of a line in which a code may stand: bits of `ways`, and above them a number.
+_PLUSES = 7
+# What is read from right to left, and what is no character.
+_ODD = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _THREE = struct.Struct("<3I")
 _FOUR = struct.Struct("<4I")
 _PAIR = struct.Struct("<2I")
@@ -29,15 +33,13 @@ class InCode(NamedTuple):
 
     Attributes:
         number: which of the lines.
-        is_coded: whether one may.
-        has_entity: whether one of HTML may.
+        kinds: of which codes, as bits of `ways`.
         pluses: how often `+` may stand between letters.
 
     """
 
     number: int
-    is_coded: bool
-    has_entity: bool
+    kinds: int
     pluses: int
 
 
@@ -115,10 +117,18 @@ def codes(text: str) -> list[InCode]:
             return []
         count, lines = _PAIR.unpack(reader.read(at, _PAIR.size))
         told = reader.read(lines, count * _PAIR.size)
-    return [
-        InCode(number, bool(shown & _CODED), bool(shown & _ENTITY), shown >> _PLUSES)
-        for number, shown in _PAIR.iter_unpack(told)
-    ]
+    kinds = (1 << _PLUSES) - 1
+    return [InCode(number, shown & kinds, shown >> _PLUSES) for number, shown in _PAIR.iter_unpack(told)]
+
+
+def doubts(text: str) -> int:
+    """What may be in a text, as bits of `shapes`: no turn of a chat is looked for."""
+    if not text.isprintable() and _ODD.search(text):
+        return EVERYTHING
+    encoded = text.encode()
+    with module().ready() as reader:
+        found = answer(reader, [text], "doubts", encoded, len(encoded))
+    return EVERYTHING if found == FOLD_IT else found
 
 
 def _rule(question: str, text: str, *more: int) -> Rule | None:

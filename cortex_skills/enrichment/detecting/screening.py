@@ -24,7 +24,6 @@ from cortex_skills.enrichment.detecting.detect import is_name
 from cortex_skills.enrichment.detecting.locating import formed, signs_in, text_of
 from cortex_skills.enrichment.detecting.looking import look_at
 from cortex_skills.enrichment.detecting.reading import judge
-from cortex_skills.enrichment.detecting.turned import may_be_turned
 
 
 def doubts(runs: Iterable[str], parts: Iterable[str]) -> dict[str, int]:
@@ -55,10 +54,9 @@ def _doubts(rows: Sequence[str], parts: Sequence[str]) -> dict[str, int]:
     marked = dict.fromkeys(lines.turns(rows), shapes.TURN)
     for row in {rows[number] for number in formed(found.written) | formed(found.seen)}:
         marked[row] = marked.get(row, 0) | shapes.WORDS
-    turned = lines.turned_words(rows, found)
-    if marked or turned:
+    if marked:
         for part in parts:
-            doubted[part] |= _noted(part.split("\n"), marked, turned)
+            doubted[part] |= _noted(part.split("\n"), marked)
     return doubted
 
 
@@ -81,8 +79,6 @@ def _says_beside(told: Told, numbers: Sequence[int]) -> bool:
     return signs != 0 and judge(text_of(told, numbers), signs) is not None
 
 
-def _noted(lines: Sequence[str], marked: Mapping[str, int], turned: Mapping[str, set[str]]) -> int:
+def _noted(lines: Sequence[str], marked: Mapping[str, int]) -> int:
     """What is in doubt of some lines for what was noted of them."""
-    shown = reduce(or_, (marked[line] for line in lines if line in marked), 0)
-    words = set().union(*(turned[line] for line in lines if line in turned))
-    return shown | shapes.TURNED if words and may_be_turned(words) else shown
+    return reduce(or_, (marked[line] for line in lines if line in marked), 0)

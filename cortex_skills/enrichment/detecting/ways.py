@@ -2,8 +2,8 @@
 
 Rules kept here:
 - patterns cannot backtrack into each other (RE2);
-- what asks for less is asked first: a pattern is only looked for where what it is made of is there;
-- the reader looks for the same, and asks for no more (`reader/codes.h`): a way that is changed here is changed there;
+- the reader is asked first which kinds may stand in a text, and asks for no more (`reader/codes.h`): a way that is
+  changed here is changed there;
 - a run that says nothing is remembered as well as one that does.
 """
 
@@ -17,6 +17,11 @@ import re2
 
 from cortex_skills.enrichment.detecting import bases, numerals
 
+# What the reader tells of a line: escapes, entities of HTML, runs in some base, in base 85 or of rot47, rows of
+# numbers, strokes or groups.
+ESCAPES, ENTITIES, BASES, SIGNED, NUMBERS, STROKES, GROUPS = (1 << place for place in range(7))
+EVERY_KIND = (1 << 7) - 1
+
 _LONG_WORD, _SOLID_WORD, _LONG_85 = 12, 16, 20
 _BASE64_LINES = r"[A-Za-z0-9+/_-]{12,}(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{8,})+(?:[\s\"',]{1,4}[A-Za-z0-9+/_-]{2,7})?={0,2}"
 _BETWEEN = r"[ \t\r\n,;:.|/_+\"'\[\](){}-]"
@@ -27,6 +32,7 @@ class Way(NamedTuple):
     """A way to write in code.
 
     Attributes:
+        kind: what the reader tells of a line in which a run of it may stand.
         pattern: what finds a run of it.
         decode: how it is read.
         spells: whether it spells a text letter by letter.
@@ -34,6 +40,7 @@ class Way(NamedTuple):
 
     """
 
+    kind: int
     pattern: Any
     decode: Callable[[str], Iterator[str]]
     spells: bool = False
@@ -44,33 +51,28 @@ class Way(NamedTuple):
 def ways() -> tuple[Way, ...]:
     """Where a code may stand, and how it is read, in the order in which they are tried."""
     return (
-        Way(re2.compile(_NUMBERS), numerals.numbers, spells=True),
-        Way(re2.compile(r"(?:[0-9]{1,2}[ ,;|/\n-]{1,3}){7,}[0-9]{1,2}"), numerals.places),
-        Way(re2.compile(r"[01]{40,}"), numerals.binary, spells=True),
-        Way(re2.compile(r"(?:0[3-9][0-9]|1[0-2][0-9]){8,}"), numerals.decimals, spells=True),
-        Way(re2.compile(r"[0-9a-fA-F]{16,}(?:[\r\n ]{1,2}[0-9a-fA-F]{8,})*"), bases.hexadecimal),
-        Way(re2.compile(r"[A-Z2-7]{16,}|[a-z2-7]{16,}|[0-9A-V]{16,}"), bases.base32),
-        Way(None, bases.base64, is_word=True),
-        Way(re2.compile(_BASE64_LINES), bases.base64),
-        Way(re2.compile(r"[1-9A-HJ-NP-Za-km-z]{20,}"), bases.base58),
-        Way(None, bases.base85, is_word=True),
-        Way(re2.compile(r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}"), numerals.morse),
+        Way(NUMBERS, re2.compile(_NUMBERS), numerals.numbers, spells=True),
+        Way(NUMBERS, re2.compile(r"(?:[0-9]{1,2}[ ,;|/\n-]{1,3}){7,}[0-9]{1,2}"), numerals.places),
+        Way(BASES, re2.compile(r"[01]{40,}"), numerals.binary, spells=True),
+        Way(BASES, re2.compile(r"(?:0[3-9][0-9]|1[0-2][0-9]){8,}"), numerals.decimals, spells=True),
+        Way(BASES, re2.compile(r"[0-9a-fA-F]{16,}(?:[\r\n ]{1,2}[0-9a-fA-F]{8,})*"), bases.hexadecimal),
+        Way(BASES, re2.compile(r"[A-Z2-7]{16,}|[a-z2-7]{16,}|[0-9A-V]{16,}"), bases.base32),
+        Way(BASES, None, bases.base64, is_word=True),
+        Way(BASES, re2.compile(_BASE64_LINES), bases.base64),
+        Way(BASES, re2.compile(r"[1-9A-HJ-NP-Za-km-z]{20,}"), bases.base58),
+        Way(SIGNED, None, bases.base85, is_word=True),
+        Way(STROKES, re2.compile(r"(?:[.\-·•–—−]{1,6}[ /|\n]{1,3}){7,}[.\-·•–—−]{1,6}"), numerals.morse),
     )
 
 
-_IN_ROWS = (numerals.numbers, numerals.places, numerals.morse)
 _SOLID = (numerals.binary, numerals.decimals, bases.hexadecimal, bases.base32, bases.base58)
 
 
-def ways_in(encoded: bytes, words: list[bytes]) -> Iterator[Way]:
-    """Those of the ways in which something may be written in a text with these long words."""
-    is_there: dict[Callable[[str], Iterator[str]], bool] = {}
-    is_there[bases.base64] = bool(words)
-    is_there[bases.base85] = bases.has_sign_of_85(encoded)
-    is_there |= dict.fromkeys(_IN_ROWS, _row().search(encoded.translate(_AS_ROWS)) is not None)
+def ways_in(kinds: int, words: list[bytes]) -> Iterator[Way]:
+    """Those of some kinds of ways in which something may be written in a text with these long words."""
     solid = b" ".join([word for word in words if len(word) >= _SOLID_WORD])
-    is_there |= dict.fromkeys(_SOLID, bool(solid) and _solid().search(solid) is not None)
-    return (way for way in ways() if is_there[way.decode])
+    is_solid = bool(solid) and _solid().search(solid) is not None
+    return (way for way in ways() if way.kind & kinds and (is_solid or way.decode not in _SOLID))
 
 
 def runs_of(way: Way, encoded: bytes, words: list[bytes]) -> Iterator[bytes]:
@@ -94,22 +96,6 @@ _AS_BASE85 = _blanked("".join(map(chr, range(33, 127))))
 def words_in(encoded: bytes) -> list[bytes]:
     """The runs of letters of base64, but for those that are shorter than what is read."""
     return [word for word in encoded.translate(_AS_BASE64).split() if len(word) >= _LONG_WORD]
-
-
-def _as_rows() -> bytes:
-    """A table of what numbers and strokes in rows are made of: digits, what stands between them, strokes, all else."""
-    kinds = dict.fromkeys(b"0123456789abcdefABCDEFxXoOhH", b"0") | dict.fromkeys(b"\t\r,;:_+\"'[](){}", b",")
-    kinds |= dict.fromkeys(b" /|\n", b" ") | dict.fromkeys(b".-", b"-") | dict.fromkeys("·•–—−".encode(), b"~")
-    return b"".join(kinds.get(code, b"x") for code in range(256))
-
-
-_AS_ROWS = _as_rows()
-
-
-@cache
-def _row() -> Any:
-    """Eight numbers or strokes in a row, as `_AS_ROWS` tells them: no pattern of `_IN_ROWS` asks for less."""
-    return re2.compile("(?:0+[ ,-]+){7}0|(?:[~-]+ +){7}[~-]")
 
 
 @cache

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_lowercase
 
-from cortex_skills.enrichment.detecting import shapes
+from cortex_skills.enrichment.detecting import shapes, turned
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.lexicon import english
 from cortex_skills.enrichment.detecting.rule import SIGNS
@@ -26,6 +27,7 @@ PAIR, FEW, RARE, OFTEN = 2, 3, 18, 12
 DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,6}){5,}\w\b")
+LETTER_BEFORE = (re.compile(r"\b(\w)[-.*/|·](?=\w\b)"), re.compile(r"\b(\w) (?=\w\b)"))
 LONG_WORD = re.compile(r"(?:[^\W\d_]{16,}[-.,!? ]?)+")
 ENDS_FIRST = re.compile(r"\S{1,24}[.!?;,] [a-z]")
 DOUBLED_FIRST = re.compile(r"\b([b-df-hj-np-z])\1[a-z]")
@@ -49,6 +51,11 @@ def views(text: str, plain: str) -> Iterator[tuple[int, str]]:
         plain: folded, as it looks.
 
     """
+    if LETTER_BY_LETTER.search(plain):
+        together = (before.sub(r"\1", plain) for before in LETTER_BEFORE)
+        yield from ((shapes.LETTERS, view) for view in together if view != plain)
+    if before := "".join(f"{view}\n.\n" for view in before_turned(plain)):
+        yield shapes.TURNED, before
     if count(DIGIT_IN_WORD, plain) >= PAIR:
         yield from ((shapes.DIGITS, plain.translate(letters)) for letters in LEET)
     if count(HUMP, text) >= FEW:
@@ -59,6 +66,19 @@ def views(text: str, plain: str) -> Iterator[tuple[int, str]]:
         yield shapes.DOUBLES, without_doubles(plain)
     if count(HYPHEN, plain) >= FEW:
         yield shapes.BREAKS, HYPHEN.sub("", plain)
+
+
+def before_turned(plain: str) -> Iterator[str]:
+    """The text as it was before it was turned in each way that two of its words show."""
+    alphabets, known = turned.told()
+    words = set(re.findall("[a-z]+", plain)) & known.keys()
+    shown = [sum(known[word] >> way & 1 for word in words) >= PAIR for way in range(len(alphabets) + 1)]
+    for alphabet, is_shown in zip(alphabets, shown, strict=False):
+        if is_shown:
+            yield plain.translate(str.maketrans(ascii_lowercase, alphabet))
+    if shown[-1]:
+        yield plain[::-1]
+        yield " ".join(word[::-1] for word in plain.split())
 
 
 def ends_first(text: str) -> bool:
@@ -84,6 +104,12 @@ def without_doubles(plain: str) -> str:
     return " ".join(WORDS_BY_SINGLE.get(single, single) for single in singles)
 
 
+def spelled(plain: str) -> str | None:
+    """The kind of the first instruction that a text gives in letters that stand apart."""
+    kinds = (judging.run_together(match.group()) for match in LETTER_BY_LETTER.finditer(plain))
+    return next(filter(None, kinds), None)
+
+
 def long_words(plain: str) -> str | None:
     """The kind of the first instruction that a text gives in words that are written as one."""
     kinds = (judging.run_together(match.group()) for match in LONG_WORD.finditer(plain))
@@ -101,6 +127,8 @@ def looks(text: str, signs: int = sum(SIGNS.values())) -> tuple[int, list[tuple[
     lines = [plain.replace("\n", " ")] if plain.count("\n") * 12 > len(plain) else []
     if any(judging.judge(view, signs) for view in (folded, plain, *lines)):
         found |= shapes.WORDS
+    if spelled(plain):
+        found |= shapes.LETTERS
     if long_words(plain):
         found |= shapes.LONG
     if is_broken(plain) and judging.run_together(plain):

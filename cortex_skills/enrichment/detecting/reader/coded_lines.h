@@ -2,8 +2,19 @@
 #pragma once
 #include "reader.h"
 
-// What may stand at a place: a code; an entity of HTML; a plus between letters, of which an address has some.
-enum { CODED = 1, ENTITY = 2, PLUS = 4 };
+// What may stand at a place, as `ways.py` has it: an escape; an entity of HTML; a run in some base, in base 85 or a word
+// of rot47, a row of numbers, of strokes, of groups; a plus between letters, of which an address has some.
+enum {
+  ESCAPED = 1,
+  ENTITY = 2,
+  BASED = 4,
+  SIGNED = 8,
+  NUMBERED = 16,
+  STROKED = 32,
+  GROUPED = 64,
+  PLUS = 128,
+  CODED = ESCAPED | BASED | SIGNED | NUMBERED | STROKED | GROUPED,
+};
 
 // What is told of a line: its number, and what may stand in it, with how often PLUS does above the rest.
 typedef struct {

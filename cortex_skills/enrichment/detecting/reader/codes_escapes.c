@@ -76,7 +76,7 @@ static void look_at_plus(Text text, uint32_t place, uint32_t *end) {
   if (*end <= place)
     for (*end = place + 1; *end < text.size && is_of_utf7(text.at[*end]);) *end += 1;
   bool is_utf7 = *end - place > 3 && byte_at(text, *end) == '-';
-  if (is_utf7 || is_code_point(text, place)) tell(place, CODED);
+  if (is_utf7 || is_code_point(text, place)) tell(place, ESCAPED);
   if (place && may_be_letter(text.at[place - 1]) && may_be_letter(byte_at(text, place + 1))) tell(place, PLUS);
 }
 
@@ -95,15 +95,15 @@ void look_at_sign(Text text, uint32_t place, uint32_t *end_of_utf7) {
     if (is_entity(text, place)) tell(place, ENTITY);
     return;
   case '\\':
-    if (is_behind_backslash(text, place)) tell(place, CODED);
+    if (is_behind_backslash(text, place)) tell(place, ESCAPED);
     return;
   case '%':
-    if (is_behind_percent(text, place)) tell(place, CODED);
+    if (is_behind_percent(text, place)) tell(place, ESCAPED);
     return;
   case '=':
-    if (is_behind_equals(text, place)) tell(place, CODED);
+    if (is_behind_equals(text, place)) tell(place, ESCAPED);
     return;
   default:
-    if (is_call(text, place)) tell(place, CODED);
+    if (is_call(text, place)) tell(place, ESCAPED);
   }
 }

@@ -138,12 +138,12 @@ static void look_at_row(Text text, Row *row) {
       is_parted = is_parted || text.at[place] == '\n';
       continue;
     }
-    if (is_parted && place > row->start && may_say_from(text, row, last + 1, true, least)) tell(last, CODED);
-    if (is_parted && may_say_from(text, row, place, false, least)) tell(place, CODED);
+    if (is_parted && place > row->start && may_say_from(text, row, last + 1, true, least)) tell(last, GROUPED);
+    if (is_parted && may_say_from(text, row, place, false, least)) tell(place, GROUPED);
     is_parted = false;
     last = place;
   }
-  if (may_say_from(text, row, row->end, true, least + row->rest)) tell(row->end - 1, CODED);
+  if (may_say_from(text, row, row->end, true, least + row->rest)) tell(row->end - 1, GROUPED);
 }
 
 // Looks at the rows of groups among pieces of one length, and of one more behind them.

@@ -151,7 +151,7 @@ static uint8_t never_in(const Row *row, uint32_t last) {
 static void look_at_row(Text text, uint32_t start, uint32_t end) {
   Row row = row_of(text, start, end);
   for (uint32_t last = ROW_OF - 1; last < row.count; last++)
-    if (never_in(&row, last) != ALL) tell(row.numbers[last].start, CODED);
+    if (never_in(&row, last) != ALL) tell(row.numbers[last].start, NUMBERED);
   back_to(row.numbers);
 }
 

@@ -71,7 +71,7 @@ void look_at_signed_word(Text text, uint32_t start, uint32_t end) {
   Text run = {text.at + start, end - start};
   if (!is_signed(run)) return;
   run = bare(run);
-  if (may_be_base85(run, of_adobe, true) || may_be_base85(run, of_git, false)) tell(start, CODED);
+  if (may_be_base85(run, of_adobe, true) || may_be_base85(run, of_git, false)) tell(start, SIGNED);
 }
 
 static Text words[MOST_WORDS];
@@ -89,6 +89,6 @@ void look_at_rot47(Text text, uint32_t place) {
     Text word = words[each];
     uint32_t left = text.size - place;
     if (left < word.size || !same((Text){text.at + place, word.size}, word)) continue;
-    if (left == word.size || may_be_blank(text.at[place + word.size])) tell(place, CODED);
+    if (left == word.size || may_be_blank(text.at[place + word.size])) tell(place, SIGNED);
   }
 }

@@ -31,7 +31,7 @@ void look_at_strokes(Text text, uint32_t start, uint32_t end) {
     size = stroke_at(text, place);
     if (size) {
       if (!strokes && between > MOST_BETWEEN) count = 0;
-      if (!strokes && ++count >= ROW_OF) tell(place, CODED);
+      if (!strokes && ++count >= ROW_OF) tell(place, STROKED);
       // What has too many may only be the end of one, or the beginning.
       if (++strokes > MOST_STROKES) count = 1;
       between = 0;

@@ -200,11 +200,11 @@ static bool is_solid_code(Text text, uint32_t start, uint32_t end) {
 
 void look_at_word(Text text, uint32_t start, uint32_t end, Words *words) {
   uint32_t begin = words->next == start && start ? words->begin : start;
-  if (may_say_onward(text, start, end) || (end - start >= SOLID && is_solid_code(text, start, end))) tell(start, CODED);
+  if (may_say_onward(text, start, end) || (end - start >= SOLID && is_solid_code(text, start, end))) tell(start, BASED);
   // Back from the word, and from those that the run goes on with up to the next one that it may begin with.
   uint32_t word = start, size = end - start;
   while (size >= LAST_WORD) {
-    if (may_say_backwards(text, begin, word, end)) tell(end - 1, CODED);
+    if (may_say_backwards(text, begin, word, end)) tell(end - 1, BASED);
     if (size < NEXT_WORD || !(word = next_of_run(text, end))) return;
     end = end_of_word(text, word);
     size = end - word;

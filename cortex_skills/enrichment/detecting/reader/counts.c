@@ -215,6 +215,7 @@ Counts counted(Text raw, Text plain, bool is_ascii) {
       .doubled_first = begins_doubled(plain, &marks),
       .long_words = long_words_of(plain),
       .singles = singles(&marks),
+      .turned = turned_in(plain),
   };
   count_breaks(plain, &marks, &counts);
   if (!is_ascii) count_chars(plain, &counts);

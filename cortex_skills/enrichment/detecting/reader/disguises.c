@@ -10,7 +10,7 @@
 
 // How often a disguise must be seen to be one: so many times, or once in so many characters.
 enum { PAIR = 2, FEW = 3, RARE = 18, OFTEN = 12 };
-enum { LONGEST_END = 25, SPELLED = 6, MOST_BETWEEN = 6 };
+enum { LONGEST_END = 25 };
 
 const uint8_t roles_of[128] = {
     ['a' ... 'z'] = SMALL,  ['A' ... 'Z'] = LARGE,  ['0'] = LIKE | EDGE, ['1'] = LIKE | EDGE,
@@ -77,31 +77,6 @@ uint32_t shown_by(const Counts *counts, Text raw) {
   return (counts->likes >= PAIR ? DIGITS : 0) | (counts->humps >= FEW ? CAMEL : 0) |
          (counts->long_words ? LONG : 0) | (counts->blanks >= PAIR && ends_first(raw) ? BACKWARDS : 0) |
          (counts->doubles >= FEW && is_doubled ? DOUBLES : 0) | (counts->hyphens >= FEW ? BREAKS : 0) |
-         (is_broken ? BROKEN : 0) | (counts->singles + 1 >= SPELLED ? LETTERS : 0);
-}
-
-static bool is_between_letters(uint32_t code) {
-  return class_of(code) & SPACE || code == '.' || code == '-' || code == '_' || code == '*' || code == '/' ||
-         code == '|' || code == ',' || code == '\'' || code == '"' || code == MIDDLE_DOT;
-}
-
-bool is_spelled(Text plain) {
-  // How long the word is in which a place is, how many words of one letter or digit stand before it, and how many signs
-  // stand between. Digits apart count, too: read as one word, they let others stand near each other.
-  uint32_t word = 0, singles = 0, between = 0;
-  for (uint32_t place = 0; place < plain.size;) {
-    uint32_t code = next_char(plain, &place);
-    if (class_of(code) & ALNUM) {
-      if (++word == 2) singles = 0;
-      between = 0;
-      continue;
-    }
-    // What stands between letters may be a word by itself, too.
-    singles += (word == 1) + (code == '_');
-    if (singles >= SPELLED) return true;
-    word = 0;
-    between = code == '_' ? 0 : between + 1;
-    if (!is_between_letters(code) || between > MOST_BETWEEN) singles = 0;
-  }
-  return singles + (word == 1) >= SPELLED;
+         (is_broken ? BROKEN : 0) | (counts->singles + 1 >= SPELLED ? LETTERS : 0) |
+         (counts->turned >= PAIR ? TURNED : 0);
 }

@@ -25,7 +25,8 @@ static inline bool is_letter(uint32_t code) { return class_of(code) & LETTER; }
 // How much of each disguise a line shows, or some lines together. Of letters that stand alone one after the other, all
 // are counted, but for the first when a longer word stands before it in its line.
 typedef struct {
-  uint32_t chars, line_ends, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles;
+  uint32_t chars, line_ends, blanks, likes, humps, hyphens, breaks, parted, doubles, doubled_first, long_words, singles,
+      turned;
 } Counts;
 
 Counts counted(Text raw, Text plain, bool is_ascii);
@@ -33,9 +34,22 @@ Counts counted(Text raw, Text plain, bool is_ascii);
 // Which disguises a text shows whose lines show so much.
 uint32_t shown_by(const Counts *counts, Text raw);
 
-// Whether so many words of one letter stand one after the other that they may be spelled letter by letter; the host
-// looks closer then.
-bool is_spelled(Text plain);
+// Whether the letters that stand apart in a text say an instruction, or may, when nothing else is read; there need be
+// none.
+bool letters_say(Text plain);
+
+// Writes a text with such letters together, in each of two ways in which they stand apart in it; how many are written.
+enum { MOST_TOGETHER = 2 };
+uint32_t put_letters_together(Text plain, Text *to);
+
+// How many words in small letters of ASCII stand in a text that are known to be turned.
+uint32_t turned_in(Text plain);
+
+// A text as it was before it was turned, in all ways that it shows, each as sentences; nothing when it shows none.
+Text turned(Text plain);
+
+// So many letters that stand alone one after the other may be such a word.
+enum { SPELLED = 6 };
 
 // The ways in which a line is read, whatever stands beside it: as it is written, as it looks, with letters for digits
 // and signs in either of two ways, with a blank before each hump, without hyphens.

@@ -132,6 +132,15 @@ static View *put_text(View *to, Text text, uint32_t disguise) {
 
 View *put_views(View *to, const Part *part) {
   uint32_t shown = part->shown;
+  if (shown & LETTERS) {
+    Text together[MOST_TOGETHER];
+    for (uint32_t each = 0, count = put_letters_together(part->plain, together); each < count; each++)
+      to = put_text(to, together[each], LETTERS);
+  }
+  if (shown & TURNED) {
+    Text before = turned(part->plain);
+    if (before.size) to = put_text(to, before, TURNED);
+  }
   if (shown & DIGITS) {
     to = put_lines(to, part->lines, WITH_LETTERS, DIGITS);
     to = put_lines(to, part->lines, WITH_OTHERS, DIGITS);

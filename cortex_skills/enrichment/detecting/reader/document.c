@@ -21,7 +21,7 @@ typedef struct {
   uint32_t raw, read, plain;
 } FoldedLine;
 
-enum { AS_VIEWS = AS_SEEN + 1, LOOKED, FEWEST_PLUSES = 3, FEWEST_TURNED = 2 };
+enum { AS_VIEWS = AS_SEEN + 1, LOOKED, FEWEST_PLUSES = 3 };
 
 // What the host is told, and how much of each stands behind it: a number for each part, the part and the disguise of
 // each view; then of the rows as they are written, as they look, and of the views, the places of patterns, those of
@@ -30,7 +30,7 @@ typedef struct {
   uint32_t are_short, places, signs, ends, text;
 } Told;
 typedef struct {
-  uint32_t size, parts, views, turned;
+  uint32_t size, parts, views;
   Told looked[LOOKED];
 } Answer;
 
@@ -233,14 +233,14 @@ static uint32_t judged(const Part *part) {
   return said_by(part, views, signs) | (may_be_coded(part) ? CODE : 0);
 }
 
-static bool is_text_told(uint32_t way, uint32_t turned) {
+static bool is_text_told(uint32_t way) {
   if (way == AS_VIEWS && !asked->is_document) return true;
-  return looked[way].forms.count || looked[way].sign_count || (way == AS_SEEN && turned >= FEWEST_TURNED);
+  return looked[way].forms.count || looked[way].sign_count;
 }
 
-static Told told_of(uint32_t way, uint32_t turned) {
+static Told told_of(uint32_t way) {
   const Looked *some = &looked[way];
-  bool is_told = is_text_told(way, turned);
+  bool is_told = is_text_told(way);
   return (Told){
       .are_short = some->forms.are_short,
       .places = some->forms.count,
@@ -255,10 +255,10 @@ static void *put(void *to, const void *from, uint32_t size) {
 }
 
 static Answer *answer(void) {
-  Answer head = {.parts = asked->parts, .views = view_count, .turned = turned_in(looked[AS_SEEN].joined.text)};
+  Answer head = {.parts = asked->parts, .views = view_count};
   head.size = sizeof head + (head.parts + 2 * head.views) * sizeof(uint32_t);
   for (uint32_t way = 0; way < LOOKED; way++) {
-    Told told = head.looked[way] = told_of(way, head.turned);
+    Told told = head.looked[way] = told_of(way);
     head.size += (told.places + told.signs) * sizeof(Place) + told.ends * sizeof(uint32_t) + told.text;
   }
   Answer *found = take(head.size);

@@ -29,6 +29,3 @@ Forms forms_of(Joined texts);
 
 // The lesser sign that a pattern stands for, a bit; 0 when it is an instruction.
 uint32_t sign_of(uint32_t pattern);
-
-// How many words in small letters of ASCII stand in a text that are known to be turned.
-uint32_t turned_in(Text plain);

@@ -156,6 +156,7 @@ Counts counts_of(Lines lines) {
     sum.doubled_first += counts->doubled_first;
     sum.long_words += counts->long_words;
     sum.singles += counts->singles;
+    sum.turned += counts->turned;
   }
   return sum;
 }

@@ -17,7 +17,7 @@ typedef struct {
   Text text;
 } View;
 
-enum { MOST_VIEWS = 6 };
+enum { MOST_VIEWS = 9 };
 
 Part part_of(Lines lines, Text raw);
 

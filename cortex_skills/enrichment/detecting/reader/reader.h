@@ -188,6 +188,7 @@ enum {
   CODE = 1 << 5,
   WORDS = 1 << 6,
   BACKWARDS = 1 << 7,
+  TURNED = 1 << 8,
   DOUBLES = 1 << 9,
   BREAKS = 1 << 10,
   BROKEN = 1 << 11,

@@ -1,0 +1,64 @@
+// What may be in one text that nothing is known of.
+//
+// Rules kept here:
+// - what is cleared here says nothing; the lesser signs that may stand in a text count as if they did.
+#include "coded_lines.h"
+#include "forms.h"
+#include "parts.h"
+
+enum { FEWEST_PLUSES = 3 };
+
+// The lesser signs that may stand in a text, and whether it may be an instruction by its form.
+typedef struct {
+  uint32_t signs;
+  bool may_be_order;
+} Formed;
+
+static Formed formed(Text text) {
+  Formed found = {0, false};
+  Forms forms = forms_of((Joined){text, &text.size, 1});
+  for (uint32_t each = 0; each < forms.count; each++) {
+    uint32_t sign = sign_of(forms.places[each].pattern);
+    found.signs |= sign;
+    found.may_be_order = found.may_be_order || !sign;
+  }
+  return found;
+}
+
+static uint32_t hidden_in(View *views, uint32_t count) {
+  uint32_t found = 0;
+  for (uint32_t each = 0; each < count; each++) {
+    // What is parted at capitals is read for its words alone.
+    Formed view = views[each].way == APART ? (Formed){0, false} : formed(views[each].text);
+    views[each].signs = view.signs;
+    if (view.may_be_order) found |= views[each].disguise;
+  }
+  return found;
+}
+
+static bool may_be_coded(Text raw) {
+  uint32_t count, pluses = 0;
+  const LineInCode *lines = lines_in_code(raw, &count);
+  for (uint32_t each = 0; each < count; each++) {
+    if (lines[each].what % PLUS) return true;
+    pluses += lines[each].what / PLUS;
+  }
+  return pluses >= FEWEST_PLUSES;
+}
+
+// What may be in a text, a bit each; whoever speaks in capitals is not looked for. Its lines are read as one.
+EXPORT("doubts") int32_t doubts(uint32_t size) {
+  Text raw = {given(), size};
+  begin_lines(1, 0);
+  Line *line = line_of(raw);
+  if (!line) return answered(FOLD_IT);
+  Part part = part_of((Lines){&line, 1}, raw);
+  View views[MOST_VIEWS];
+  if (part.shown) part.behind_views = put_views(views, &part) - views;
+  uint32_t found = hidden_in(views, part.behind_views) | (may_be_coded(raw) ? CODE : 0);
+  Text seen = line->readings[AS_SEEN].text, written = line->readings[AS_WRITTEN].text;
+  Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
+  if (as_seen.may_be_order || as_written.may_be_order) found |= WORDS;
+  uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs, as_seen.signs});
+  return answered((int32_t)(found | (said & ((1u << BESIDE) - 1)) | said >> BESIDE));
+}
