@@ -43,6 +43,7 @@ _MOST_DECODED, _APART = 24, "\n.\n"
 
 _TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
+_HIDING = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e01ef]")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 _ANSI = re.compile("\x1b\\[[0-9;]{0,20}[a-zA-Z]")
 _CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
@@ -66,7 +67,7 @@ def detect(text: str, doubts: int = EVERYTHING) -> str | None:
 
     Args:
         text: any text.
-        doubts: what may be in it, as bits of `shapes`, when that is known already.
+        doubts: what may be in it, as bits of `shapes`, when that is known already, and that nothing is hidden in it.
 
     """
     return None if is_name(text) else _detect(text, DEPTH, [_MOST_DECODED], doubts)
@@ -78,13 +79,11 @@ def is_name(text: str) -> bool:
 
 
 def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) -> str | None:
-    if not text.isascii() and is_hidden(text):
-        return "hidden"
-    if "\x1b" in text:
-        if _CONCEALED.search(text):
+    if doubts == EVERYTHING:
+        # Of other texts it is known that nothing is hidden in them.
+        if is_hidden(text) or ("\x1b" in text and _CONCEALED.search(text)):
             return "hidden"
         text = _ANSI.sub("", text)
-    if doubts == EVERYTHING:
         doubts = reading.doubts(text) | _speaking(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
@@ -137,10 +136,8 @@ class _Read:
 
     def may_say(self, doubt: int) -> bool:
         """Whether the words may say an instruction, when the text is read in a way."""
-        if not self.doubts & doubt:
-            return False
         # To judge the words as they are costs no more than to ask about them.
-        return not self.doubts & ~(ALL | WORDS) or bool(self._looks.says[0] & doubt)
+        return bool(self.doubts & doubt and (doubt == WORDS or self._looks.says[0] & doubt))
 
     @cached_property
     def _looks(self) -> Looks:
@@ -159,9 +156,9 @@ def _is_title(text: str) -> bool:
 
 def is_hidden(text: str) -> bool:
     """Whether there is more in a text than a reader sees."""
-    if _SELECTORS.search(text):
-        return True
-    return bool(_TAGS.search(_FLAG.sub("", text)))
+    if text.isascii() or not _HIDING.search(text):
+        return False
+    return bool(_SELECTORS.search(text) or _TAGS.search(_FLAG.sub("", text)))
 
 
 def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None:
