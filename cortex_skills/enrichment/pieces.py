@@ -113,8 +113,19 @@ class Neighbours:
                 while place > start + 1 and size < _REACH:
                     place -= 1
                     size += self._sizes[sentence[place]]
+                if size < _REACH:
+                    # What begins in the first piece may run further than this window does.
+                    yield "\n".join(sentence[start : self._end_of_reach(sentence, start)])
                 start = place
         yield "\n".join(sentence[start:])
+
+    def _end_of_reach(self, sentence: list[str], first: int) -> int:
+        """Behind the last piece that something that begins in the first one may run into."""
+        end, between = first + 1, 0
+        while end < len(sentence) and between < _REACH:
+            between += self._sizes[sentence[end]]
+            end += 1
+        return end
 
     def _unfinished(self, pieces: list[str]) -> Iterator[str]:
         """The pieces that do not end as a sentence does, and those that follow one."""
