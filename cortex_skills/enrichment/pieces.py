@@ -19,7 +19,7 @@ Member = tuple[str | int, Any]
 _WORD = 24
 _REACH = 24  # words, a little more than the widest rule
 _TURN = 24  # characters, among which who speaks is named, and a colon
-_ENDS = tuple(".!?;…。！？；؟।")
+_ENDS = frozenset(".!?;…。！？；؟।")
 
 
 def members_of(value: dict[str, Any] | list[Any]) -> list[Member]:
@@ -47,7 +47,7 @@ def said(value: Any, quotations: Collection[str] = ()) -> list[Piece]:
     return found
 
 
-def joined(pieces: Sequence[Piece]) -> Iterator[str]:
+def joined(pieces: Sequence[Piece]) -> list[str]:
     """The texts as which some pieces are read together."""
     return Neighbours(pieces).joined()
 
@@ -67,21 +67,21 @@ class Neighbours:
         self._orders = [values]
         if not self._names.issuperset(keys):
             self._orders.append([piece for is_key, piece in pieces if not is_key or piece not in self._names])
-        every = self._orders[-1]
-        self._whole = {piece for piece in every if piece.rstrip().endswith(_ENDS)}
+        self._whole = {piece for piece in self._orders[-1] if piece.rstrip()[-1:] in _ENDS}
         self._sizes = _Sizes()
-        speakers = {piece for piece in every if ":" in (head := piece[:_TURN]) or "：" in head}
+        speakers = {piece for piece in self._orders[-1] if ":" in (head := piece[:_TURN]) or "：" in head}
         self._turns = [_together([piece for piece in order if piece in speakers]) for order in self._orders]
         words = [list(filter(is_word, values)), keys if len(self._orders) == 1 else []]
         self._run_together = [blank.join(some) for some in words if len(some) > 1 for blank in (" ", "")]
 
-    def joined(self) -> Iterator[str]:
+    def joined(self) -> list[str]:
         """The texts as which the pieces are read together."""
+        found: list[str] = []
         for order, turns in zip(self._orders, self._turns, strict=True):
-            yield from self._windows(order)
+            found += self._windows(order)
             if turns:
-                yield turns
-        yield from self._run_together
+                found.append(turns)
+        return found + self._run_together
 
     def runs(self) -> list[str]:
         """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
@@ -90,16 +90,18 @@ class Neighbours:
             found.append("\n".join(self._unfinished(self._orders[0])))
         return list(dict.fromkeys(filter(None, (*found, *self._turns, *self._run_together))))
 
-    def _windows(self, pieces: list[str]) -> Iterator[str]:
+    def _windows(self, pieces: list[str]) -> list[str]:
         """Neighbours that one sentence may run through, a line each."""
+        found: list[str] = []
         start = 0
         for end, piece in enumerate(pieces, 1):
             if piece in self._whole or end == len(pieces):
                 if end - start == 2:
-                    yield f"{pieces[start]}\n{piece}"
+                    found.append(f"{pieces[start]}\n{piece}")
                 elif end - start > 2:
-                    yield from self._windows_of(pieces[start:end])
+                    found += self._windows_of(pieces[start:end])
                 start = end
+        return found
 
     def _windows_of(self, sentence: list[str]) -> Iterator[str]:
         """Some neighbours in windows: one holds the words that a rule looks at, and the next one begins within it."""
