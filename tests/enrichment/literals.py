@@ -6,6 +6,7 @@ Rules kept here:
 - a pattern is some alternatives; of each, any match holds a literal of each of its sets;
 - sets are chosen whose literals are rare in plain texts, by their letters; a line end in a literal is a blank;
 - an alternative that crosses lines may match across a line end, any other stands within a line;
+- what holds them is read by an automaton of the alternative, which accepts all that it matches (`automata.py`);
 - the same patterns give the same file (`test_literals.py`).
 """
 
@@ -15,20 +16,24 @@ import json
 import re
 import re._constants as ops  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.detecting import patterns
 from cortex_skills.enrichment.detecting.literals import FILE, MOST_SETS, WINDOW, digest
+from tests.enrichment.automata import Automaton, Bytes, Item, automaton
 
-# A part of a pattern, as Python's parser tells of it: what it is, and what of.
-Item = tuple[Any, Any]
 Literals = frozenset[str]
 
+# So far and farther is any place before.
+ANY_REACH = 1 << 16
+# How many bytes a character has at most.
+_MOST_BYTES = 4
 _MOST_TEXTS, _MOST_TIMES, _MOST_ALTERNATIVES = 400, 4, 64
 # A set that nearly each line meets tells nothing; and no more are needed of an alternative that is so rare in one.
-_LINE, _TELLS_NOTHING, _RARE = 100, 0.3, 1e-9
+_LINE, _TELLS_NOTHING, _RARE, _RARE_ENOUGH = 100, 0.3, 1e-9, 1e-3
 # How often a letter stands in English, in a hundred letters; and how often other signs do, in one text.
 _LETTERS = dict(zip("etaoinshrdlucmfwypvbgkjqxz", (
     12.7, 9.1, 8.2, 7.5, 7.0, 6.7, 6.3, 6.1, 6.0, 4.3, 4.0, 2.8, 2.8, 2.4, 2.2, 2.4, 2.0, 1.9, 1.0, 1.5, 2.0, 0.8, 0.15,
@@ -54,35 +59,76 @@ _SHORT, _COMMON = 3, 0.01
 
 
 class Alternative(NamedTuple):
-    """One of the ways in which a pattern may match."""
+    """One of the ways in which a pattern may match.
+
+    Attributes:
+        pattern: the number of the pattern.
+        crosses: whether a line end may be in a match.
+        sets: of each, a match holds a literal.
+        reach: how many bytes of a match may stand before the literal of the first set.
+        automaton: what accepts all matches.
+
+    """
 
     pattern: int
     crosses: bool
     sets: tuple[Literals, ...]
+    reach: int
+    automaton: Automaton
 
 
 def alternatives() -> Iterator[Alternative]:
     """Those of all patterns, in their order."""
     for number, pattern in enumerate(patterns.without_anchors()):
-        found = (Alternative(number, _crosses(items), _sets(items)) for items in _split(parser.parse(pattern)))
-        yield from dict.fromkeys(found)
+        rows: dict[tuple[bool, tuple[Literals, ...], int], list[list[Item]]] = {}
+        for items in map(_trimmed, _split(parser.parse(pattern))):
+            rows.setdefault((_crosses(items), *_sets(items)), []).append(items)
+        for (crosses, sets, reach), some in rows.items():
+            yield Alternative(number, crosses, sets, reach, automaton([(ops.BRANCH, (None, some))]))
 
 
 def text() -> str:
-    """The file: literals with the places of their rarest bytes, sets of those, alternatives of sets."""
+    """The file: literals with the places of their rarest bytes, sets, classes of bytes, alternatives of all those."""
     every = list(alternatives())
     sets = sorted({one for each in every for one in each.sets}, key=sorted)
     literals = sorted({literal for one in sets for literal in one})
     places = {literal: place for place, literal in enumerate(literals)}
     numbers = {one: number for number, one in enumerate(sets)}
+    times = Counter(some for each in every for some in each.automaton.states)
+    classes = {some: number for number, some in enumerate(sorted(times, key=lambda some: (-times[some], sorted(some))))}
     found = {
         "patterns": digest(patterns.without_anchors()),
         "literals": [[literal, _rarest(literal)] for literal in literals],
         "sets": [sorted(places[literal] for literal in one) for one in sets],
-        "alternatives": [[each.pattern, each.crosses, [numbers[one] for one in each.sets]] for each in every],
+        "classes": list(map(_ranges, classes)),
+        "alternatives": [
+            [
+                *(each.pattern, each.crosses, each.automaton.is_exact),
+                *([numbers[one] for one in each.sets], each.reach),
+                *_automaton(each.automaton, classes),
+            ]
+            for each in every
+        ],
     }
     rows = (f'"{key}": {json.dumps(value, ensure_ascii=False, separators=(",", ":"))}' for key, value in found.items())
     return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _ranges(some: Iterable[int]) -> list[int]:
+    """The first and the last byte of each range of a class."""
+    members = set(some)
+    return sorted(byte for byte in members for side in (-1, 1) if byte + side not in members)
+
+
+def _automaton(made: Automaton, classes: dict[Bytes, int]) -> tuple[list[int], list[list[int]]]:
+    """The classes of its states; and where not the next state alone follows, the state and those that do.
+
+    An edge is twice the state that it leads to, and one more where it wants the border of a word.
+    """
+    edges = [[2 * state + at_border for state, at_border in some] for some in made.edges]
+    return [classes[some] for some in made.states], [
+        [state, *some] for state, some in enumerate(edges) if some != [2 * (state + 1)]
+    ]
 
 
 def _flat(items: Iterable[Item]) -> list[Item]:
@@ -104,6 +150,25 @@ def _split(items: Iterable[Item]) -> Iterator[list[Item]]:
             yield row
         else:
             left += [[*row[:place], *_flat(branch), *row[place + 1 :]] for branch in row[place][1][1]]
+
+
+def _trimmed(items: list[Item]) -> list[Item]:
+    """Items without what a match may do without at its ends."""
+    for end in (0, -1):
+        while items and _may_be_empty(*items[end]):
+            items.pop(end)
+        if items and items[end][0] in _REPEATS:
+            op, (least, _, inner) = items[end]
+            items[end] = (op, (least, least, inner))
+    return items
+
+
+def _may_be_empty(op: Any, of: Any) -> bool:
+    if op is ops.BRANCH:
+        return any(all(_may_be_empty(*item) for item in branch) for branch in of[1])
+    if op is ops.SUBPATTERN:
+        return all(_may_be_empty(*item) for item in of[3])
+    return op in _REPEATS and (not of[0] or all(_may_be_empty(*item) for item in of[2]))
 
 
 def _texts(items: Sequence[Item]) -> Literals | None:
@@ -149,6 +214,8 @@ def _chars(members: Iterable[Item]) -> set[str] | None:
             found.add(chr(of))
         elif op is ops.RANGE and of[1] - of[0] <= _MOST_TEXTS:
             found.update(map(chr, range(of[0], of[1] + 1)))
+        elif op is ops.CATEGORY and of is ops.CATEGORY_DIGIT:
+            found.update("0123456789")
         else:
             return None
     return found
@@ -181,43 +248,106 @@ def _holds_line_end(members: Sequence[Item]) -> bool:
     return held != (members[0][0] is ops.NEGATE)
 
 
-def _sets(items: list[Item]) -> tuple[Literals, ...]:
-    """The sets of an alternative that tell most, as many as it takes, none of which follows from those before."""
-    found: list[Literals] = []
+class _Set(NamedTuple):
+    """Literals of which any match holds one.
+
+    Attributes:
+        literals: those.
+        reach: how many bytes of the match may stand before it.
+        items: the first of the items that it stands for, and the one behind them.
+
+    """
+
+    literals: Literals
+    reach: int
+    items: tuple[int, int]
+
+    def adds_to(self, other: _Set) -> bool:
+        """Whether this tells more than another does: of a rare one, the automaton tells the rest."""
+        follows = all(any(part in literal for part in self.literals) for literal in other.literals)
+        is_beside = self.items[1] <= other.items[0] or self.items[0] >= other.items[1]
+        return not follows and (is_beside or _chance_in_line(other.literals) > _RARE_ENOUGH)
+
+
+def _sets(items: list[Item]) -> tuple[tuple[Literals, ...], int]:
+    """The sets of an alternative that tell most, as many as it takes, none of which follows from those before.
+
+    First is the one that leaves the least before it in a match, and how many bytes that is.
+    """
+    found: list[_Set] = []
     chance = 1.0
-    for some in sorted(set(_all_sets(items)), key=lambda some: (_cost(some), sorted(some))):
-        if chance < _RARE or (found and _chance_in_line(some) > _TELLS_NOTHING):
+    for some in sorted(_all_sets(items), key=lambda some: (_cost(some.literals), sorted(some.literals), some.reach)):
+        if chance < _RARE or (found and _chance_in_line(some.literals) > _TELLS_NOTHING):
             break
-        if not any(all(any(part in literal for part in some) for literal in before) for before in found):
+        if all(some.adds_to(before) for before in found):
             found.append(some)
-            chance *= _chance_in_line(some)
+            chance *= _chance_in_line(some.literals)
         if len(found) == MOST_SETS:
             break
     if not found:
         raise ValueError("a pattern that may match any text")
-    return tuple(found)
+    found.sort(key=lambda some: some.reach)
+    return tuple(some.literals for some in found), found[0].reach
 
 
-def _all_sets(items: Iterable[Item]) -> Iterator[Literals]:
+def _all_sets(items: Iterable[Item]) -> Iterator[_Set]:
     """Sets of which any match of some items holds a literal each."""
+    row, before = _apart(items), 0
+    for start, (op, of) in enumerate(row):
+        for count, texts in _longer(row[start:]):
+            if "" not in texts:
+                yield _Set(_shortest(texts), _reach(before, max(map(_size, texts))), (start, start + count))
+        behind = _reach(before, _most_bytes([(op, of)]))
+        if op is ops.BRANCH:
+            branches = [min(_all_sets(branch), key=lambda some: _cost(some[0]), default=None) for branch in of[1]]
+            if None not in branches:
+                some = _shortest(literal for branch in branches if branch for literal in branch.literals)
+                yield _Set(some, behind, (start, start + 1))
+        elif op in _REPEATS and of[0]:
+            for inner in _all_sets(of[2]):
+                yield _Set(inner.literals, behind, (start, start + 1))
+        before = behind
+
+
+def _apart(items: Iterable[Item]) -> list[Item]:
+    """Items, each by itself: what is repeated as often as it must stand there, and then as often as it may."""
     row: list[Item] = []
     for op, of in _flat(items):
         if op in _REPEATS and of[0] and _texts_of(op, of) is None:
-            # As often as it must stand there, and then as often as it may.
-            row += [(op, (of[0], of[0], of[2])), (ops.ANY, None)]
+            least, most, inner = of
+            row += [*inner] * least if least <= _MOST_TIMES else [(op, (least, least, inner))]
+            row.append((op, (0, most - least if most < ops.MAXREPEAT else most, inner)))
         else:
             row.append((op, of))
-    for start in range(len(row)):
-        for _, texts in _longer(row[start:]):
-            if "" not in texts:
-                yield _shortest(texts)
-    for op, of in row:
-        if op is ops.BRANCH:
-            branches = [min(_all_sets(branch), key=_cost, default=None) for branch in of[1]]
-            if None not in branches:
-                yield _shortest(literal for branch in branches if branch for literal in branch)
-        elif op in _REPEATS and of[0]:
-            yield from _all_sets(of[2])
+    return row
+
+
+def _reach(before: int, more: int) -> int:
+    return min(ANY_REACH, before + more)
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _most_bytes(items: Iterable[Item]) -> int:
+    """How many bytes some items match at most."""
+    return _reach(0, sum(_most_bytes_of(op, of) for op, of in items))
+
+
+def _most_bytes_of(op: Any, of: Any) -> int:
+    if op is ops.AT:
+        return 0
+    if op is ops.LITERAL:
+        return _size(chr(of))
+    if op is ops.SUBPATTERN:
+        return _most_bytes(of[3])
+    if op is ops.BRANCH:
+        return max(map(_most_bytes, of[1]))
+    if op in _REPEATS:
+        return _reach(0, int(of[1]) * _most_bytes(of[2]))
+    chars = _chars(of) if op is ops.IN else None
+    return _MOST_BYTES if chars is None else max(map(_size, chars))
 
 
 def _shortest(texts: Iterable[str]) -> Literals:

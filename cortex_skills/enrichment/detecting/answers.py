@@ -7,18 +7,14 @@ Rules kept here:
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 # Sizes; for rows as they are written, rows as they look, and views, five numbers each.
-_HEAD = struct.Struct("<18I")
+_HEAD = struct.Struct("<15I")
 _NUMBER = struct.Struct("<I")
 _PAIR = struct.Struct("<2I")
-_PLACE = struct.Struct("<IiII")
-
-# Above these bits stands what is said beside lesser signs alone.
-BESIDE = 16
-SAID = (1 << BESIDE) - 1
+_PLACE = struct.Struct("<HHiII")
 
 
 class Place(NamedTuple):
@@ -26,30 +22,17 @@ class Place(NamedTuple):
 
     Attributes:
         pattern: its number.
+        is_sure: whether it does.
         number: that of the text; or less than 0, when it may go over lines.
         start, size: the line, in bytes of all texts.
 
     """
 
     pattern: int
+    is_sure: int
     number: int
     start: int
     size: int
-
-
-class Places:
-    """Where patterns may stand, as the reader has written it."""
-
-    __slots__ = ("_data",)
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def __iter__(self) -> Iterator[Place]:
-        return map(Place._make, _PLACE.iter_unpack(self._data))
-
-    def __bool__(self) -> bool:
-        return bool(self._data)
 
 
 class Told(NamedTuple):
@@ -58,15 +41,13 @@ class Told(NamedTuple):
     Attributes:
         are_short: whether some neighbouring lines may be so short that they are read as one.
         places: where which patterns may stand, but for those of the lesser signs.
-        signs: the same of those.
         ends: where each text ends in all of them.
         texts: the texts, folded, in UTF-8, a line end between them; nothing when nobody needs them.
 
     """
 
     are_short: bool
-    places: Places
-    signs: Places
+    places: Sequence[Place]
     ends: Sequence[int]
     texts: bytes
 
@@ -75,8 +56,7 @@ class Found(NamedTuple):
     """What was seen of a document.
 
     Attributes:
-        says: for each part, the bits of `shapes` of what says an instruction by its words, or may; shifted by `BESIDE`,
-            what only does beside a lesser sign in its lines, where one may stand.
+        says: for each part, the bits of `shapes` of what says an instruction by its words, or may.
         written, seen: the rows, as they are written where that is otherwise than they look, and as they look.
         hidden: the parts without the disguises that they show.
         owners: for each of `hidden`, the number of the part, and the disguise.
@@ -96,11 +76,11 @@ def unpacked(told: bytes) -> Found:
     left = _Left(told, _HEAD.size)
     says = left.numbers(count)
     owners = list(_PAIR.iter_unpack(left.take(views * _PAIR.size)))
-    short, places, signs, ends, texts = (sizes[first::5] for first in range(5))
-    of_patterns = [Places(left.take(some * _PLACE.size)) for some in (*places, *signs)]
+    short, places, ends, texts = (sizes[first::4] for first in range(4))
+    of_patterns = [list(map(Place._make, _PLACE.iter_unpack(left.take(some * _PLACE.size)))) for some in places]
     of_ends = list(map(left.numbers, ends))
     of_texts = list(map(left.take, texts))
-    written, seen, hidden = map(Told, map(bool, short), of_patterns, of_patterns[3:], of_ends, of_texts)
+    written, seen, hidden = map(Told, map(bool, short), of_patterns, of_ends, of_texts)
     return Found(says, written, seen, hidden, owners)
 
 

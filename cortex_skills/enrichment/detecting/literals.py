@@ -1,9 +1,9 @@
-"""What the reader looks for before RE2 does: literals of which any match of a pattern holds some.
+"""What the reader looks for before RE2 does: literals of which any match of a pattern holds some, and an automaton.
 
 Rules kept here:
 - they are worked out from `patterns.txt` and kept in `literals.json` (`make literals`), which says of which patterns;
   with others nothing is judged;
-- the layout is that of `reader/forms.c`, little-endian, each entry at a multiple of 4 bytes.
+- the layout is that of `reader/forms.c` and `reader/automata.c`, little-endian, each entry at a multiple of 4 bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
 from cortex_skills.enrichment.detecting.sources import FOLDER
@@ -21,6 +21,7 @@ FILE = FOLDER / "literals.json"
 # The sets of which a match holds a literal each; by how many bytes a literal is looked for.
 MOST_SETS, WINDOW = 3, 4
 _ALIGNED = 4
+_HEAD, _ALTERNATIVE, _BYTES = struct.Struct("<7I4x"), struct.Struct("<8I"), 256
 
 
 class _Literal(NamedTuple):
@@ -36,11 +37,14 @@ def told(patterns: Sequence[str]) -> bytes:
     if known["patterns"] != digest(patterns):
         raise RuntimeError(f"{FILE.name} is of other patterns than patterns.txt: make literals")
     literals = sorted(_literals(known["literals"], known["sets"]))
-    alternatives = sorted(known["alternatives"], key=lambda alternative: alternative[2][0])
+    alternatives = sorted(known["alternatives"], key=lambda alternative: alternative[3][0])
     windows = {literal.window for literal in literals}
-    counts = map(len, (literals, windows, known["sets"], alternatives, patterns))
-    head = struct.pack("<5I4x", *counts)
-    return b"".join((head, *(_alternative(*each) for each in alternatives), *_entries(literals)))
+    automata = [_automaton(states, edges) for *_, states, edges in alternatives]
+    places = accumulate(map(len, automata), initial=0)
+    counts = map(len, (literals, windows, known["sets"], alternatives, patterns, known["classes"]))
+    head = _HEAD.pack(*counts, max(len(states) for *_, states, _ in alternatives))
+    rows = [_alternative(place, *each) for (*each, _, _), place in zip(alternatives, places, strict=False)]
+    return b"".join((head, *rows, *map(_class, known["classes"]), *_entries(literals), *automata))
 
 
 def digest(patterns: Sequence[str]) -> str:
@@ -56,8 +60,24 @@ def _literals(literals: list[tuple[str, int]], sets: list[list[int]]) -> Iterato
             yield _Literal(letters[offset : offset + WINDOW], letters, offset, number)
 
 
-def _alternative(pattern: int, crosses: bool, sets: list[int]) -> bytes:
-    return struct.pack("<5I", pattern, crosses, *sets, *sets[:1] * (MOST_SETS - len(sets)))
+def _alternative(automaton: int, pattern: int, crosses: bool, is_exact: bool, sets: list[int], reach: int) -> bytes:
+    return _ALTERNATIVE.pack(pattern, crosses, is_exact, *sets, *sets[:1] * (MOST_SETS - len(sets)), reach, automaton)
+
+
+def _class(ranges: list[int]) -> bytes:
+    """A class of bytes, a bit each."""
+    bits = sum((2 << last) - (1 << first) for first, last in zip(ranges[::2], ranges[1::2], strict=True))
+    return bits.to_bytes(_BYTES // 8, "little")
+
+
+def _automaton(states: list[int], others: list[list[int]]) -> bytes:
+    """States, and the edges of each; the last of them is the one before the first."""
+    edges = {state: some for state, *some in others}
+    rows = [edges.get(state, [2 * (state + 1)]) for state in range(len(states))]
+    places = list(accumulate(map(len, rows), initial=0))
+    numbers = [len(states) - 1, places[-1], *chain(*zip(states, places, strict=False)), *chain(*rows)]
+    data = struct.pack(f"<{len(numbers)}H", *numbers)
+    return data + bytes(-len(data) % _ALIGNED)
 
 
 def _entries(literals: list[_Literal]) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 r"""The texts, of some that follow each other, in which an instruction may stand by its form.
 
 Rules kept here:
-- the reader says where which patterns may stand (`looking`), RE2 whether they do;
+- the reader says where which patterns may stand (`looking`), RE2 whether they do, where it is not sure;
 - pure and linear; a text is told when a pattern may hold in it, or in it and its neighbours, whichever of them are left
   out.
 """
@@ -9,12 +9,10 @@ Rules kept here:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 from cortex_skills.enrichment.detecting import patterns
 from cortex_skills.enrichment.detecting.answers import Place, Told
-from cortex_skills.enrichment.detecting.rule import SIGNS
 
 # Of so many lines each is looked at; of more, all texts.
 _FEW = 8
@@ -22,35 +20,12 @@ _FEW = 8
 
 def formed(told: Told) -> set[int]:
     """The numbers of the texts that may be an instruction by their form."""
-    if not told.places:
-        return set()
-    by_pattern: dict[int, list[Place]] = {}
+    found = {place.number for place in told.places if place.is_sure}
+    left: dict[int, list[Place]] = {}
     for place in told.places:
-        by_pattern.setdefault(place.pattern, []).append(place)
-    return {number for pattern, places in by_pattern.items() for number in _numbers(told, pattern, places)}
-
-
-def signs_in(told: Told, numbers: Collection[int]) -> int:
-    """The lesser signs that may stand in some of the texts, a bit each."""
-    found = 0
-    for place in told.signs:
-        if place.number < 0 or place.number in numbers:
-            sign = _signs()[place.pattern]
-            if sign & ~found and (place.number < 0 or _may_stand(told, place)):
-                found |= sign
-    return found
-
-
-def text_of(told: Told, numbers: Iterable[int]) -> str:
-    """Some of the texts, with line ends between them."""
-    texts = (told.texts[told.ends[number - 1] + 1 if number else 0 : told.ends[number]] for number in numbers)
-    return b"\n".join(texts).decode("utf-8", "surrogatepass")
-
-
-@cache
-def _signs() -> dict[int, int]:
-    """The patterns that stand for lesser signs, and their bits."""
-    return {number: SIGNS[name] for number, name in enumerate(patterns.names()) if name in SIGNS}
+        if not place.is_sure and place.number not in found:
+            left.setdefault(place.pattern, []).append(place)
+    return found.union(*(_numbers(told, pattern, places) for pattern, places in left.items()))
 
 
 def _may_stand(told: Told, place: Place) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from cortex_skills.enrichment.detecting.answers import BESIDE, SAID, Found, unpacked
+from cortex_skills.enrichment.detecting.answers import Found, unpacked
 from cortex_skills.enrichment.detecting.asking import FOLD_IT, answer, encode, module
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.reading import judge
@@ -75,7 +75,7 @@ def looks(texts: Sequence[str], signs: int = ALL_SIGNS) -> Looks:
     found = _asked([], texts, signs=signs)
     is_folded_here = found is None
     found = found or _asked_with_folded([], texts, signs)
-    says, views = [(says | says >> BESIDE) & SAID for says in found.says], list(_views(found))
+    says, views = list(found.says), list(_views(found))
     if is_folded_here:
         # Of what it parts at capitals, the reader has folded each character by itself.
         views = [view._replace(text=fold(view.text)) if view.disguise == CAMEL else view for view in views]

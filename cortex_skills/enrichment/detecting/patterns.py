@@ -37,6 +37,11 @@ def without_anchors() -> list[str]:
     return [_ANCHOR.sub(_without_anchor, pattern) for _, pattern in _lines()]
 
 
+def has_anchor(number: int) -> bool:
+    """Whether a pattern asks where a text begins or ends."""
+    return _lines()[number][1] != without_anchors()[number]
+
+
 def stands(number: int, text: bytes) -> bool:
     """Whether a pattern matches in a text, in UTF-8."""
     return _compiled(_lines()[number][1]).search(text) is not None

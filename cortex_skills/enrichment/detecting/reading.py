@@ -25,6 +25,8 @@ _PLUSES = 7
 _ODD = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _THREE = struct.Struct("<3I")
 _FOUR = struct.Struct("<4I")
+# The beginning of a place (`reader/forms.h`).
+_PLACE = struct.Struct("<HH12x")
 _PAIR = struct.Struct("<2I")
 
 
@@ -70,16 +72,20 @@ def long_words(plain: str) -> str | None:
     return None if rule is None else rule.kind
 
 
-def forms(text: str) -> set[int]:
-    """The numbers of the patterns that may stand in a folded text."""
+def forms(text: str) -> dict[int, bool]:
+    """The numbers of the patterns that may stand in a folded text, and whether the reader is sure that they do."""
     if not text:
-        return set()
+        return {}
     encoded = encode(text)
     with module().ready() as reader:
         reader.give(encoded)
         at = reader.call("forms", len(encoded))
         _, count, places = _THREE.unpack(reader.read(at, _THREE.size))
-        return {pattern for pattern, *_ in _FOUR.iter_unpack(reader.read(places, count * _FOUR.size))}
+        told = reader.read(places, count * _PLACE.size)
+    found: dict[int, bool] = {}
+    for pattern, is_sure in _PLACE.iter_unpack(told):
+        found[pattern] = bool(is_sure) or found.get(pattern, False)
+    return found
 
 
 def meaning(folded: str) -> int:

@@ -19,11 +19,9 @@ from functools import reduce
 from operator import or_
 
 from cortex_skills.enrichment.detecting import lines, shapes
-from cortex_skills.enrichment.detecting.answers import BESIDE, SAID, Found, Told
 from cortex_skills.enrichment.detecting.detect import is_name
-from cortex_skills.enrichment.detecting.locating import formed, signs_in, text_of
+from cortex_skills.enrichment.detecting.locating import formed
 from cortex_skills.enrichment.detecting.looking import look_at
-from cortex_skills.enrichment.detecting.reading import judge
 
 
 def doubts(runs: Iterable[str], parts: Iterable[str]) -> dict[str, int]:
@@ -46,8 +44,6 @@ def _doubts(rows: Sequence[str], parts: Sequence[str]) -> dict[str, int]:
     """The same where nothing is hidden."""
     found = look_at(rows, parts)
     doubted = dict(zip(parts, found.says, strict=True))
-    for part in [part for part, says in doubted.items() if says > SAID]:
-        doubted[part] = _said(rows, part, parts.index(part), found)
     for number in formed(found.hidden):
         owner, disguise = found.owners[number]
         doubted[parts[owner]] |= disguise
@@ -58,25 +54,6 @@ def _doubts(rows: Sequence[str], parts: Sequence[str]) -> dict[str, int]:
         for part in parts:
             doubted[part] |= _noted(part.split("\n"), marked)
     return doubted
-
-
-def _said(rows: Sequence[str], part: str, number: int, found: Found) -> int:
-    """What a part says by its words, beside the lesser signs that stand in it."""
-    said, beside = found.says[number] & SAID, found.says[number] >> BESIDE
-    if beside & shapes.WORDS & ~said:
-        numbers = list(map(rows.index, part.split("\n")))
-        if any(told.ends and _says_beside(told, numbers) for told in (found.seen, found.written)):
-            said |= shapes.WORDS
-    for view, (owner, disguise) in enumerate(found.owners if beside & ~said else ()):
-        if owner == number and disguise & beside & ~said and _says_beside(found.hidden, [view]):
-            said |= disguise
-    return said
-
-
-def _says_beside(told: Told, numbers: Sequence[int]) -> bool:
-    """Whether texts that follow each other say an instruction, beside the lesser signs that stand in them."""
-    signs = signs_in(told, numbers)
-    return signs != 0 and judge(text_of(told, numbers), signs) is not None
 
 
 def _noted(lines: Sequence[str], marked: Mapping[str, int]) -> int:

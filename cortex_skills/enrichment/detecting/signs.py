@@ -2,7 +2,7 @@ r"""What needs no words to be an instruction: turns and tags of chats, calls of 
 
 Rules kept here:
 - the patterns are lines of `patterns.txt`; the reader tells which of them may stand where, by what any match holds
-  (`literals`), and RE2 runs those alone, in time linear in the text whatever it is;
+  (`literals`), and RE2 runs those of which that is not sure, in time linear in the text whatever it is;
 - each stands for something that has no place in a fact: `<b>`, `rm(1)`, a badge with its link, `x.role === "system"`
   pass;
 - the lesser signs (`URL`, `MONEY`, …) are no instruction: a rule asks for them beside words.
@@ -23,10 +23,10 @@ def seen_in(text: str) -> tuple[str | None, int]:
     """
     names, encoded = patterns.names(), text.encode("utf-8", "replace")
     kind, signs = None, 0
-    for number in sorted(reading.forms(text)):
+    for number, is_sure in sorted(reading.forms(text).items()):
         if kind is not None and names[number] not in SIGNS:
             continue
-        if patterns.stands(number, encoded):
+        if (is_sure and not patterns.has_anchor(number)) or patterns.stands(number, encoded):
             if names[number] in SIGNS:
                 signs |= SIGNS[names[number]]
             else:

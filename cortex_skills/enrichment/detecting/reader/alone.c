@@ -60,5 +60,5 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
   if (as_seen.may_be_order || as_written.may_be_order) found |= WORDS;
   uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs, as_seen.signs});
-  return answered((int32_t)(found | (said & ((1u << BESIDE) - 1)) | said >> BESIDE));
+  return answered((int32_t)(found | said));
 }

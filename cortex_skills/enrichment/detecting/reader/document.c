@@ -24,10 +24,10 @@ typedef struct {
 enum { AS_VIEWS = AS_SEEN + 1, LOOKED, FEWEST_PLUSES = 3 };
 
 // What the host is told, and how much of each stands behind it: a number for each part, the part and the disguise of
-// each view; then of the rows as they are written, as they look, and of the views, the places of patterns, those of
-// lesser signs, the ends of each text, and the texts. Ends and texts of rows are told when the host may need them.
+// each view; then of the rows as they are written, as they look, and of the views, the places of patterns but those of
+// lesser signs, the ends of each text, and the texts. Ends and texts are told when the host may need them.
 typedef struct {
-  uint32_t are_short, places, signs, ends, text;
+  uint32_t are_short, places, ends, text;
 } Told;
 typedef struct {
   uint32_t size, parts, views;
@@ -35,12 +35,10 @@ typedef struct {
 } Answer;
 
 
-// Texts in which forms were looked for, and the places of lesser signs among them.
+// Texts in which forms were looked for.
 typedef struct {
   Joined joined;
   Forms forms;
-  Place *signs;
-  uint32_t sign_count;
 } Looked;
 
 static const Question *asked;
@@ -168,26 +166,23 @@ static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
   else rows.at[number]->noted.signs[way] |= sign;
 }
 
-// Notes where the lesser signs may stand, and puts them apart.
-static void note_signs(Looked *some, uint32_t way) {
-  Place *places = some->forms.places;
+// Notes where the lesser signs may stand; the other forms are left.
+static void note_signs(Forms *forms, uint32_t way) {
   uint32_t left = 0;
-  some->signs = take(some->forms.count * sizeof *some->signs);
-  for (uint32_t each = 0; each < some->forms.count; each++) {
-    Place place = places[each];
-    // What is parted at capitals is read for its words alone.
-    if (way == AS_VIEWS && place.number >= 0 && views[place.number].way == APART) continue;
+  for (uint32_t each = 0; each < forms->count; each++) {
+    Place place = forms->places[each];
     uint32_t sign = sign_of(place.pattern);
+    // What is parted at capitals is read for its words alone.
+    bool is_apart = way == AS_VIEWS && place.number >= 0 && views[place.number].way == APART;
     if (sign) note_sign(sign, place.number, way);
-    if (!sign) places[left++] = place;
-    else if (place.number != AS_ONE) some->signs[some->sign_count++] = place;
+    else if (!is_apart) forms->places[left++] = place;
   }
-  some->forms.count = left;
+  forms->count = left;
 }
 
 static void look_for_forms(Joined texts, uint32_t way) {
-  looked[way] = (Looked){.joined = texts, .forms = forms_of(texts)};
-  note_signs(&looked[way], way);
+  looked[way] = (Looked){texts, forms_of(texts)};
+  note_signs(&looked[way].forms, way);
 }
 
 static void look_for_codes(void) {
@@ -235,7 +230,7 @@ static uint32_t judged(const Part *part) {
 
 static bool is_text_told(uint32_t way) {
   if (way == AS_VIEWS && !asked->is_document) return true;
-  return looked[way].forms.count || looked[way].sign_count;
+  return looked[way].forms.count != 0;
 }
 
 static Told told_of(uint32_t way) {
@@ -244,7 +239,6 @@ static Told told_of(uint32_t way) {
   return (Told){
       .are_short = some->forms.are_short,
       .places = some->forms.count,
-      .signs = some->sign_count,
       .ends = is_told ? some->joined.count : 0,
       .text = is_told ? some->joined.text.size : 0,
   };
@@ -259,7 +253,7 @@ static Answer *answer(void) {
   head.size = sizeof head + (head.parts + 2 * head.views) * sizeof(uint32_t);
   for (uint32_t way = 0; way < LOOKED; way++) {
     Told told = head.looked[way] = told_of(way);
-    head.size += (told.places + told.signs) * sizeof(Place) + told.ends * sizeof(uint32_t) + told.text;
+    head.size += told.places * sizeof(Place) + told.ends * sizeof(uint32_t) + told.text;
   }
   Answer *found = take(head.size);
   uint32_t *number = put(found, &head, sizeof head);
@@ -271,8 +265,6 @@ static Answer *answer(void) {
   void *end = number;
   for (uint32_t way = 0; way < LOOKED; way++)
     end = put(end, looked[way].forms.places, head.looked[way].places * sizeof(Place));
-  for (uint32_t way = 0; way < LOOKED; way++)
-    end = put(end, looked[way].signs, head.looked[way].signs * sizeof(Place));
   for (uint32_t way = 0; way < LOOKED; way++)
     end = put(end, looked[way].joined.ends, head.looked[way].ends * sizeof(uint32_t));
   for (uint32_t way = 0; way < LOOKED; way++) end = put(end, looked[way].joined.text.at, head.looked[way].text);

@@ -12,9 +12,10 @@ typedef struct {
 // Where a pattern may stand that goes over lines, or only would when lines are read as one.
 enum { OVER_LINES = -2, AS_ONE = -3 };
 
-// A pattern, the number of the text in which it may stand, and the line there; or one of these, and no line.
+// A pattern, whether it surely stands there, the number of the text in which it may stand, and the line there; or one of
+// these, and no line.
 typedef struct {
-  uint32_t pattern;
+  uint16_t pattern, is_sure;
   int32_t number;
   uint32_t start, size;
 } Place;

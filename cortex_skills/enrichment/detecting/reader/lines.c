@@ -225,20 +225,16 @@ static Said sentences_say(Lines lines, Way way) {
   return more(says, run_says(&run, way));
 }
 
-Said text_says_beside(Text text, uint32_t signs) {
-  if (judge(text, signs, false) < 0) return NOTHING;
-  return signs && judge(text, 0, false) < 0 ? BESIDE_SIGNS : AN_ORDER;
-}
-
 static bool has_script_in(Lines lines) {
   for (uint32_t each = 0; each < lines.count; each++)
     if (lines.at[each]->has_script) return true;
   return false;
 }
 
-Said words_say_beside(Lines lines, Way way, uint32_t signs) {
-  if (has_script_in(lines)) return text_says_beside(text_of_lines(lines, way), signs);
-  Said says = sentences_say(lines, way);
-  if (says != BESIDE_SIGNS) return says;
-  return signs && judge(text_of_lines(lines, way), signs, false) >= 0 ? BESIDE_SIGNS : NOTHING;
+bool words_say_beside(Lines lines, Way way, uint32_t signs) {
+  if (!has_script_in(lines)) {
+    Said says = sentences_say(lines, way);
+    if (says != BESIDE_SIGNS || !signs) return says == AN_ORDER;
+  }
+  return judge(text_of_lines(lines, way), signs, false) >= 0;
 }

@@ -6,7 +6,7 @@
 // Every lesser sign that a rule may ask for beside words.
 static const uint32_t ALL_SIGNS = UINT32_MAX;
 
-// Whether words say an instruction: they do beside the lesser signs of a rule, or without them.
+// Whether words say an instruction: never, beside the lesser signs of a rule, or without them.
 typedef enum { NOTHING, BESIDE_SIGNS, AN_ORDER } Said;
 
 // The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words
@@ -63,9 +63,8 @@ Counts counts_of(Lines lines);
 // Their text, as it is read in a way.
 Text text_of_lines(Lines lines, Way way);
 
-// What a text says beside such lesser signs; and the words of lines, as they are read in a way.
-Said text_says_beside(Text text, uint32_t signs);
-Said words_say_beside(Lines lines, Way way, uint32_t signs);
+// Whether their words say an instruction beside such lesser signs, as they are read in a way.
+bool words_say_beside(Lines lines, Way way, uint32_t signs);
 
 // Whether two ways are the same for all of them.
 bool are_read_alike(Lines lines, Way way, Way other);

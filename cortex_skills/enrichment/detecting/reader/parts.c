@@ -27,17 +27,11 @@ static bool is_folded_by_host(Lines lines) {
   return false;
 }
 
-static Said view_says(const View *view, Lines lines) {
-  if (view->way == WAYS) return text_says_beside(view->text, view->signs);
+static bool view_says(const View *view, Lines lines) {
+  if (view->way == WAYS) return judge(view->text, view->signs, false) >= 0;
   if (view->way != APART) return words_say_beside(lines, view->way, view->signs);
   // What looks like a capital within a word is no sign of a rule; what is parted there, the host must fold anew.
-  return is_folded_by_host(lines) ? AN_ORDER : words_say_beside(lines, APART, 0);
-}
-
-// The bit of what says something, shifted where it only does beside signs.
-static uint32_t told(Said says, uint32_t bit) {
-  if (says == NOTHING) return 0;
-  return says == AN_ORDER ? bit : bit << BESIDE;
+  return is_folded_by_host(lines) || words_say_beside(lines, APART, 0);
 }
 
 static uint32_t said_in_disguise(const Part *part, const View *views) {
@@ -46,16 +40,15 @@ static uint32_t said_in_disguise(const Part *part, const View *views) {
   if (part->shown & LONG && judge_long_words(part->plain) >= 0) said |= LONG;
   if (part->shown & BROKEN && judge_run_together(part->plain) >= 0) said |= BROKEN;
   for (uint32_t each = part->first_view; each < part->behind_views; each++)
-    said |= told(view_says(&views[each], part->lines), views[each].disguise);
+    if (!(said & views[each].disguise) && view_says(&views[each], part->lines)) said |= views[each].disguise;
   return said;
 }
 
 uint32_t said_by(const Part *part, const View *views, Signs signs) {
   Lines lines = part->lines;
   uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
-  said |= told(words_say_beside(lines, AS_SEEN, signs.seen), WORDS);
-  if (!are_read_alike(lines, AS_WRITTEN, AS_SEEN))
-    said |= told(words_say_beside(lines, AS_WRITTEN, signs.written), WORDS);
-  if (part->is_short && !(said & WORDS) && says_as_one_line(part->plain, signs.as_one)) said |= WORDS;
-  return said;
+  bool says = words_say_beside(lines, AS_SEEN, signs.seen) ||
+              (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say_beside(lines, AS_WRITTEN, signs.written)) ||
+              (part->is_short && says_as_one_line(part->plain, signs.as_one));
+  return says ? said | WORDS : said;
 }

@@ -29,7 +29,5 @@ typedef struct {
   uint32_t written, seen, as_one;
 } Signs;
 
-// What a part says by its words, and in its views: bits of disguises, and WORDS; shifted by BESIDE, what it only says
-// beside signs of its lines, or of a view.
-enum { BESIDE = 16 };
+// What a part says by its words, and in its views: bits of disguises, and WORDS.
 uint32_t said_by(const Part *part, const View *views, Signs signs);
