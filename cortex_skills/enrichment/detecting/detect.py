@@ -177,7 +177,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
             yield read.folded, in_words
         yield plain, in_words
     yield from ((view, read.may_say(DIGITS)) for view in read.without(DIGITS))
-    if (doubts & TURNED and "\u202e" in read.text) or any(read.without(TURNED)):
+    if (doubts & TURNED and "\u202e" in read.text) or read.may_say(TURNED) or any(read.without(TURNED)):
         yield from ((view, True) for view in turned(read.text, plain))
     yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
     if doubts & WORDS and plain.count("\n") * _SHORT_LINE > len(plain):

@@ -23,6 +23,8 @@ from tests.enrichment.plain import judging
 LEET = tuple(str.maketrans("013457@$!|89", letters) for letters in ("oieastasilbg", "oleastaslibg"))
 # How often a disguise must be seen to be one: so many times, or once in so many characters.
 PAIR, FEW, RARE, OFTEN = 2, 3, 18, 12
+# A text that may have been turned in more ways is left to the host.
+FEW_WAYS = 3
 
 DIGIT_IN_WORD = re.compile(r"[a-z][@$!|013457](?=[a-z@$!|013457])|\b[013457@$][a-z]{2,}|[a-z][013457@$]\b")
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -54,8 +56,9 @@ def views(text: str, plain: str) -> Iterator[tuple[int, str]]:
     if LETTER_BY_LETTER.search(plain):
         together = (before.sub(r"\1", plain) for before in LETTER_BEFORE)
         yield from ((shapes.LETTERS, view) for view in together if view != plain)
-    if before := "".join(f"{view}\n.\n" for view in before_turned(plain)):
-        yield shapes.TURNED, before
+    alphabets, is_backwards = ways_turned(plain)
+    if len(alphabets) + is_backwards <= FEW_WAYS and (alphabets or is_backwards):
+        yield shapes.TURNED, "".join(f"{view}\n.\n" for view in before_turned(plain))
     if count(DIGIT_IN_WORD, plain) >= PAIR:
         yield from ((shapes.DIGITS, plain.translate(letters)) for letters in LEET)
     if count(HUMP, text) >= FEW:
@@ -68,15 +71,20 @@ def views(text: str, plain: str) -> Iterator[tuple[int, str]]:
         yield shapes.BREAKS, HYPHEN.sub("", plain)
 
 
-def before_turned(plain: str) -> Iterator[str]:
-    """The text as it was before it was turned in each way that two of its words show."""
+def ways_turned(plain: str) -> tuple[list[str], bool]:
+    """The alphabets in which two words of a text show that it may be written, and whether they show that backwards."""
     alphabets, known = turned.told()
     words = set(re.findall("[a-z]+", plain)) & known.keys()
     shown = [sum(known[word] >> way & 1 for word in words) >= PAIR for way in range(len(alphabets) + 1)]
-    for alphabet, is_shown in zip(alphabets, shown, strict=False):
-        if is_shown:
-            yield plain.translate(str.maketrans(ascii_lowercase, alphabet))
-    if shown[-1]:
+    return [alphabet for alphabet, is_shown in zip(alphabets, shown, strict=False) if is_shown], shown[-1]
+
+
+def before_turned(plain: str) -> Iterator[str]:
+    """The text as it was before it was turned in each way that two of its words show."""
+    alphabets, is_backwards = ways_turned(plain)
+    for alphabet in alphabets:
+        yield plain.translate(str.maketrans(ascii_lowercase, alphabet))
+    if is_backwards:
         yield plain[::-1]
         yield " ".join(word[::-1] for word in plain.split())
 
@@ -129,6 +137,9 @@ def looks(text: str, signs: int = sum(SIGNS.values())) -> tuple[int, list[tuple[
         found |= shapes.WORDS
     if spelled(plain):
         found |= shapes.LETTERS
+    alphabets, is_backwards = ways_turned(plain)
+    if len(alphabets) + is_backwards > FEW_WAYS:
+        found |= shapes.TURNED
     if long_words(plain):
         found |= shapes.LONG
     if is_broken(plain) and judging.run_together(plain):

@@ -45,7 +45,11 @@ uint32_t put_letters_together(Text plain, Text *to);
 // How many words in small letters of ASCII stand in a text that are known to be turned.
 uint32_t turned_in(Text plain);
 
-// A text as it was before it was turned, in all ways that it shows, each as sentences; nothing when it shows none.
+// Whether a text shows so many ways in which it may have been turned that it is left to the host.
+bool is_turned_in_many_ways(Text plain);
+
+// A text as it was before it was turned, in all ways that it shows, each as sentences; nothing when there are none, or
+// many.
 Text turned(Text plain);
 
 // So many letters that stand alone one after the other may be such a word.

@@ -3,11 +3,12 @@
 // Rules kept here:
 // - a text may be turned in a way in which two of its words are known to be; a word is known by its hash alone: where
 //   others have the same, more is told than there is, and the host looks;
+// - a text that shows many ways is not read here: that would take many times its room;
 // - a hash that is 0 stands for an empty place, so none is.
 #include "disguises.h"
 #include "words.h"
 
-enum { FEWEST = 2, ALPHABET = 26, MOST_WAYS = 32 };
+enum { FEWEST = 2, ALPHABET = 26, MOST_WAYS = 32, FEW_WAYS = 3 };
 
 // A word, and in which ways it is turned, a bit each: in an alphabet by its number, behind them all backwards. In which
 // round it was met last.
@@ -120,10 +121,12 @@ static uint8_t *end_sentence(uint8_t *to) {
   return to + 3;
 }
 
+bool is_turned_in_many_ways(Text plain) { return __builtin_popcount(ways_of(plain)) > FEW_WAYS; }
+
 Text turned(Text plain) {
-  uint32_t ways = ways_of(plain), backwards = ways >> alphabet_count;
-  if (!ways) return (Text){0};
-  uint8_t *view = take((__builtin_popcount(ways) + 1) * (plain.size + 3)), *end = view;
+  uint32_t ways = ways_of(plain), backwards = ways >> alphabet_count, count = __builtin_popcount(ways);
+  if (!ways || count > FEW_WAYS) return (Text){0};
+  uint8_t *view = take((count + 1) * (plain.size + 3)), *end = view;
   for (uint32_t way = 0; way < alphabet_count; way++)
     if (ways >> way & 1) end = end_sentence(put_in_alphabet(end, plain, alphabets + way * ALPHABET));
   if (backwards) end = end_sentence(put_words_backwards(end_sentence(put_backwards(end, plain)), plain));
