@@ -36,8 +36,10 @@ static void add_single(Chain *chain, uint32_t begin, uint32_t end, uint32_t code
 // letters and digits that stand there.
 static bool is_single_at(Text plain, uint32_t *place, uint32_t *code) {
   uint32_t count = 0, behind = *place;
-  for (uint32_t next; behind < plain.size && class_of(next = next_char(plain, &behind)) & ALNUM; *place = behind)
+  for (uint32_t next; behind < plain.size && class_of(next = next_char(plain, &behind)) & ALNUM; *place = behind) {
     if (!count++) *code = next;
+    for (; behind < plain.size && is_alnum_of_ascii(plain.at[behind]); behind++) count++;
+  }
   return count == 1;
 }
 
@@ -102,7 +104,8 @@ bool letters_say(Text plain) {
 uint32_t put_letters_together(Text plain, Text *to) {
   bool (*const between[])(uint32_t) = {parts_letters, is_blank};
   uint32_t count = 0;
-  for (uint32_t way = 0; way < MOST_TOGETHER && is_spelled(plain); way++) {
+  if (!is_spelled(plain)) return 0;
+  for (uint32_t way = 0; way < MOST_TOGETHER; way++) {
     Text view = joined(plain, between[way]);
     if (view.size < plain.size) to[count++] = view;
   }
