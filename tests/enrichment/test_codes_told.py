@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import html.entities
 import itertools
 import random
 import re
@@ -111,6 +112,22 @@ def test_every_code_is_told_of_among_facts(code: str) -> None:
         assert reading.doubts(hidden) & shapes.CODE
         assert set(told(document)) <= set(range(1, size + 1))
         assert told(document) or reading.codes(document)[0].pluses >= FEWEST_PLUSES
+
+
+ENTITIES = st.sampled_from([*html.entities.html5, *(name.rstrip(";")[:-1] for name in list(html.entities.html5)[::9])])
+
+
+@given(st.lists(st.sampled_from(["&", "&", "&#", "x41", "65", ";", "é", " ", "=1", "a"]) | ENTITIES, max_size=8))
+@settings(max_examples=400)
+def test_every_entity_of_html_is_told_of(parts: list[str]) -> None:
+    text = "".join(parts)
+    if html.unescape(text) != text:
+        assert any(line.kinds & ways.ENTITIES for line in reading.codes(text))
+
+
+@pytest.mark.parametrize("text", ["R&D of AT&T", "?a=1&page=2&id=3", "x &y", "a && b", "salt&pepper & more"])
+def test_what_is_no_entity_of_html_is_not_told_of(text: str) -> None:
+    assert not any(line.kinds & ways.ENTITIES for line in reading.codes(text))
 
 
 @pytest.mark.parametrize("word", rot47.WORDS)

@@ -71,12 +71,15 @@ def english() -> frozenset[str]:
 
 def worked_out() -> list[Lesson]:
     """What `lessons` tells, from the files."""
+    from html.entities import html5
+
     from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, tables, turned
 
     singles = tables.singles().encode()
     alphabets, ways = turned.told()
     written = "\n".join(f"{word} {ways[word]}" for word in sorted(ways)).encode()
     rotated = " ".join(rot47.WORDS).encode()
+    entities = " ".join(sorted(name for name in html5 if not name.endswith(";"))).encode()
     common, count = characters.told("".join(starmap(block, _COMMON)))
     return [
         Lesson("learn", (), tables.told()),
@@ -85,6 +88,7 @@ def worked_out() -> list[Lesson]:
         Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
         Lesson("learn_turned", (len(written), len(ways), len(alphabets) + 1), "".join(alphabets).encode() + written),
         Lesson("learn_rot47", (len(rotated),), rotated),
+        Lesson("learn_entities", (len(entities),), entities),
         Lesson("classify", (count,), common),
         *(_alike(text) for text in starmap(block, ALIKE)),
     ]

@@ -1,7 +1,8 @@
 // Letters that are written as escapes, entities, and pluses of an address.
 //
 // Rules kept here:
-// - what `escapes.escape` finds is told of; what stands between two of a run is not asked for.
+// - what `escapes.escape` finds is told of; what stands between two of a run is not asked for;
+// - of the names of entities, those are known that need no semicolon: any other name may be one before a semicolon.
 #include "codes.h"
 
 static uint8_t byte_at(Text text, uint32_t place) { return place < text.size ? text.at[place] : 0; }
@@ -80,10 +81,31 @@ static void look_at_plus(Text text, uint32_t place, uint32_t *end) {
   if (place && may_be_letter(text.at[place - 1]) && may_be_letter(byte_at(text, place + 1))) tell(place, PLUS);
 }
 
-// Whether an entity may begin at a place: a number, or a name of two letters at least.
+// The names of entities that need no semicolon behind them, a blank between two.
+static Text entities;
+
+EXPORT("learn_entities") int32_t learn_entities(uint32_t size) {
+  entities = (Text){given(), size};
+  take(size);
+  keep();
+  return 0;
+}
+
+static bool begins_with_entity(Text text) {
+  Text left = entities;
+  while (left.size) {
+    Text name = taken_until(' ', &left);
+    if (name.size <= text.size && same(name, (Text){text.at, name.size})) return true;
+  }
+  return false;
+}
+
+// Whether an entity may begin at a place: a number, or a name.
 static bool is_entity(Text text, uint32_t place) {
-  uint8_t next = byte_at(text, place + 1);
-  return next == '#' || (is_alnum_of_ascii(next) && is_alnum_of_ascii(byte_at(text, place + 2)));
+  uint32_t start = place + 1, end = start;
+  while (is_alnum_of_ascii(byte_at(text, end))) end++;
+  if (end == start) return byte_at(text, start) == '#';
+  return byte_at(text, end) == ';' || begins_with_entity((Text){text.at + start, end - start});
 }
 
 void look_at_sign(Text text, uint32_t place, uint32_t *end_of_utf7) {
