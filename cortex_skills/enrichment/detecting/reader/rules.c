@@ -15,6 +15,11 @@ typedef struct {
   uint32_t count;
 } Heads;
 
+// Places in a sentence.
+typedef struct {
+  uint32_t *at, count;
+} Places;
+
 static Heads by_head[MASK_BITS];
 static Mask heads;
 
@@ -45,11 +50,11 @@ static bool is_possible(const Rule *rule, Mask whole, uint32_t signs) {
   return !rule->signs || rule->signs & signs;
 }
 
-// Whether a rule holds at one of the words that have its head.
-static bool holds(const Rule *rule, uint32_t bit, const Mask *words, uint32_t count) {
-  for (uint32_t place = 0; place < count; place++) {
+// Whether a rule holds at one of the words that have its head, which stand at these places.
+static bool holds(const Rule *rule, Places heads, const Mask *words, uint32_t count) {
+  for (uint32_t each = 0; each < heads.count; each++) {
+    uint32_t place = heads.at[each];
     Mask own = words[place];
-    if (!has_bit(own, bit)) continue;
     uint32_t back = rule->back, from, to;
     if (rule->ordering && !meet(own, kinds->late) && back > BEFORE_VERB) back = BEFORE_VERB;
     from = place > back ? place - back : 0;
@@ -105,6 +110,14 @@ int32_t judge_sentence(Sentence sentence, Asked *asked) {
   return judge_words(sentence, meaning_of_sentence(sentence), asked);
 }
 
+// Where the words stand that have a category.
+static Places places_of(uint32_t bit, const Mask *words, uint32_t count) {
+  Places found = {take(count * sizeof *found.at), 0};
+  for (uint32_t place = 0; place < count; place++)
+    if (has_bit(words[place], bit)) found.at[found.count++] = place;
+  return found;
+}
+
 int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
   // Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
   Mask *words = NULL;
@@ -113,6 +126,7 @@ int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
   void *start = mark();
   Mask left = both(whole, heads);
   for (uint32_t bit; found < 0 && (bit = first_bit(left)) < MASK_BITS; left.bits[bit / 64] &= left.bits[bit / 64] - 1) {
+    Places at = {0};
     for (uint32_t each = 0; each < by_head[bit].count && found < 0; each++) {
       const Rule *rule = &rules[by_head[bit].rules[each]];
       if ((asked->title && rule->soft) || !is_possible(rule, whole, asked->signs)) continue;
@@ -120,8 +134,10 @@ int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
         words = take(sentence.count * sizeof(Mask));
         count = words_of(sentence, whole, words);
       }
-      if (holds(rule, bit, words, count)) found = rule - rules;
+      if (!at.at) at = places_of(bit, words, count);
+      if (holds(rule, at, words, count)) found = rule - rules;
     }
+    if (at.at) back_to(at.at);
   }
   back_to(start);
   return found;
