@@ -55,7 +55,7 @@ _IN_PAIRS = 3
 # What it costs to look for a literal, as a chance.
 _A_LITERAL = 3e-3
 # Literals so short are looked for only when their letters are rare.
-_SHORT, _COMMON = 3, 0.01
+_SHORT, _COMMON = 3, 0.005
 
 
 class Alternative(NamedTuple):

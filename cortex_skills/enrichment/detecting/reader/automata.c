@@ -1,12 +1,12 @@
 // Whether an automaton accepts something that stands in a text.
 //
 // Rules kept here:
-// - all states are followed at once, and each byte is read once; there is an end to the steps in one text, as RE2 is
-//   faster then, and to those in all together: who reaches it may be accepted;
+// - all states are followed at once, and each byte is read once; there is an end to the steps in one text, where RE2
+//   would be faster, and to those in all together: who reaches it may be accepted;
 // - an edge may want the border of a word: a letter, a digit or `_` of ASCII on one side alone, nothing being none.
 #include "automata.h"
 
-enum { BYTES = CLASS_BYTES * 8, STEPS_A_BYTE = 4, MORE_STEPS = 512, OF_ALL = 32 };
+enum { BYTES = CLASS_BYTES * 8, STEPS_A_BYTE = 2, MORE_STEPS = 1024, OF_ALL = 32 };
 
 typedef struct {
   uint32_t bits[CLASS_BYTES / 4];
@@ -26,8 +26,8 @@ struct Automaton {
 
 static const Class *classes;
 static Class in_words;
-// How many steps may still be made in all texts.
-static uint64_t left_of_all;
+// How many steps may still be made in all texts, and how many were made in this one: one for each edge.
+static uint64_t left_of_all, steps;
 // By state: the last place before which it was entered, and one more.
 static uint32_t *entered;
 
@@ -36,7 +36,7 @@ typedef struct {
   uint32_t count;
 } States;
 
-// The states that wait for the byte at a place, and for the one behind it.
+// The states that have the byte at a place, and those that have the one behind it.
 static States now, next;
 
 static bool holds(const Class *class, uint8_t byte) { return class->bits[byte / 32] >> byte % 32 & 1; }
@@ -59,15 +59,17 @@ static bool is_border(Text text, uint32_t place) {
   return before != (place < text.size && holds(&in_words, text.at[place]));
 }
 
-// Enters what follows a state, before a place, into some; whether that is the end.
-static bool follow(const Automaton *automaton, uint32_t number, Text text, uint32_t place, States *into) {
+// Enters what follows a state and has the byte at a place; whether the end follows.
+static inline bool follow(const Automaton *automaton, uint32_t number, Text text, uint32_t place, States *into) {
   const State *state = &automaton->state[number];
   const uint16_t *edges = (const uint16_t *)&automaton->state[automaton->states + 1];
   uint32_t behind = number < automaton->states ? state[1].edges : automaton->edges;
+  steps += behind - state->edges;
   for (uint32_t each = state->edges; each < behind; each++) {
     uint32_t to = edges[each] / 2;
     if (edges[each] & 1 && !is_border(text, place)) continue;
     if (to == automaton->states) return true;
+    if (place == text.size || !holds(&classes[automaton->state[to].class], text.at[place])) continue;
     if (entered[to] == place + 1) continue;
     entered[to] = place + 1;
     into->at[into->count++] = to;
@@ -81,13 +83,11 @@ static uint32_t next_begin(const Class *first, Text text, uint32_t place, uint32
   return place;
 }
 
-// Reads a byte in all states; whether the end follows one.
+// Goes on from all states to a place; whether the end follows one.
 static bool step(const Automaton *automaton, Text text, uint32_t place) {
   next.count = 0;
   for (uint32_t each = 0; each < now.count; each++)
-    if (holds(&classes[automaton->state[now.at[each]].class], text.at[place]) &&
-        follow(automaton, now.at[each], text, place + 1, &next))
-      return true;
+    if (follow(automaton, now.at[each], text, place, &next)) return true;
   States read = now;
   now = next;
   next = read;
@@ -98,8 +98,9 @@ Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t l
   const Class *begins = &classes[automaton->state[automaton->states].class];
   __builtin_memset(entered, 0, automaton->states * sizeof *entered);
   now.count = 0;
-  uint64_t steps = 0, most = most_steps(text.size);
+  uint64_t most = most_steps(text.size);
   if (most > left_of_all) most = left_of_all;
+  steps = 0;
   Answer answer = NO;
   uint32_t begin = next_begin(begins, text, first, last);
   for (uint32_t place = begin; answer == NO && place < text.size && (now.count || begin <= last); place++) {
@@ -108,8 +109,7 @@ Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t l
       follow(automaton, automaton->states, text, place, &now);
       begin = next_begin(begins, text, place + 1, last);
     }
-    steps += now.count + 1;
-    answer = steps > most ? PERHAPS : step(automaton, text, place) ? YES : NO;
+    answer = steps > most ? PERHAPS : step(automaton, text, place + 1) ? YES : NO;
   }
   left_of_all -= steps < left_of_all ? steps : left_of_all;
   return answer;
