@@ -60,7 +60,7 @@ def views(text: str, plain: str) -> Iterator[tuple[int, str]]:
     if len(alphabets) + is_backwards <= FEW_WAYS and (alphabets or is_backwards):
         yield shapes.TURNED, "".join(f"{view}\n.\n" for view in before_turned(plain))
     if count(DIGIT_IN_WORD, plain) >= PAIR:
-        yield from ((shapes.DIGITS, plain.translate(letters)) for letters in LEET)
+        yield from ((shapes.DIGITS, view) for view in dict.fromkeys(plain.translate(letters) for letters in LEET))
     if count(HUMP, text) >= FEW:
         yield shapes.CAMEL, fold(HUMP.sub(" ", text))
     if plain.count(" ") >= PAIR and ends_first(text):

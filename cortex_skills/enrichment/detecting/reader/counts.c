@@ -197,7 +197,7 @@ static uint32_t humps(Text raw) {
     Bytes is_begun = is_in(last, 'a', 26) | (is_in(last, 'A', 26) & is_in(next, 'a', 26));
     count += __builtin_popcountll(bits_of(is_in(bytes, 'A', 26) & is_begun));
   }
-  for (; place < raw.size; place++) count += is_hump(raw, place);
+  for (; place < raw.size; place++) count += is(raw, place, LARGE) && is_hump(raw, place);
   return count;
 }
 

@@ -24,12 +24,17 @@ static uint8_t *put(uint8_t *end, Text text) {
   return end;
 }
 
+static bool is_visible_ascii(uint8_t byte) { return (uint8_t)(byte - '!') <= '~' - '!'; }
+
 // Takes the next word behind a place; false when there is none.
 static bool next_word(Text text, uint32_t *place, Text *word) {
   uint32_t begin = *place, end;
   while (*place < text.size && is_space(next_char(text, place))) begin = *place;
-  *place = end = begin;
-  while (*place < text.size && !is_space(next_char(text, place))) end = *place;
+  *place = begin;
+  do {
+    while (*place < text.size && is_visible_ascii(text.at[*place])) ++*place;
+    end = *place;
+  } while (*place < text.size && !is_space(next_char(text, place)));
   *word = (Text){text.at + begin, end - begin};
   return end > begin;
 }
@@ -143,7 +148,8 @@ View *put_views(View *to, const Part *part) {
   }
   if (shown & DIGITS) {
     to = put_lines(to, part->lines, WITH_LETTERS, DIGITS);
-    to = put_lines(to, part->lines, WITH_OTHERS, DIGITS);
+    View *other = put_lines(to, part->lines, WITH_OTHERS, DIGITS);
+    if (!are_read_alike(part->lines, WITH_LETTERS, WITH_OTHERS)) to = other;
   }
   if (shown & CAMEL) to = put_lines(to, part->lines, APART, CAMEL);
   if (shown & BACKWARDS) to = put_text(to, backwards(part->plain), BACKWARDS);

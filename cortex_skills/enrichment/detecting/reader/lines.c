@@ -88,12 +88,21 @@ static Words read(Text text) {
   return words;
 }
 
+// A reading of a line that is the same text.
+static const Reading *same_reading(const Line *line, Text text) {
+  for (Way other = AS_SEEN; other < WAYS; other++) {
+    const Reading *reading = &line->readings[other];
+    if (reading->is_known && same(text, reading->text)) return reading;
+  }
+  return NULL;
+}
+
 static Reading reading_of(const Line *line, Way way) {
-  const Reading *seen = &line->readings[AS_SEEN];
-  Reading reading = {.text = line->readings[way].text, .is_known = true};
-  if (way > AS_SEEN) reading.text = read_in(way, line->raw, seen->text);
-  if (line->has_script) return reading;
-  reading.words = seen->is_known && same(reading.text, seen->text) ? seen->words : read(reading.text);
+  Text text = way > AS_SEEN ? read_in(way, line->raw, line->readings[AS_SEEN].text) : line->readings[way].text;
+  const Reading *known = same_reading(line, text);
+  if (known) return *known;
+  Reading reading = {.text = text, .is_known = true};
+  if (!line->has_script) reading.words = read(text);
   return reading;
 }
 

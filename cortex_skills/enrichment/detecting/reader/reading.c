@@ -43,7 +43,7 @@ static bool is_sign(bool is_behind_word, uint32_t code, uint32_t next) {
   return class_of(code) & SIGN;
 }
 
-// Finds where the next token of a text begins, at a place or behind it, and what it is but for what is known of it;
+// Finds where the next token of a text begins, at a place or behind it, and its hash, not what is known of it;
 // false when there is none.
 static bool next_token(Text text, uint32_t *place, bool *is_behind_word, Token *token) {
   while (*place < text.size) {
@@ -59,7 +59,8 @@ static bool next_token(Text text, uint32_t *place, bool *is_behind_word, Token *
       hash = hash_of((Text){text.at + start, end - start});
     }
     *place = end;
-    *token = (Token){.text = {text.at + start, end - start}, .hash = hash};
+    token->text = (Text){text.at + start, end - start};
+    token->hash = hash;
     return true;
   }
   return false;
@@ -74,28 +75,31 @@ static void add_phrases(Token *tokens, uint32_t count) {
     }
 }
 
-static bool stands(Text text, uint32_t place, const char *sign) {
-  for (uint32_t at = 0; sign[at]; at++)
-    if (place + at >= text.size || text.at[place + at] != (uint8_t)sign[at]) return false;
-  return true;
+// Where "n't" next stands in a text, at a place or behind it; its size when that is nowhere.
+static uint32_t next_not(Text text, uint32_t place) {
+  for (uint32_t at = place; at < text.size; at++) {
+    at += place_of('\'', (Text){text.at + at, text.size - at});
+    if (at > place && at + 1 < text.size && text.at[at - 1] == 'n' && text.at[at + 1] == 't') return at - 1;
+  }
+  return text.size;
 }
 
 // A text in which "n't" is the word `not`.
 static Text with_nots(Text text) {
-  uint32_t count = 0;
-  if (place_of('\'', text) == text.size) return text;
-  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == 'n' && stands(text, place, "n't");
-  if (!count) return text;
-  uint8_t *to = take(text.size + count);
-  Text found = {to, text.size + count};
-  for (uint32_t place = 0; place < text.size;) {
-    if (stands(text, place, "n't")) {
-      __builtin_memcpy(to, " not", 4);
-      place += 3;
-      to += 4;
-    } else *to++ = text.at[place++];
+  uint32_t next = next_not(text, 0);
+  if (next == text.size) return text;
+  // Each becomes one byte longer, and has three.
+  uint8_t *to = take(text.size + text.size / 3), *end = to;
+  for (uint32_t place = 0; place < text.size; next = next_not(text, place)) {
+    __builtin_memcpy(end, text.at + place, next - place);
+    end += next - place;
+    place = next;
+    if (next == text.size) break;
+    __builtin_memcpy(end, " not", 4);
+    end += 4;
+    place += 3;
   }
-  return found;
+  return (Text){to, end - to};
 }
 
 Token *tokens_of(Text folded, uint32_t *count) {

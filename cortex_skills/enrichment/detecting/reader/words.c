@@ -226,9 +226,11 @@ Mask phrases_at(const Token *tokens, uint32_t count) {
   Mask found = {{0}};
   if (count < 2) return found;
   const Known *phrase = phrases_with(tokens);
+  // Those that stand together begin with the same two words.
+  uint32_t pair = tokens[0].text.size + 1 + tokens[1].text.size;
   for (uint32_t alike = phrase ? phrase->roles : 0; alike; alike--, phrase = behind(phrase)) {
-    Text left;
-    if (begins_with_pair(phrase, tokens, &left) && stand_at(tokens + 2, count - 2, left))
+    uint32_t taken = phrase->size > pair ? pair + 1 : pair;
+    if (stand_at(tokens + 2, count - 2, (Text){text_of(phrase).at + taken, phrase->size - taken}))
       found = either(found, phrase->mask);
   }
   return found;
