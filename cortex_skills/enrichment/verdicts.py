@@ -27,7 +27,7 @@ class Verdicts:
             runs: gives texts that hold them all, as lines that follow each other, each in few of them.
 
         """
-        new = [text for text in dict.fromkeys(texts) if text not in self._doubts]
+        new = [text for text in texts if text not in self._doubts]
         if runs and new and not self._doubts:
             self._doubts = _doubts(runs(), new)
             return

@@ -124,6 +124,13 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
         assert kinds(reads.runs(pieces), together) == list(map(detect, together))
 
 
+def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
+    order, fact = ATTACKS[0], "The bridge is long. " * 150_000
+    run = "\n".join([fact, order, fact])
+    assert kinds([run], [order, "The bridge is long."]) == [detect(order), None]
+    assert Verdicts().first([fact, order, fact]) == detect(order)
+
+
 def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
     chance = random.Random(11)
     for _ in range(12):
