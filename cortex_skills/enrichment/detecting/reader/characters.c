@@ -54,55 +54,36 @@ EXPORT("classify_alike") int32_t classify_alike(uint32_t size, uint32_t class) {
   return 0;
 }
 
-static uint32_t ascii_size(Text text) {
-  uint32_t size = 0;
-  while (size < text.size && text.at[size] < 0x80) size++;
-  return size;
-}
-
 bool is_ascii(Text text) {
   uint32_t others = 0;
   for (uint32_t place = 0; place < text.size; place++) others |= text.at[place] & 0x80;
   return !others;
 }
 
-static uint8_t *put_ascii(uint8_t *to, Text text) {
-  for (uint32_t place = 0; place < text.size; place++) {
-    uint8_t byte = folded_ascii[text.at[place]];
+// Writes what the characters of ASCII become that stand at a place, which becomes that behind them; behind what is written.
+static uint8_t *put_ascii(uint8_t *to, Text text, uint32_t *place) {
+  for (; *place < text.size && text.at[*place] < 0x80; ++*place) {
+    uint8_t byte = folded_ascii[text.at[*place]];
     *to = byte;
     to += byte != 0;
   }
   return to;
 }
 
-// Writes what a text becomes, or counts the bytes when there is nowhere to write them.
-static uint32_t put_folded(uint8_t *to, Text text, bool *by_neighbours) {
-  uint32_t size = 0;
-  for (uint32_t place = 0; place < text.size;) {
-    Text plain = {text.at + place, 0};
-    plain.size = ascii_size((Text){plain.at, text.size - place});
-    size += to ? put_ascii(to + size, plain) - (to + size) : plain.size;
-    place += plain.size;
-    if (place == text.size) break;
-    uint32_t code = next_char(text, &place);
-    const Folded *folded = characters[code < CODES ? code : 0].folded;
-    *by_neighbours |= (class_of(code) & BY_NEIGHBOURS) != 0;
-    if (!folded) continue;
-    if (to) __builtin_memcpy(to + size, bytes_of(folded), folded->size);
-    size += folded->size;
-  }
-  return size;
-}
-
 bool fold(Text raw, Text *folded) {
+  // No character of ASCII becomes longer; for what does, more is taken when it comes.
+  uint8_t *start = take(raw.size), *to = start, *end = start + raw.size;
   bool by_neighbours = false;
-  if (is_ascii(raw)) {
-    uint8_t *to = take(raw.size);
-    *folded = (Text){to, put_ascii(to, raw) - to};
-    return true;
+  for (uint32_t place = 0; to = put_ascii(to, raw, &place), place < raw.size;) {
+    uint32_t code = next_char(raw, &place), left = raw.size - place;
+    const Folded *becomes = characters[code < CODES ? code : 0].folded;
+    by_neighbours = by_neighbours || class_of(code) & BY_NEIGHBOURS;
+    if (!becomes) continue;
+    if (to + becomes->size + left > end) end = (uint8_t *)take(becomes->size + raw.size) + becomes->size + raw.size;
+    __builtin_memcpy(to, bytes_of(becomes), becomes->size);
+    to += becomes->size;
   }
-  uint8_t *to = take(put_folded(NULL, raw, &by_neighbours));
-  *folded = (Text){to, put_folded(to, raw, &by_neighbours)};
+  *folded = (Text){start, to - start};
   return !by_neighbours;
 }
 

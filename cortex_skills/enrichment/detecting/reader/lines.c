@@ -247,3 +247,15 @@ bool words_say_beside(Lines lines, Way way, uint32_t signs) {
   }
   return judge(text_of_lines(lines, way), signs, false) >= 0;
 }
+
+static bool say_long_words_of(Line *line) {
+  if (line->of_long_words == NOT_ASKED)
+    line->of_long_words = judge_long_words(line->readings[AS_SEEN].text) >= 0 ? SAYS_SO : SAYS_NOT;
+  return line->of_long_words == SAYS_SO;
+}
+
+bool long_words_say(Lines lines) {
+  for (uint32_t each = 0; each < lines.count; each++)
+    if (lines.at[each]->counts.long_words && say_long_words_of(lines.at[each])) return true;
+  return false;
+}

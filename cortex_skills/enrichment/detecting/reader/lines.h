@@ -26,6 +26,9 @@ typedef struct {
   bool is_known;
 } Reading;
 
+// Whether something says an instruction, when that was asked.
+typedef enum { NOT_ASKED, SAYS_NOT, SAYS_SO } Verdict;
+
 // What is noted of a line when a document is looked at as a whole: the lesser signs that may stand in it, as it is
 // written and as it looks; whether a code may, and how often a plus may stand between letters; that it is of it.
 typedef struct {
@@ -39,6 +42,7 @@ typedef struct {
   Reading readings[WAYS];
   Counts counts;
   bool has_script, is_folded_by_host;
+  Verdict of_long_words;
   Noted noted;
 } Line;
 
@@ -65,6 +69,9 @@ Text text_of_lines(Lines lines, Way way);
 
 // Whether their words say an instruction beside such lesser signs, as they are read in a way.
 bool words_say_beside(Lines lines, Way way, uint32_t signs);
+
+// Whether words that are written as one say an instruction: none goes on from line to line.
+bool long_words_say(Lines lines);
 
 // Whether two ways are the same for all of them.
 bool are_read_alike(Lines lines, Way way, Way other);

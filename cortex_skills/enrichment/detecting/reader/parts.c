@@ -38,7 +38,7 @@ static uint32_t said_in_disguise(const Part *part, const View *views) {
   uint32_t said = 0;
   if (part->shown & LETTERS && letters_say(part->plain)) said |= LETTERS;
   if (part->shown & TURNED && is_turned_in_many_ways(part->plain)) said |= TURNED;
-  if (part->shown & LONG && judge_long_words(part->plain) >= 0) said |= LONG;
+  if (part->shown & LONG && long_words_say(part->lines)) said |= LONG;
   if (part->shown & BROKEN && judge_run_together(part->plain) >= 0) said |= BROKEN;
   for (uint32_t each = part->first_view; each < part->behind_views; each++)
     if (!(said & views[each].disguise) && view_says(&views[each], part->lines)) said |= views[each].disguise;
