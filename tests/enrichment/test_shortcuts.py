@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -73,7 +74,20 @@ def test_no_letters_are_passed_over_that_say_something_when_they_are_read_togeth
 @given(st.text("aAbBiI1037@$!| -._/:\"'\nSYTEM", max_size=60))
 @settings(max_examples=400, deadline=None)
 def test_a_shape_that_is_there_is_shown(text: str) -> None:
-    assert detecting._speaking(text) & shapes.TURN or not detecting._SHOUTED_TURN.search(text)
+    assert reading.doubts(text) & shapes.TURN or not detecting._SHOUTED_TURN.search(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*shapes.SPEAKERS, *"SYSTEM", " ", " ", ":", ":", "a", "B", "\n", ".", "é", "И"]), max_size=12
+    ).map("".join)
+)
+@settings(max_examples=600, deadline=None)
+def test_who_may_speak_in_capitals_is_told(text: str) -> None:
+    named = re.search(rf"(?:{'|'.join(shapes.SPEAKERS)})(?: [A-Z]+)? ?:", text)
+    assert bool(reading.doubts(text) & shapes.TURN) == bool(named)
+    rows = text.split("\n")
+    assert bool(max(looking.look_at(rows, rows).says) & shapes.TURN) == bool(named)
 
 
 def test_every_character_is_folded_alone_as_it_is_among_others() -> None:

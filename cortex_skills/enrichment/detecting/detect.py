@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache, partial
 from cortex_skills.enrichment.detecting import reading
 from cortex_skills.enrichment.detecting.decoding import decoded
 from cortex_skills.enrichment.detecting.folding import fold
+from cortex_skills.enrichment.detecting.hidden import is_hidden
 from cortex_skills.enrichment.detecting.looking import Looks, looks
 from cortex_skills.enrichment.detecting.shapes import (
     ALL,
@@ -29,10 +30,10 @@ from cortex_skills.enrichment.detecting.shapes import (
     EVERYTHING,
     LETTERS,
     LONG,
+    SPEAKERS,
     TURN,
     TURNED,
     WORDS,
-    speaker,
 )
 from cortex_skills.enrichment.detecting.signs import seen_in
 from cortex_skills.enrichment.detecting.turned import turned
@@ -41,16 +42,11 @@ DEPTH = 3
 # So many codes of a text are judged each by itself; the others stand apart as sentences do.
 _MOST_DECODED, _APART = 24, "\n.\n"
 
-_TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
-_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
 _HIDING = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e01ef]")
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 _ANSI = re.compile("\x1b\\[[0-9;]{0,20}[a-zA-Z]")
 _CONCEALED = re.compile("\x1b\\[(?:[0-9]{1,2};)*8m")
 _LETTER_BY_LETTER = re.compile(r"(?:\b\w[\s.\-_*/|,'\"·]{1,6}){5,}\w\b")
-_SHOUTED_TURN = re.compile(
-    r"(?:^|\n|[.!?>] )\W{0,4}(?:SYSTEM|ADMIN|ASSISTANT|USER|DEVELOPER|ROOT|HUMAN|AI)(?: [A-Z]+)? ?:"
-)
+_SHOUTED_TURN = re.compile(rf"(?:^|\n|[.!?>] )\W{{0,4}}(?:{'|'.join(SPEAKERS)})(?: [A-Z]+)? ?:")
 _LONGEST_TITLE, _CAPITALS = 80, 0.5
 _WORK = re.compile(
     r"\b(?:album|book|comedy|drama|film|game|memoir|movie|musical|novel|opera|painting|play|poem|series|single|song|"
@@ -84,7 +80,7 @@ def _detect(text: str, depth: int, left: list[int], doubts: int = EVERYTHING) ->
         if is_hidden(text) or ("\x1b" in text and _CONCEALED.search(text)):
             return "hidden"
         text = _ANSI.sub("", text)
-        doubts = reading.doubts(text) | _speaking(text)
+        doubts = reading.doubts(text)
     if doubts & TURN and _SHOUTED_TURN.search(text):
         return "fake_turn"
     kind = _said(text, doubts) if doubts & ~ALL else None
@@ -103,11 +99,6 @@ def _is_encoded(text: str, depth: int, left: list[int]) -> bool:
         elif is_disguise or _detect(plain, depth, left) is not None:
             return True
     return bool(others) and _detect(_APART.join(others), depth, left) is not None
-
-
-def _speaking(text: str) -> int:
-    """Whether it may be said who speaks, as a bit of `shapes`."""
-    return TURN if speaker().search(text.encode("utf-8", "replace")) else 0
 
 
 def _said(text: str, doubts: int) -> str | None:
@@ -152,13 +143,6 @@ def _is_title(text: str) -> bool:
     title, comma, rest = text.partition(",")
     words = title.split() if comma and _WORK.search(rest) else text.split()
     return len(words) > 1 and sum(word[0].isupper() for word in words) > len(words) * _CAPITALS
-
-
-def is_hidden(text: str) -> bool:
-    """Whether there is more in a text than a reader sees."""
-    if text.isascii() or not _HIDING.search(text):
-        return False
-    return bool(_SELECTORS.search(text) or _TAGS.search(_FLAG.sub("", text)))
 
 
 def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None:

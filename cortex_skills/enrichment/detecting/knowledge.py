@@ -73,8 +73,9 @@ def worked_out() -> list[Lesson]:
     """What `lessons` tells, from the files."""
     from html.entities import html5
 
-    from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, tables, turned
+    from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, shapes, tables, turned
 
+    speakers = " ".join(shapes.SPEAKERS).encode()
     singles = tables.singles().encode()
     alphabets, ways = turned.told()
     written = "\n".join(f"{word} {ways[word]}" for word in sorted(ways)).encode()
@@ -88,6 +89,7 @@ def worked_out() -> list[Lesson]:
         Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
         Lesson("learn_turned", (len(written), len(ways), len(alphabets) + 1), "".join(alphabets).encode() + written),
         Lesson("learn_rot47", (len(rotated),), rotated),
+        Lesson("learn_speakers", (len(speakers),), speakers),
         Lesson("learn_entities", (len(entities),), entities),
         Lesson("classify", (count,), common),
         *(_alike(text) for text in starmap(block, ALIKE)),

@@ -128,7 +128,7 @@ def codes(text: str) -> list[InCode]:
 
 
 def doubts(text: str) -> int:
-    """What may be in a text, as bits of `shapes`: no turn of a chat is looked for."""
+    """What may be in a text, as bits of `shapes`."""
     if not text.isprintable() and _ODD.search(text):
         return EVERYTHING
     encoded = text.encode()

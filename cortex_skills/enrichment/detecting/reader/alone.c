@@ -46,7 +46,7 @@ static bool may_be_coded(Text raw) {
   return pluses >= FEWEST_PLUSES;
 }
 
-// What may be in a text, a bit each; whoever speaks in capitals is not looked for. Its lines are read as one.
+// What may be in a text, a bit each. Its lines are read as one.
 EXPORT("doubts") int32_t doubts(uint32_t size) {
   Text raw = {given(), size};
   begin_lines(1, 0);
@@ -56,6 +56,7 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   View views[MOST_VIEWS];
   if (part.shown) part.behind_views = put_views(views, &part) - views;
   uint32_t found = hidden_in(views, part.behind_views) | (may_be_coded(raw) ? CODE : 0);
+  if (line->may_name_speaker) found |= TURN;
   Text seen = line->readings[AS_SEEN].text, written = line->readings[AS_WRITTEN].text;
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
   if (as_seen.may_be_order || as_written.may_be_order) found |= WORDS;

@@ -71,5 +71,8 @@ bool is_before_letter(Text plain, uint32_t *place);
 // Whether a word begins with a capital at a place, within what is written as one.
 bool is_hump(Text raw, uint32_t place);
 
+// Whether a text may name who speaks, in capitals.
+bool may_name_speaker(Text raw);
+
 // Whether a hyphen stands at a place, between letters.
 bool is_hyphen(Text plain, uint32_t place);

@@ -225,7 +225,7 @@ static uint32_t judged(const Part *part) {
   if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs, asked->signs});
   Signs signs = {signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN), 0};
   signs.as_one = signs.seen | signs_as_one[AS_SEEN];
-  return said_by(part, views, signs) | (may_be_coded(part) ? CODE : 0);
+  return said_by(part, views, signs) | (may_be_coded(part) ? CODE : 0) | (may_be_turn(part->lines) ? TURN : 0);
 }
 
 static bool is_text_told(uint32_t way) {

@@ -116,6 +116,7 @@ static Line *line_that_is(Text raw, Text folded, Text plain) {
   Line *line = take(sizeof *line);
   bool is_plain = is_ascii(plain), is_simple = is_plain && plain.at == folded.at;
   *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain), .has_script = !is_simple && has_script(folded)};
+  line->may_name_speaker = may_name_speaker(raw);
   line->readings[AS_WRITTEN].text = folded;
   line->readings[AS_SEEN].text = plain;
   return line;
@@ -182,6 +183,12 @@ Text text_of_lines(Lines lines, Way way) {
     end += line.size;
   }
   return (Text){text, size};
+}
+
+bool may_be_turn(Lines lines) {
+  for (uint32_t each = 0; each < lines.count; each++)
+    if (lines.at[each]->may_name_speaker) return true;
+  return false;
 }
 
 bool are_read_alike(Lines lines, Way way, Way other) {

@@ -41,7 +41,7 @@ typedef struct {
   Text raw;
   Reading readings[WAYS];
   Counts counts;
-  bool has_script, is_folded_by_host;
+  bool has_script, is_folded_by_host, may_name_speaker;
   Verdict of_long_words;
   Noted noted;
 } Line;
@@ -72,6 +72,9 @@ bool words_say_beside(Lines lines, Way way, uint32_t signs);
 
 // Whether words that are written as one say an instruction: none goes on from line to line.
 bool long_words_say(Lines lines);
+
+// Whether one of them may name who speaks.
+bool may_be_turn(Lines lines);
 
 // Whether two ways are the same for all of them.
 bool are_read_alike(Lines lines, Way way, Way other);

@@ -185,6 +185,7 @@ enum {
   LETTERS = 1 << 1,
   CAMEL = 1 << 2,
   LONG = 1 << 3,
+  TURN = 1 << 4,
   CODE = 1 << 5,
   WORDS = 1 << 6,
   BACKWARDS = 1 << 7,
