@@ -235,4 +235,4 @@ def test_a_text_may_be_in_code_only_with_a_line_that_shows_it(own: list[str], da
     some = own[first : data.draw(st.integers(first + 1, len(own)))]
     text = "\n".join(some)
     if list(decoded(text, ways.EVERY_KIND)):
-        assert looking.look_at([*own, *own], [text]).says[0] & shapes.CODE
+        assert looking.look_at("\n".join([*own, *own]), [text]).says[0] & shapes.CODE

@@ -37,7 +37,7 @@ def stand(text: str) -> set[int]:
 
 
 def told(text: str) -> Told:
-    return looking.look_at(text.split("\n"), []).seen
+    return looking.look_at(text, []).seen
 
 
 def lines_of(some: Told) -> dict[int, list[int]]:

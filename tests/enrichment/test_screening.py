@@ -149,7 +149,7 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
 
 def test_the_form_of_a_text_is_seen_within_another() -> None:
     for text in (text.lower() for text in DEV if text.isascii()):
-        some = looking.look_at(f"x {text} x".split("\n"), []).seen
+        some = looking.look_at(f"x {text} x", []).seen
         assert locating.formed(some) or signs.seen_in(text)[0] is None
 
 

@@ -7,7 +7,6 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 _TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
@@ -24,12 +23,12 @@ def is_hidden(text: str) -> bool:
     return bool(_SELECTORS.search(text) or _TAGS.search(_FLAG.sub("", text)))
 
 
-def odd_rows(text: str, rows: Sequence[str]) -> set[str]:
-    """The rows of a text in which something is hidden, or that are read otherwise by themselves."""
+def odd_lines(text: str) -> set[str]:
+    """The lines of a text in which something is hidden, or that are read otherwise by themselves."""
     if text.isascii():
         # What can be printed hides nothing; most texts are no more than that.
         is_plain = text.replace("\n", "").isprintable() or not _ODD.search(text)
-        return set() if is_plain else {row for row in rows if _ODD.search(row)}
+        return set() if is_plain else {line for line in text.split("\n") if _ODD.search(line)}
     if not _HIDING.search(text):
         return set()
-    return {row for row in rows if _ODD.search(row) or (not row.isascii() and is_hidden(row))}
+    return {line for line in text.split("\n") if _ODD.search(line) or (not line.isascii() and is_hidden(line))}

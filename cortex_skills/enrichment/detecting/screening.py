@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from cortex_skills.enrichment.detecting import shapes
 from cortex_skills.enrichment.detecting.detect import is_name
-from cortex_skills.enrichment.detecting.hidden import odd_rows
+from cortex_skills.enrichment.detecting.hidden import odd_lines
 from cortex_skills.enrichment.detecting.locating import formed
 from cortex_skills.enrichment.detecting.looking import look_at
 
@@ -31,28 +31,28 @@ def doubts(runs: Iterable[str], parts: Iterable[str]) -> dict[str, int]:
     whole, parts = "\n".join(runs), list(dict.fromkeys(parts))
     if len(whole) > _LONGEST:
         return dict.fromkeys(parts, shapes.EVERYTHING)
-    rows = whole.split("\n")
-    odd = odd_rows(whole, rows)
+    odd = odd_lines(whole)
     # What is empty need not stand in a run.
     found: dict[str, int] = {"": 0} if "" in parts else {}
     if odd:
-        rows = [row for row in rows if row not in odd]
+        whole = "\n".join(line for line in whole.split("\n") if line not in odd)
         found |= {part: shapes.EVERYTHING for part in parts if not odd.isdisjoint(part.split("\n"))}
     if found:
         parts = [part for part in parts if part not in found]
     if parts:
-        found |= _doubts(rows, parts)
+        found |= _doubts(whole, parts)
     return found | {part: 0 for part, doubted in found.items() if doubted and is_name(part)}
 
 
-def _doubts(rows: Sequence[str], parts: Sequence[str]) -> dict[str, int]:
+def _doubts(whole: str, parts: Sequence[str]) -> dict[str, int]:
     """The same where nothing is hidden."""
-    found = look_at(rows, parts)
+    found = look_at(whole, parts)
     doubted = dict(zip(parts, found.says, strict=True))
     for number in formed(found.hidden):
         owner, disguise = found.owners[number]
         doubted[parts[owner]] |= disguise
-    orders = {rows[number] for number in formed(found.written) | formed(found.seen)}
-    if orders:
+    numbers = formed(found.written) | formed(found.seen)
+    if numbers:
+        orders = set(map(whole.split("\n").__getitem__, numbers))
         doubted |= {part: doubted[part] | shapes.WORDS for part in parts if not orders.isdisjoint(part.split("\n"))}
     return doubted
