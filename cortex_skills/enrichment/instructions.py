@@ -12,7 +12,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import Any
 
 from cortex_skills.enrichment.pieces import Member, Neighbours, Piece, joined, members_of, said
@@ -92,49 +93,53 @@ class _Walk:
 
     def keep_together(self, value: Any, path: Path, rounds: int) -> Any:
         """What stays of `value` when its strings and keys are judged together."""
-        if type(value) not in (dict, list) or not value or self._together(members_of(value)) is None:
+        if type(value) not in (dict, list) or not value:
+            return value
+        if self._together(map(self._said, members_of(value))) is None:
             return value
         inner = [(key, self.keep_together(item, (*path, key), rounds)) for key, item in members_of(value)]
         members = [member for member in inner if member[1] is not NOTHING]
+        pieces = list(map(self._said, members))
         for _ in range(rounds):
-            kind = self._together(members)
+            kind = self._together(pieces)
             if kind is None:
                 break
             if all(type(item) is str for _, item in members) and type(value) is list:
                 return self._remove(f"split_{kind}", path, len(members))
-            first, last = self._guilty(members)
+            first, last = self._guilty(pieces)
             for key, _item in members[first:last]:
                 shown = f"(key {self._place(value, key)})" if type(value) is dict else key
                 self._remove(f"split_{kind}", (*path, shown))
-            members = members[:first] + members[last:]
+            del members[first:last], pieces[first:last]
         else:
-            if self._together(members) is not None:
+            if self._together(pieces) is not None:
                 return self._remove("split", path, max(len(members), 1))
         if not members:
             return NOTHING
         return dict(members) if type(value) is dict else [item for _, item in members]
 
-    def _guilty(self, members: list[Member]) -> tuple[int, int]:
+    def _guilty(self, pieces: list[list[Piece]]) -> tuple[int, int]:
         """The range of the fewest neighbours that together say an instruction, found by halving."""
-        low, high = 1, len(members)
+        low, high = 1, len(pieces)
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if self._together(members[:middle]) is not None else (middle + 1, high)
+            low, high = (low, middle) if self._together(pieces[:middle]) is not None else (middle + 1, high)
         last = low
         low, high = 0, last - 1
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if self._together(members[middle:last]) is not None else (low, middle - 1)
+            low, high = (middle, high) if self._together(pieces[middle:last]) is not None else (low, middle - 1)
         return low, last
 
-    def _together(self, members: list[Member]) -> str | None:
-        """The kind of instruction that members say when they are read one after the other."""
-        pieces: list[Piece] = []
-        for key, item in members:
-            if type(key) is str and key not in self._quotations:
-                pieces.append((True, key))
-            pieces += said(item, self._quotations)
-        return self._verdicts.first(joined(pieces))
+    def _said(self, member: Member) -> list[Piece]:
+        """The key of a member, if it has one, and all that stands in it."""
+        key, item = member
+        is_read = type(key) is str and key not in self._quotations
+        return [(True, str(key)), *said(item, self._quotations)] if is_read else said(item, self._quotations)
+
+    def _together(self, pieces: Iterable[list[Piece]]) -> str | None:
+        """The kind of instruction that members say when their pieces are read one after the other."""
+        return self._verdicts.first(joined(list(chain.from_iterable(pieces))))
 
     @staticmethod
     def _place(value: dict[str, Any], key: str | int) -> int:
