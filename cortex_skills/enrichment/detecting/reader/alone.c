@@ -6,8 +6,6 @@
 #include "forms.h"
 #include "parts.h"
 
-enum { FEWEST_PLUSES = 3 };
-
 // The lesser signs that may stand in a text, and whether it may be an instruction by its form.
 typedef struct {
   uint32_t signs;

@@ -16,6 +16,9 @@ enum {
   CODED = ESCAPED | BASED | SIGNED | NUMBERED | STROKED | GROUPED,
 };
 
+// So many pluses make an address of a text.
+enum { FEWEST_PLUSES = 3 };
+
 // What is told of a line: its number, and what may stand in it, with how often PLUS does above the rest.
 typedef struct {
   uint32_t number, what;

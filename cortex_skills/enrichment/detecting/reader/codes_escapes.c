@@ -86,7 +86,6 @@ static Text entities;
 
 EXPORT("learn_entities") int32_t learn_entities(uint32_t size) {
   entities = (Text){given(), size};
-  take(size);
   keep();
   return 0;
 }

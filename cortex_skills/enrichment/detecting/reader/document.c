@@ -3,7 +3,7 @@
 // Rules kept here:
 // - the rows of a document hold each of its parts, as lines that follow each other: forms and codes are looked for in
 //   the rows, and noted of the lines; parts are judged by their words, beside the signs that were noted of their lines;
-// - whether a pattern stands where it may is for the host to say; a lesser sign counts where it may stand;
+// - where it is not sure that a pattern stands, the host looks; a lesser sign counts where it may stand;
 // - texts may be asked about for their words alone, beside signs that the host names; nothing else is looked for then.
 #include "coded_lines.h"
 #include "forms.h"
@@ -21,7 +21,7 @@ typedef struct {
   uint32_t raw, read, plain;
 } FoldedLine;
 
-enum { AS_VIEWS = AS_SEEN + 1, LOOKED, FEWEST_PLUSES = 3 };
+enum { AS_VIEWS = AS_SEEN + 1, LOOKED };
 
 // What the host is told, and how much of each stands behind it: a number for each part, the part and the disguise of
 // each view; then of the rows as they are written, as they look, and of the views, the places of patterns but those of
@@ -33,7 +33,6 @@ typedef struct {
   uint32_t size, parts, views;
   Told looked[LOOKED];
 } Answer;
-
 
 // Texts in which forms were looked for.
 typedef struct {

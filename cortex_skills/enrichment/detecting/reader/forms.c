@@ -114,7 +114,6 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
 
 EXPORT("learn_signs") int32_t learn_signs(void) {
   signs = given();
-  take(pattern_count * sizeof *signs);
   keep();
   return 0;
 }
