@@ -10,8 +10,8 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Sizes; for rows as they are written, rows as they look, and views, five numbers each.
-_HEAD = struct.Struct("<15I")
+# Sizes; for rows as they are written, rows as they look, and views, three numbers each.
+_HEAD = struct.Struct("<12I")
 _NUMBER = struct.Struct("<I")
 _PAIR = struct.Struct("<2I")
 _PLACE = struct.Struct("<HHiII")
@@ -39,14 +39,12 @@ class Told(NamedTuple):
     """What may stand in some texts by its form.
 
     Attributes:
-        are_short: whether some neighbouring lines may be so short that they are read as one.
         places: where which patterns may stand, but for those of the lesser signs.
         ends: where each text ends in all of them.
         texts: the texts, folded, in UTF-8, a line end between them; nothing when nobody needs them.
 
     """
 
-    are_short: bool
     places: Sequence[Place]
     ends: Sequence[int]
     texts: bytes
@@ -76,11 +74,11 @@ def unpacked(told: bytes) -> Found:
     left = _Left(told, _HEAD.size)
     says = left.numbers(count)
     owners = list(_PAIR.iter_unpack(left.take(views * _PAIR.size)))
-    short, places, ends, texts = (sizes[first::4] for first in range(4))
+    places, ends, texts = (sizes[first::3] for first in range(3))
     of_patterns = [list(map(Place._make, _PLACE.iter_unpack(left.take(some * _PLACE.size)))) for some in places]
     of_ends = list(map(left.numbers, ends))
     of_texts = list(map(left.take, texts))
-    written, seen, hidden = map(Told, map(bool, short), of_patterns, of_ends, of_texts)
+    written, seen, hidden = map(Told, of_patterns, of_ends, of_texts)
     return Found(says, written, seen, hidden, owners)
 
 

@@ -41,9 +41,7 @@ def _numbers(told: Told, pattern: int, places: list[Place]) -> Iterator[int]:
 
 
 def _anywhere(told: Told, pattern: int) -> Iterator[int]:
-    """The same, where matches may go over lines, and over lines that are read as one."""
-    searched = patterns.anywhere(pattern)
-    for texts in (told.texts, told.texts.replace(b"\n", b" ")) if told.are_short else (told.texts,):
-        for match in searched.finditer(texts):
-            first = bisect_left(told.ends, match.start())
-            yield from range(first, bisect_left(told.ends, match.end() - 1, first) + 1)
+    """The same, where matches may go over lines."""
+    for match in patterns.anywhere(pattern).finditer(told.texts):
+        first = bisect_left(told.ends, match.start())
+        yield from range(first, bisect_left(told.ends, match.end() - 1, first) + 1)

@@ -23,7 +23,6 @@ from cortex_skills.enrichment.detecting.shapes import EVERYTHING
 _PLUSES = 7
 # What is read from right to left, and what is no character.
 _ODD = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_THREE = struct.Struct("<3I")
 _FOUR = struct.Struct("<4I")
 # The beginning of a place (`reader/forms.h`).
 _PLACE = struct.Struct("<HH12x")
@@ -80,7 +79,7 @@ def forms(text: str) -> dict[int, bool]:
     with module().ready() as reader:
         reader.give(encoded)
         at = reader.call("forms", len(encoded))
-        _, count, places = _THREE.unpack(reader.read(at, _THREE.size))
+        count, places = _PAIR.unpack(reader.read(at, _PAIR.size))
         told = reader.read(places, count * _PLACE.size)
     found: dict[int, bool] = {}
     for pattern, is_sure in _PLACE.iter_unpack(told):

@@ -6,23 +6,6 @@
 #include "forms.h"
 #include "parts.h"
 
-// The lesser signs that may stand in a text, and whether it may be an instruction by its form.
-typedef struct {
-  uint32_t signs;
-  bool may_be_order;
-} Formed;
-
-static Formed formed(Text text) {
-  Formed found = {0, false};
-  Forms forms = forms_of((Joined){text, &text.size, 1});
-  for (uint32_t each = 0; each < forms.count; each++) {
-    uint32_t sign = sign_of(forms.places[each].pattern);
-    found.signs |= sign;
-    found.may_be_order = found.may_be_order || !sign;
-  }
-  return found;
-}
-
 static uint32_t hidden_in(View *views, uint32_t count) {
   uint32_t found = 0;
   for (uint32_t each = 0; each < count; each++) {
@@ -57,7 +40,8 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   if (line->may_name_speaker) found |= TURN;
   Text seen = line->readings[AS_SEEN].text, written = line->readings[AS_WRITTEN].text;
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
-  if (as_seen.may_be_order || as_written.may_be_order) found |= WORDS;
-  uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs, as_seen.signs});
+  Formed as_one = part.is_short ? formed(as_one_line(&part)) : (Formed){0, false};
+  if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;
+  uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs, as_one.signs});
   return answered((int32_t)(found | said));
 }

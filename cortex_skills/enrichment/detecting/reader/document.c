@@ -27,7 +27,7 @@ enum { AS_VIEWS = AS_SEEN + 1, LOOKED };
 // each view; then of the rows as they are written, as they look, and of the views, the places of patterns but those of
 // lesser signs, the ends of each text, and the texts. Ends and texts are told when the host may need them.
 typedef struct {
-  uint32_t are_short, places, ends, text;
+  uint32_t places, ends, text;
 } Told;
 typedef struct {
   uint32_t size, parts, views;
@@ -47,9 +47,9 @@ static Lines rows;
 static Part *parts;
 static View *views;
 static uint32_t view_count;
-// By way, and of the views: forms, and the lesser signs that may stand over lines, or would when these are read as one.
+// By way, and of the views: forms, and the lesser signs that may stand over lines.
 static Looked looked[LOOKED];
-static uint32_t signs_over[LOOKED], signs_as_one[LOOKED];
+static uint32_t signs_over[LOOKED];
 
 // Takes so many lines, one after the other; false when the host must fold one of them.
 static bool take_lines(Text *left, uint32_t count, Lines *lines, Text *raw) {
@@ -160,7 +160,6 @@ static Joined joined_views(void) {
 
 static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
   if (number == OVER_LINES) signs_over[way] |= sign;
-  else if (number == AS_ONE) signs_as_one[way] |= sign;
   else if (way == AS_VIEWS) views[number].signs |= sign;
   else rows.at[number]->noted.signs[way] |= sign;
 }
@@ -222,9 +221,11 @@ static bool may_be_coded(const Part *part) {
 
 static uint32_t judged(const Part *part) {
   if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs, asked->signs});
-  Signs signs = {signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN), 0};
-  signs.as_one = signs.seen | signs_as_one[AS_SEEN];
-  return said_by(part, views, signs) | (may_be_coded(part) ? CODE : 0) | (may_be_turn(part->lines) ? TURN : 0);
+  Formed as_one = part->is_short ? formed(as_one_line(part)) : (Formed){0, false};
+  uint32_t found = as_one.may_be_order ? WORDS : 0;
+  if (may_be_coded(part)) found |= CODE;
+  if (may_be_turn(part->lines)) found |= TURN;
+  return found | said_by(part, views, (Signs){signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN), as_one.signs});
 }
 
 static bool is_text_told(uint32_t way) {
@@ -236,7 +237,6 @@ static Told told_of(uint32_t way) {
   const Looked *some = &looked[way];
   bool is_told = is_text_told(way);
   return (Told){
-      .are_short = some->forms.are_short,
       .places = some->forms.count,
       .ends = is_told ? some->joined.count : 0,
       .text = is_told ? some->joined.text.size : 0,
@@ -275,7 +275,6 @@ EXPORT("look") int32_t look(void) {
   if (!take_question()) return answered(FOLD_IT);
   __builtin_memset(looked, 0, sizeof looked);
   __builtin_memset(signs_over, 0, sizeof signs_over);
-  __builtin_memset(signs_as_one, 0, sizeof signs_as_one);
   if (asked->is_document) look_at_rows();
   else looked[AS_VIEWS].joined = joined_views();
   return answered((int32_t)answer());

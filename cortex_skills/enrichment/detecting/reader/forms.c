@@ -4,7 +4,6 @@
 // - a pattern is some alternatives, each with sets of literals: any match holds a literal of each;
 // - an alternative that does not cross lines is told of each line that has all of it, any other of the text;
 // - a literal is looked for by four of its bytes, or all when it has fewer; a line end in a text is a blank in it;
-// - where lines are so short that they may be read as one, all alternatives may cross them;
 // - what holds the literals is read by the automaton of the alternative, which accepts all that this matches; in a line
 //   one that is exact is sure, of any other RE2 decides.
 #include "automata.h"
@@ -203,12 +202,12 @@ static uint32_t tell_of_line(int32_t number, int32_t last) {
   return count;
 }
 
-// Tells of the alternatives that the text has in all of its lines together, of those that cross them or the others.
-static uint32_t tell_of_text(bool crosses, int32_t number) {
+// Tells of the alternatives that cross lines, and have all that they need in any lines of the text.
+static uint32_t tell_of_text(void) {
   uint32_t count = 0;
   for (uint32_t each = 0; each < alternative_count; each++)
-    if (alternatives[each].crosses == crosses)
-      count += tell(&alternatives[each], (Place){alternatives[each].pattern, false, number, 0, 0}, OVER_LINES);
+    if (alternatives[each].crosses)
+      count += tell(&alternatives[each], (Place){alternatives[each].pattern, false, OVER_LINES, 0, 0}, OVER_LINES);
   return count;
 }
 
@@ -222,22 +221,9 @@ static void begin(Text plain) {
   begin_automata(plain.size);
 }
 
-// How short lines are that may be read as one: of some that follow each other, by how much they fall short together.
-typedef struct {
-  int64_t now, most;
-} Short;
-
-static void add_line(Short *lines, Text line) {
-  uint32_t chars = 0;
-  for (uint32_t place = 0; place < line.size; place++) chars += (line.at[place] & 0xc0) != 0x80;
-  lines->now = (lines->now > 0 ? lines->now : 0) + SHORT_LINE - 1 - (int64_t)chars;
-  if (lines->now > lines->most) lines->most = lines->now;
-}
-
 Forms forms_of(Joined texts) {
   begin(texts.text);
-  Forms found = {0, 0, mark()};
-  Short lines = {0, 0};
+  Forms found = {0, mark()};
   uint32_t place = 0;
   int32_t last = 0;
   for (uint32_t each = 0; each < texts.count; each++) {
@@ -246,15 +232,23 @@ Forms forms_of(Joined texts) {
       Text line = taken_until('\n', &left);
       line_start = line.at - texts.text.at;
       line_end = line_start + line.size;
-      add_line(&lines, line);
       look_at_line();
       found.count += tell_of_line(each, last++);
     } while (line_end < texts.ends[each]);
     place = texts.ends[each] + 1;
   }
-  found.are_short = lines.most >= SHORT_LINE;
-  found.count += tell_of_text(true, OVER_LINES);
-  if (found.are_short) found.count += tell_of_text(false, AS_ONE);
+  found.count += tell_of_text();
+  return found;
+}
+
+Formed formed(Text text) {
+  Formed found = {0, false};
+  Forms forms = forms_of((Joined){text, &text.size, 1});
+  for (uint32_t each = 0; each < forms.count; each++) {
+    uint32_t sign = sign_of(forms.places[each].pattern);
+    found.signs |= sign;
+    found.may_be_order = found.may_be_order || !sign;
+  }
   return found;
 }
 

@@ -5,6 +5,9 @@
 //   it shows; each with the lesser signs that may stand in it then.
 #include "parts.h"
 
+// Lines of fewer characters may be one text that was broken up.
+enum { SHORT_LINE = 12 };
+
 static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINE > counts->chars; }
 
 Part part_of(Lines lines, Text raw) {
@@ -14,11 +17,11 @@ Part part_of(Lines lines, Text raw) {
   return part;
 }
 
-static bool says_as_one_line(Text plain, uint32_t signs) {
-  uint8_t *one = copied(plain);
-  for (uint32_t place = 0; place < plain.size; place++)
+Text as_one_line(const Part *part) {
+  uint8_t *one = copied(part->plain);
+  for (uint32_t place = 0; place < part->plain.size; place++)
     if (one[place] == '\n') one[place] = ' ';
-  return judge((Text){one, plain.size}, signs, false) >= 0;
+  return (Text){one, part->plain.size};
 }
 
 static bool is_folded_by_host(Lines lines) {
@@ -50,6 +53,6 @@ uint32_t said_by(const Part *part, const View *views, Signs signs) {
   uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
   bool says = words_say_beside(lines, AS_SEEN, signs.seen) ||
               (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say_beside(lines, AS_WRITTEN, signs.written)) ||
-              (part->is_short && says_as_one_line(part->plain, signs.as_one));
+              (part->is_short && judge(as_one_line(part), signs.as_one, false) >= 0);
   return says ? said | WORDS : said;
 }

@@ -24,6 +24,9 @@ Part part_of(Lines lines, Text raw);
 // Writes how a part reads without the disguises that it shows; behind the last of these views.
 View *put_views(View *to, const Part *part);
 
+// A part that is short, with a blank for each line end.
+Text as_one_line(const Part *part);
+
 // The lesser signs that may stand in a part: as it is written, as it looks, and when its lines are read as one.
 typedef struct {
   uint32_t written, seen, as_one;

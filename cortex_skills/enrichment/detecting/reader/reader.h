@@ -163,9 +163,6 @@ static inline Text taken_until(uint8_t sign, Text *left) {
 
 bool is_ascii(Text text);
 
-// Lines of fewer characters may be one text that was broken up.
-enum { SHORT_LINE = 12 };
-
 // A text in plain lower-case letters; false when the host must fold it, because letters may become one.
 bool fold(Text raw, Text *folded);
 
