@@ -45,7 +45,7 @@ def decoded(text: str, kinds: int | None = None) -> Iterator[Decoded]:
 
     """
     if kinds is None:
-        kinds = reduce(or_, (line.kinds for line in reading.codes(text)), 0)
+        kinds = reduce(or_, (line.kinds | (ways.ESCAPES if line.foreign else 0) for line in reading.codes(text)), 0)
     # What is no text goes where escapes do.
     plain, letters = unescaped(text) if kinds & _ESCAPED or not text.isascii() else (text, 0)
     if plain != text:

@@ -3,6 +3,8 @@ r"""Letters written as escapes: `\x49`, `%49`, `&#73;`, `=49`, `\49 `, `\111`, `
 Rules kept here:
 - escapes become what they stand for where they stand, so that a text with some letters escaped is read, too;
 - bytes are UTF-8, and what is none becomes U+FFFD; numbers beyond Unicode stand for nothing;
+- the number of a version may look like UTF-7 (`1.0+ds1-5`): where no other escape stands in a text of ASCII, it is left
+  alone as long as it stands for few characters, none of which is read as a Latin letter or a sign of ASCII;
 - RE2 finds them: linear, whatever the text is.
 
     >>> unescaped(r"\x49gnor\u0065 &#97;%6Cl").text
@@ -20,6 +22,8 @@ from typing import Any, NamedTuple
 
 import re2
 
+from cortex_skills.enrichment.detecting.folding import fold, look_alike
+
 _HEX = "[0-9A-Fa-f]"
 # Each is a run of one way to write a letter. The first five write bytes.
 _WAYS = (
@@ -34,6 +38,8 @@ _WAYS = (
     r"\+[A-Za-z0-9+/]{3,}-",
 )
 _BYTES, _OCTAL, _NUMBERS, _UTF7 = 4, 4, 7, 8
+# So many characters may say something in a text of ASCII.
+FEWEST_FOREIGN = 4
 _DIGITS = re.compile(f"{_HEX}+")
 _DECIMALS = re.compile("[0-9]+")
 _BREAK = re.compile("=\r?\n")
@@ -58,10 +64,14 @@ def unescaped(text: str) -> Unescaped:
     if not may_be_escaped(text) or not escape().search(text):
         return Unescaped(text, letters)
 
+    left_alone = _few_foreign(text)
+
     def meaning(match: Any) -> str:
         nonlocal letters
         way = match.lastindex - 1
         run = match.group()
+        if run in left_alone:
+            return str(run)
         meant = _meaning(way, run)
         letters += sum(char.isascii() and char.isalpha() for char in meant)
         return meant
@@ -90,6 +100,19 @@ def _utf7(run: str) -> str:
         return run
     text = data[: len(data) // 2 * 2].decode("utf-16-be", "replace")
     return text if text.isprintable() else run
+
+
+def _few_foreign(text: str) -> frozenset[str]:
+    """The runs of UTF-7 in a text that stand for so few characters that they say nothing there."""
+    if "+" not in text or not text.isascii():
+        return frozenset()
+    matches = list(escape().finditer(text))
+    if any(match.lastindex - 1 != _UTF7 for match in matches):
+        return frozenset()
+    meant = {run: _utf7(run) for run in (str(match.group()) for match in matches)}
+    foreign = {run for run, chars in meant.items() if not any(map(str.isascii, map(look_alike, map(fold, chars))))}
+    count = sum(len(meant[match.group()].encode("utf-16-le")) // 2 for match in matches if match.group() in foreign)
+    return frozenset(foreign) if count < FEWEST_FOREIGN else frozenset()
 
 
 def may_be_escaped(text: str) -> bool:

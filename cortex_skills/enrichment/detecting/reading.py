@@ -27,6 +27,7 @@ _FOUR = struct.Struct("<4I")
 # The beginning of a place (`reader/forms.h`).
 _PLACE = struct.Struct("<HH12x")
 _PAIR = struct.Struct("<2I")
+_CODED = struct.Struct("<3I4x")
 
 
 class InCode(NamedTuple):
@@ -36,12 +37,14 @@ class InCode(NamedTuple):
         number: which of the lines.
         kinds: of which codes, as bits of `ways`.
         pluses: how often `+` may stand between letters.
+        foreign: how many characters may stand in UTF-7 that are no Latin letters.
 
     """
 
     number: int
     kinds: int
     pluses: int
+    foreign: int
 
 
 def judge(folded: str, signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
@@ -121,9 +124,9 @@ def codes(text: str) -> list[InCode]:
         if not at:
             return []
         count, lines = _PAIR.unpack(reader.read(at, _PAIR.size))
-        told = reader.read(lines, count * _PAIR.size)
+        told = reader.read(lines, count * _CODED.size)
     kinds = (1 << _PLUSES) - 1
-    return [InCode(number, shown & kinds, shown >> _PLUSES) for number, shown in _PAIR.iter_unpack(told)]
+    return [InCode(number, shown & kinds, shown >> _PLUSES, more) for number, shown, more in _CODED.iter_unpack(told)]
 
 
 def doubts(text: str) -> int:

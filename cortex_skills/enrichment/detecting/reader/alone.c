@@ -18,13 +18,14 @@ static uint32_t hidden_in(View *views, uint32_t count) {
 }
 
 static bool may_be_coded(Text raw) {
-  uint32_t count, pluses = 0;
+  uint32_t count, pluses = 0, foreign = 0;
   const LineInCode *lines = lines_in_code(raw, &count);
   for (uint32_t each = 0; each < count; each++) {
     if (lines[each].what % PLUS) return true;
     pluses += lines[each].what / PLUS;
+    foreign += lines[each].foreign;
   }
-  return pluses >= FEWEST_PLUSES;
+  return pluses >= FEWEST_PLUSES || foreign >= FEWEST_FOREIGN || (foreign && !is_ascii(raw));
 }
 
 // What may be in a text, a bit each. Its lines are read as one.

@@ -54,6 +54,17 @@ EXPORT("classify_alike") int32_t classify_alike(uint32_t size, uint32_t class) {
   return 0;
 }
 
+bool is_foreign(uint32_t code) {
+  const Character *character = &characters[code < CODES ? code : 0];
+  if (!character->folded || !character->folded->size || character->class & BY_NEIGHBOURS) return false;
+  Text becomes = {bytes_of(character->folded), character->folded->size};
+  for (uint32_t place = 0; place < becomes.size;) {
+    uint32_t part = next_char(becomes, &place);
+    if (part < 0x80 || characters[part < CODES ? part : 0].look) return false;
+  }
+  return true;
+}
+
 bool is_ascii(Text text) {
   uint32_t others = 0;
   for (uint32_t place = 0; place < text.size; place++) others |= text.at[place] & 0x80;

@@ -13,15 +13,17 @@ enum {
   STROKED = 32,
   GROUPED = 64,
   PLUS = 128,
+  FOREIGN = 256, // a character in UTF-7 that is no Latin letter
   CODED = ESCAPED | BASED | SIGNED | NUMBERED | STROKED | GROUPED,
 };
 
-// So many pluses make an address of a text.
-enum { FEWEST_PLUSES = 3 };
+// So many pluses make an address of a text; so many characters may say something in a text of ASCII.
+enum { FEWEST_PLUSES = 3, FEWEST_FOREIGN = 4 };
 
-// What is told of a line: its number, and what may stand in it, with how often PLUS does above the rest.
+// What is told of a line: its number, what may stand in it, with how often PLUS does above the rest, and how often
+// FOREIGN does.
 typedef struct {
-  uint32_t number, what;
+  uint32_t number, what, foreign, unused;
 } LineInCode;
 
 // The lines of a text in which something may stand, in their order.

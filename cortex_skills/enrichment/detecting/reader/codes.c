@@ -12,10 +12,10 @@
 enum { LONG_WORD = 12, LONG_ROW = 15, LONG_SIGNED = 20 };
 
 static uint8_t kinds[256];
-static uint8_t *told;
+static uint16_t *told;
 static bool is_any;
 
-void tell(uint32_t place, uint8_t what) {
+void tell(uint32_t place, uint16_t what) {
   told[place] |= what;
   is_any = true;
 }
@@ -127,25 +127,26 @@ static LineInCode *lines_told(Text text, uint32_t *count) {
     uint64_t next;
     __builtin_memcpy(&next, told + place, sizeof next);
     if (!next) {
-      place += sizeof next - 1;
+      place += sizeof next / sizeof *told - 1;
       continue;
     }
     if (!told[place]) continue;
     number += lines_between(text, last, place);
     last = place;
     if (!line || line->number != number) {
-      *(line = take(sizeof *line)) = (LineInCode){number, 0};
+      *(line = take(sizeof *line)) = (LineInCode){number, 0, 0, 0};
       ++*count;
     }
-    line->what |= told[place] & ~PLUS;
+    line->what |= told[place] & (PLUS - 1);
     if (told[place] & PLUS) line->what += PLUS;
+    if (told[place] & FOREIGN) line->foreign++;
   }
   return lines;
 }
 
 const LineInCode *lines_in_code(Text text, uint32_t *count) {
   uint32_t size = text.size;
-  told = zeroed(size + BEHIND);
+  told = zeroed((size + BEHIND) * sizeof *told);
   is_any = false;
   uint8_t *kind = zeroed(size + BEHIND);
   for (uint32_t place = 0; place < size; place++) kind[place] = kinds[text.at[place]];

@@ -7,7 +7,7 @@
 #include "coded_lines.h"
 
 // Tells that something may stand at a place.
-void tell(uint32_t place, uint8_t what);
+void tell(uint32_t place, uint16_t what);
 
 // What a byte may be part of, a bit each. Behind the kinds of a text stands the end of a group, and room of none.
 enum {

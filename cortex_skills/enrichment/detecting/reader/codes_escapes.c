@@ -72,12 +72,31 @@ static bool is_of_utf7(uint8_t byte) { return is_alnum_of_ascii(byte) || byte ==
 
 static bool may_be_letter(uint8_t byte) { return byte >= 0x80 || is_letter_of_ascii(byte); }
 
+// Tells of the characters of UTF-7 that stand behind a plus; they are of Latin writing, or no more than counted.
+static void look_at_utf7(Text text, uint32_t place, uint32_t end) {
+  uint32_t held = 0, bits = 0, count = 0;
+  bool is_foreign_all = true;
+  // What is left of four letters is one byte at least.
+  if ((end - place - 1) % 4 == 1) return;
+  for (uint32_t at = place + 1; at < end; at++) {
+    held = held << 6 | of_base64(text.at[at]);
+    bits += 6;
+    if (bits < 16) continue;
+    bits -= 16;
+    is_foreign_all = is_foreign_all && is_foreign(held >> bits & 0xffff);
+    held &= 0xffff;
+    count++;
+  }
+  if (!is_foreign_all) tell(place, ESCAPED);
+  for (uint32_t each = 0; each < count; each++) tell(place + 1 + each, FOREIGN);
+}
+
 // What a plus is part of; `end` is where the letters of UTF-7 end that were looked at last.
 static void look_at_plus(Text text, uint32_t place, uint32_t *end) {
   if (*end <= place)
     for (*end = place + 1; *end < text.size && is_of_utf7(text.at[*end]);) *end += 1;
-  bool is_utf7 = *end - place > 3 && byte_at(text, *end) == '-';
-  if (is_utf7 || is_code_point(text, place)) tell(place, ESCAPED);
+  if (*end - place > 3 && byte_at(text, *end) == '-') look_at_utf7(text, place, *end);
+  if (is_code_point(text, place)) tell(place, ESCAPED);
   if (place && may_be_letter(text.at[place - 1]) && may_be_letter(byte_at(text, place + 1))) tell(place, PLUS);
 }
 

@@ -190,6 +190,7 @@ static void look_for_codes(void) {
     Noted *noted = &rows.at[lines[each].number]->noted;
     if (lines[each].what & (CODED | ENTITY)) noted->is_coded = true;
     noted->pluses = lines[each].what / PLUS;
+    noted->foreign = lines[each].foreign;
   }
 }
 
@@ -210,13 +211,14 @@ static uint32_t signs_in(const Part *part, Way way) {
 }
 
 static bool may_be_coded(const Part *part) {
-  uint32_t pluses = 0;
+  uint32_t pluses = 0, foreign = 0;
   for (uint32_t each = 0; each < part->lines.count; each++) {
     const Noted *noted = &part->lines.at[each]->noted;
     if (noted->is_coded) return true;
     pluses += noted->pluses;
+    foreign += noted->foreign;
   }
-  return pluses >= FEWEST_PLUSES;
+  return pluses >= FEWEST_PLUSES || foreign >= FEWEST_FOREIGN || (foreign && !is_ascii(part->raw));
 }
 
 static uint32_t judged(const Part *part) {

@@ -33,7 +33,7 @@ typedef enum { NOT_ASKED, SAYS_NOT, SAYS_SO } Verdict;
 // written and as it looks; whether a code may, and how often a plus may stand between letters; that it is of it.
 typedef struct {
   uint32_t signs[AS_SEEN + 1];
-  uint32_t pluses;
+  uint32_t pluses, foreign;
   bool is_coded, is_row;
 } Noted;
 
