@@ -25,7 +25,7 @@ static bool may_be_coded(Text raw) {
     pluses += lines[each].what / PLUS;
     foreign += lines[each].foreign;
   }
-  return pluses >= FEWEST_PLUSES || foreign >= FEWEST_FOREIGN || (foreign && !is_ascii(raw));
+  return are_code(pluses, foreign, raw);
 }
 
 // What may be in a text, a bit each. Its lines are read as one.
@@ -38,10 +38,10 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   View views[MOST_VIEWS];
   if (part.shown) part.behind_views = put_views(views, &part) - views;
   uint32_t found = hidden_in(views, part.behind_views) | (may_be_coded(raw) ? CODE : 0);
-  if (line->may_name_speaker) found |= TURN;
+  if (line->flags & MAY_NAME_SPEAKER) found |= TURN;
   Text seen = line->readings[AS_SEEN].text, written = line->readings[AS_WRITTEN].text;
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
-  Formed as_one = part.is_short ? formed(as_one_line(&part)) : (Formed){0, false};
+  Formed as_one = part.is_short ? formed(part.one) : (Formed){0, false};
   if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;
   uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs, as_one.signs});
   return answered((int32_t)(found | said));

@@ -14,17 +14,16 @@ enum {
   GROUPED = 64,
   PLUS = 128,
   FOREIGN = 256, // a character in UTF-7 that is no Latin letter
-  CODED = ESCAPED | BASED | SIGNED | NUMBERED | STROKED | GROUPED,
 };
-
-// So many pluses make an address of a text; so many characters may say something in a text of ASCII.
-enum { FEWEST_PLUSES = 3, FEWEST_FOREIGN = 4 };
 
 // What is told of a line: its number, what may stand in it, with how often PLUS does above the rest, and how often
 // FOREIGN does.
 typedef struct {
   uint32_t number, what, foreign, unused;
 } LineInCode;
+
+// Whether a text with so many pluses, and so many such characters, may be in code for them.
+bool are_code(uint32_t pluses, uint32_t foreign, Text raw);
 
 // The lines of a text in which something may stand, in their order.
 const LineInCode *lines_in_code(Text text, uint32_t *count);

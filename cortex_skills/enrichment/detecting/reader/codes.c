@@ -113,12 +113,6 @@ static void look_at_all(Text text, const uint8_t *kind) {
   }
 }
 
-static uint32_t lines_between(Text text, uint32_t start, uint32_t end) {
-  uint32_t count = 0;
-  for (uint32_t place = start; place < end; place++) count += text.at[place] == '\n';
-  return count;
-}
-
 // The lines of the places that were told of.
 static LineInCode *lines_told(Text text, uint32_t *count) {
   LineInCode *lines = mark(), *line = NULL;
@@ -131,7 +125,7 @@ static LineInCode *lines_told(Text text, uint32_t *count) {
       continue;
     }
     if (!told[place]) continue;
-    number += lines_between(text, last, place);
+    number += count_of('\n', (Text){text.at + last, place - last});
     last = place;
     if (!line || line->number != number) {
       *(line = take(sizeof *line)) = (LineInCode){number, 0, 0, 0};
@@ -156,6 +150,13 @@ const LineInCode *lines_in_code(Text text, uint32_t *count) {
   look_for_groups(text, kind);
   *count = 0;
   return is_any ? lines_told(text, count) : NULL;
+}
+
+// So many pluses make an address of a text; so many characters may say something in a text of ASCII.
+enum { FEWEST_PLUSES = 3, FEWEST_FOREIGN = 4 };
+
+bool are_code(uint32_t pluses, uint32_t foreign, Text raw) {
+  return pluses >= FEWEST_PLUSES || foreign >= FEWEST_FOREIGN || (foreign && !is_ascii(raw));
 }
 
 // Where it stands how many lines may hold something, and where these are told of; 0 when none may.

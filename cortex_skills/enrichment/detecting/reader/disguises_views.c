@@ -92,9 +92,7 @@ static Single *single_at(Text single) {
 
 EXPORT("learn_single") int32_t learn_single(uint32_t size) {
   Text pairs = {given(), size};
-  uint32_t lines = 1;
-  for (uint32_t place = 0; place < pairs.size; place++) lines += pairs.at[place] == '\n';
-  uint32_t places = places_for(lines);
+  uint32_t places = places_for(count_of('\n', pairs) + 1);
   known = zeroed(places * sizeof(Single));
   last_place = places - 1;
   most_longer = 0;

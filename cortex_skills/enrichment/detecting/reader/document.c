@@ -80,21 +80,15 @@ static bool are_rows(Lines lines) {
   return true;
 }
 
-static uint32_t rows_of(Text text) {
-  uint32_t count = 1;
-  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == '\n';
-  return count;
-}
-
-static uint32_t how_many_lines(void) {
-  uint32_t count = rows_of(whole) + asked->folded;
+static uint32_t how_many_lines(uint32_t row_count) {
+  uint32_t count = row_count + asked->folded;
   for (uint32_t each = 0; each < asked->parts; each++) count += line_ends[each] + 1;
   return count;
 }
 
-static bool take_rows(void) {
+static bool take_rows(uint32_t count) {
   Text left = whole, raw;
-  if (!take_lines(&left, rows_of(whole), &rows, &raw)) return false;
+  if (!take_lines(&left, count, &rows, &raw)) return false;
   for (uint32_t each = 0; each < rows.count; each++) rows.at[each]->noted.is_row = true;
   return true;
 }
@@ -124,7 +118,8 @@ static bool take_question(void) {
   const uint8_t *at = (const uint8_t *)(folded + asked->folded);
   whole = taken(&at, asked->rows);
   Text raws = taken(&at, asked->raw);
-  begin_lines(how_many_lines(), asked->seed);
+  uint32_t row_count = asked->is_document ? count_of('\n', whole) + 1 : 0;
+  begin_lines(how_many_lines(row_count), asked->seed);
   for (uint32_t each = 0; each < asked->folded; each++) {
     Text raw = taken(&at, folded[each].raw), read = taken(&at, folded[each].read);
     add_folded_line(raw, read, taken(&at, folded[each].plain));
@@ -134,7 +129,7 @@ static bool take_question(void) {
   view_count = 0;
   rows = (Lines){0};
   // What is not known of characters is asked for before anything else is done.
-  return (!asked->is_document || take_rows()) && !met_unknown && take_parts(raws);
+  return take_rows(row_count) && !met_unknown && take_parts(raws);
 }
 
 static Joined joined_rows(Way way) {
@@ -188,7 +183,7 @@ static void look_for_codes(void) {
   const LineInCode *lines = lines_in_code(whole, &count);
   for (uint32_t each = 0; each < count; each++) {
     Noted *noted = &rows.at[lines[each].number]->noted;
-    if (lines[each].what & (CODED | ENTITY)) noted->is_coded = true;
+    if (lines[each].what % PLUS) noted->is_coded = true;
     noted->pluses = lines[each].what / PLUS;
     noted->foreign = lines[each].foreign;
   }
@@ -218,15 +213,15 @@ static bool may_be_coded(const Part *part) {
     pluses += noted->pluses;
     foreign += noted->foreign;
   }
-  return pluses >= FEWEST_PLUSES || foreign >= FEWEST_FOREIGN || (foreign && !is_ascii(part->raw));
+  return are_code(pluses, foreign, part->raw);
 }
 
 static uint32_t judged(const Part *part) {
   if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs, asked->signs});
-  Formed as_one = part->is_short ? formed(as_one_line(part)) : (Formed){0, false};
+  Formed as_one = part->is_short ? formed(part->one) : (Formed){0, false};
   uint32_t found = as_one.may_be_order ? WORDS : 0;
   if (may_be_coded(part)) found |= CODE;
-  if (may_be_turn(part->lines)) found |= TURN;
+  if (flags_of(part->lines) & MAY_NAME_SPEAKER) found |= TURN;
   return found | said_by(part, views, (Signs){signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN), as_one.signs});
 }
 

@@ -212,9 +212,7 @@ static uint32_t tell_of_text(void) {
 }
 
 static void begin(Text plain) {
-  uint8_t *copy = take(plain.size + WINDOW);
-  for (uint32_t place = 0; place < plain.size; place++) copy[place] = plain.at[place] == '\n' ? ' ' : plain.at[place];
-  text = (Text){copy, plain.size};
+  text = in_one_line(plain, WINDOW);
   told_of = take(pattern_count * sizeof *told_of);
   for (uint32_t pattern = 0; pattern < pattern_count; pattern++) told_of[pattern] = NO_LINE;
   __builtin_memset(in_text.bits, 0, sizeof in_text.bits);

@@ -102,7 +102,7 @@ static Reading reading_of(const Line *line, Way way) {
   const Reading *known = same_reading(line, text);
   if (known) return *known;
   Reading reading = {.text = text, .is_known = true};
-  if (!line->has_script) reading.words = read(text);
+  if (!(line->flags & HAS_SCRIPT)) reading.words = read(text);
   return reading;
 }
 
@@ -115,8 +115,9 @@ static const Reading *read_as(Line *line, Way way) {
 static Line *line_that_is(Text raw, Text folded, Text plain) {
   Line *line = take(sizeof *line);
   bool is_plain = is_ascii(plain), is_simple = is_plain && plain.at == folded.at;
-  *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain), .has_script = !is_simple && has_script(folded)};
-  line->may_name_speaker = may_name_speaker(raw);
+  *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain)};
+  if (!is_simple && has_script(folded)) line->flags |= HAS_SCRIPT;
+  if (may_name_speaker(raw)) line->flags |= MAY_NAME_SPEAKER;
   line->readings[AS_WRITTEN].text = folded;
   line->readings[AS_SEEN].text = plain;
   return line;
@@ -146,7 +147,7 @@ Line *line_of(Text raw) {
 
 void add_folded_line(Text raw, Text folded, Text plain) {
   Line *line = line_that_is(raw, folded, same(folded, plain) ? folded : plain);
-  line->is_folded_by_host = true;
+  line->flags |= FOLDED_BY_HOST;
   place_of_line(raw)->line = line;
 }
 
@@ -185,10 +186,10 @@ Text text_of_lines(Lines lines, Way way) {
   return (Text){text, size};
 }
 
-bool may_be_turn(Lines lines) {
-  for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->may_name_speaker) return true;
-  return false;
+uint32_t flags_of(Lines lines) {
+  uint32_t found = 0;
+  for (uint32_t each = 0; each < lines.count; each++) found |= lines.at[each]->flags;
+  return found;
 }
 
 bool are_read_alike(Lines lines, Way way, Way other) {
@@ -241,14 +242,8 @@ static Said sentences_say(Lines lines, Way way) {
   return more(says, run_says(&run, way));
 }
 
-static bool has_script_in(Lines lines) {
-  for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->has_script) return true;
-  return false;
-}
-
 bool words_say_beside(Lines lines, Way way, uint32_t signs) {
-  if (!has_script_in(lines)) {
+  if (!(flags_of(lines) & HAS_SCRIPT)) {
     Said says = sentences_say(lines, way);
     if (says != BESIDE_SIGNS || !signs) return says == AN_ORDER;
   }

@@ -37,11 +37,15 @@ typedef struct {
   bool is_coded, is_row;
 } Noted;
 
+// What is true of a line, a bit each: it has words of languages without blanks, the host has folded it, it may name who
+// speaks.
+enum { HAS_SCRIPT = 1, FOLDED_BY_HOST = 2, MAY_NAME_SPEAKER = 4 };
+
 typedef struct {
   Text raw;
   Reading readings[WAYS];
   Counts counts;
-  bool has_script, is_folded_by_host, may_name_speaker;
+  uint32_t flags;
   Verdict of_long_words;
   Noted noted;
 } Line;
@@ -73,8 +77,8 @@ bool words_say_beside(Lines lines, Way way, uint32_t signs);
 // Whether words that are written as one say an instruction: none goes on from line to line.
 bool long_words_say(Lines lines);
 
-// Whether one of them may name who speaks.
-bool may_be_turn(Lines lines);
+// What is true of any of them.
+uint32_t flags_of(Lines lines);
 
 // Whether two ways are the same for all of them.
 bool are_read_alike(Lines lines, Way way, Way other);

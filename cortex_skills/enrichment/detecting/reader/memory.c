@@ -49,6 +49,12 @@ uint8_t *copied(Text text) {
   return copy;
 }
 
+Text in_one_line(Text text, uint32_t behind) {
+  uint8_t *copy = take(text.size + behind);
+  for (uint32_t place = 0; place < text.size; place++) copy[place] = text.at[place] == '\n' ? ' ' : text.at[place];
+  return (Text){copy, text.size};
+}
+
 // Where the host writes what the next call is about.
 EXPORT("room") uint8_t *room(uint32_t size) {
   if (size > MOST_GIVEN) __builtin_trap();

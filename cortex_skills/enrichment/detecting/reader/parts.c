@@ -14,27 +14,15 @@ Part part_of(Lines lines, Text raw) {
   Counts counts = counts_of(lines);
   Part part = {.lines = lines, .raw = raw, .shown = shown_by(&counts, raw), .is_short = are_short(&counts)};
   if (part.shown || part.is_short) part.plain = text_of_lines(lines, AS_SEEN);
+  if (part.is_short) part.one = in_one_line(part.plain, 0);
   return part;
-}
-
-Text as_one_line(const Part *part) {
-  uint8_t *one = copied(part->plain);
-  for (uint32_t place = 0; place < part->plain.size; place++)
-    if (one[place] == '\n') one[place] = ' ';
-  return (Text){one, part->plain.size};
-}
-
-static bool is_folded_by_host(Lines lines) {
-  for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->is_folded_by_host) return true;
-  return false;
 }
 
 static bool view_says(const View *view, Lines lines) {
   if (view->way == WAYS) return judge(view->text, view->signs, false) >= 0;
   if (view->way != APART) return words_say_beside(lines, view->way, view->signs);
   // What looks like a capital within a word is no sign of a rule; what is parted there, the host must fold anew.
-  return is_folded_by_host(lines) || words_say_beside(lines, APART, 0);
+  return flags_of(lines) & FOLDED_BY_HOST || words_say_beside(lines, APART, 0);
 }
 
 static uint32_t said_in_disguise(const Part *part, const View *views) {
@@ -53,6 +41,6 @@ uint32_t said_by(const Part *part, const View *views, Signs signs) {
   uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
   bool says = words_say_beside(lines, AS_SEEN, signs.seen) ||
               (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say_beside(lines, AS_WRITTEN, signs.written)) ||
-              (part->is_short && judge(as_one_line(part), signs.as_one, false) >= 0);
+              (part->is_short && judge(part->one, signs.as_one, false) >= 0);
   return says ? said | WORDS : said;
 }

@@ -6,6 +6,7 @@ typedef struct {
   Lines lines;
   Text raw;
   Text plain; // as it looks; nothing when it shows no disguise and is not short
+  Text one;   // the same as one line, when it is short
   uint32_t shown, first_view, behind_views;
   bool is_short; // its lines are so short that they are read as one, too
 } Part;
@@ -23,9 +24,6 @@ Part part_of(Lines lines, Text raw);
 
 // Writes how a part reads without the disguises that it shows; behind the last of these views.
 View *put_views(View *to, const Part *part);
-
-// A part that is short, with a blank for each line end.
-Text as_one_line(const Part *part);
 
 // The lesser signs that may stand in a part: as it is written, as it looks, and when its lines are read as one.
 typedef struct {

@@ -92,6 +92,9 @@ void keep(void);
 // A copy of a text, which may be written to.
 uint8_t *copied(Text text);
 
+// A copy of a text with a blank for each line end, and with room for so many bytes behind it.
+Text in_one_line(Text text, uint32_t behind);
+
 static inline bool same(Text text, Text other) {
   if (text.size != other.size) return false;
   const uint8_t *at = text.at, *to = other.at;
@@ -154,6 +157,13 @@ static inline uint32_t place_of(uint8_t byte, Text text) {
     if ((found = bits_of((Bytes)(bytes_at(at + place) == byte)))) return place + __builtin_ctzll(found);
   while (place < size && at[place] != byte) place++;
   return place;
+}
+
+// How often a byte stands in a text.
+static inline uint32_t count_of(uint8_t byte, Text text) {
+  uint32_t count = 0;
+  for (uint32_t place = 0; place < text.size; place++) count += text.at[place] == byte;
+  return count;
 }
 
 // Takes what stands before the next sign of a kind, or before the end; the sign goes with it.

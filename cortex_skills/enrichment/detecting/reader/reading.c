@@ -6,7 +6,6 @@
 // - languages without blanks, and texts without them, are read by looking for known words at every letter.
 #include "reading.h"
 
-
 // Of the letters of a text that was squeezed, so many belong to words that are known.
 static const double ENGLISH = 0.55;
 
