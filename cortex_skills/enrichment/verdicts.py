@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 16  # characters
 
 
 class Verdicts:

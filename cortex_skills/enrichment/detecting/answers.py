@@ -1,7 +1,7 @@
 """What the reader tells of a document that it was asked about, as `reader/document.c` writes it.
 
 Rules kept here:
-- what is written is unpacked as far as it is asked for: few documents need all of it.
+- the layout is that of `reader/document.c`, little-endian as WebAssembly is; no text is decoded before it is asked for.
 """
 
 from __future__ import annotations

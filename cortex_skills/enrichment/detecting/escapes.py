@@ -61,10 +61,11 @@ def unescaped(text: str) -> Unescaped:
         plain = html.unescape(text)
         letters = len(_latin_entities().findall(text)) if plain != text else 0
         text = plain
-    if not may_be_escaped(text) or not escape().search(text):
+    matches = list(escape().finditer(text)) if may_be_escaped(text) else []
+    if not matches:
         return Unescaped(text, letters)
 
-    left_alone = _few_foreign(text)
+    left_alone = _few_foreign(matches) if text.isascii() else frozenset()
 
     def meaning(match: Any) -> str:
         nonlocal letters
@@ -102,11 +103,8 @@ def _utf7(run: str) -> str:
     return text if text.isprintable() else run
 
 
-def _few_foreign(text: str) -> frozenset[str]:
-    """The runs of UTF-7 in a text that stand for so few characters that they say nothing there."""
-    if "+" not in text or not text.isascii():
-        return frozenset()
-    matches = list(escape().finditer(text))
+def _few_foreign(matches: list[Any]) -> frozenset[str]:
+    """The runs of UTF-7 among the escapes of a text of ASCII that stand for so few characters that they say nothing."""
     if any(match.lastindex - 1 != _UTF7 for match in matches):
         return frozenset()
     meant = {run: _utf7(run) for run in (str(match.group()) for match in matches)}

@@ -31,4 +31,4 @@ def odd_lines(text: str) -> set[str]:
         return set() if is_plain else {line for line in text.split("\n") if _ODD.search(line)}
     if not _HIDING.search(text):
         return set()
-    return {line for line in text.split("\n") if _ODD.search(line) or (not line.isascii() and is_hidden(line))}
+    return {line for line in text.split("\n") if _ODD.search(line) or is_hidden(line)}

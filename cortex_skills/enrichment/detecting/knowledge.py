@@ -74,7 +74,10 @@ def worked_out() -> list[Lesson]:
     from html.entities import html5
 
     from cortex_skills.enrichment.detecting import characters, literals, patterns, rot47, shapes, tables, turned
+    from cortex_skills.enrichment.detecting.rule import SIGNS
 
+    # A pattern that stands for no lesser sign is an instruction.
+    signs = [SIGNS.get(name, 0) for name in patterns.names()]
     speakers = " ".join(shapes.SPEAKERS).encode()
     singles = tables.singles().encode()
     alphabets, ways = turned.told()
@@ -86,7 +89,7 @@ def worked_out() -> list[Lesson]:
         Lesson("learn", (), tables.told()),
         Lesson("learn_single", (len(singles),), singles),
         Lesson("learn_forms", (), literals.told(patterns.without_anchors())),
-        Lesson("learn_signs", (), struct.pack(f"<{len(patterns.names())}I", *map(_sign, patterns.names()))),
+        Lesson("learn_signs", (), struct.pack(f"<{len(signs)}I", *signs)),
         Lesson("learn_turned", (len(written), len(ways), len(alphabets) + 1), "".join(alphabets).encode() + written),
         Lesson("learn_rot47", (len(rotated),), rotated),
         Lesson("learn_speakers", (len(speakers),), speakers),
@@ -94,13 +97,6 @@ def worked_out() -> list[Lesson]:
         Lesson("classify", (count,), common),
         *(_alike(text) for text in starmap(block, ALIKE)),
     ]
-
-
-def _sign(name: str) -> int:
-    """The bit of the lesser sign that a pattern of this name stands for; 0 when it is an instruction."""
-    from cortex_skills.enrichment.detecting.rule import SIGNS
-
-    return SIGNS.get(name, 0)
 
 
 def _alike(text: str) -> Lesson:
