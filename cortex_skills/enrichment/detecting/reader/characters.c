@@ -88,7 +88,7 @@ bool fold(Text raw, Text *folded) {
   for (uint32_t place = 0; to = put_ascii(to, raw, &place), place < raw.size;) {
     uint32_t code = next_char(raw, &place), left = raw.size - place;
     const Folded *becomes = characters[code < CODES ? code : 0].folded;
-    by_neighbours = by_neighbours || class_of(code) & BY_NEIGHBOURS;
+    by_neighbours |= (class_of(code) & BY_NEIGHBOURS) != 0;
     if (!becomes) continue;
     if (to + becomes->size + left > end) end = (uint8_t *)take(becomes->size + raw.size) + becomes->size + raw.size;
     __builtin_memcpy(to, bytes_of(becomes), becomes->size);
