@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
     Attributes:
         says: for each part, the bits of `shapes` of what says an instruction by its words, or may.
-        written, seen: the rows, as they are written where that is otherwise than they look, and as they look.
+        written, seen: the rows as they are written, with places in those alone that look otherwise, and as they look.
         hidden: the parts without the disguises that they show.
         owners: for each of `hidden`, the number of the part, and the disguise.
 

@@ -35,6 +35,7 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   Line *line = line_of(raw);
   if (!line) return answered(FOLD_IT);
   Part part = part_of((Lines){&line, 1}, raw);
+  begin_forms(size);
   View views[MOST_VIEWS];
   if (part.shown) part.behind_views = put_views(views, &part) - views;
   uint32_t found = hidden_in(views, part.behind_views) | (may_be_coded(raw) ? CODE : 0);

@@ -37,7 +37,7 @@ typedef struct {
 // Texts in which forms were looked for.
 typedef struct {
   Joined joined;
-  Forms forms;
+  Places places;
 } Looked;
 
 static const Question *asked;
@@ -132,25 +132,56 @@ static bool take_question(void) {
   return take_rows(row_count) && !met_unknown && take_parts(raws);
 }
 
+// In which way a line is told of that is read in a way: as it looks, when it is written so.
+static Way told_in(const Line *line, Way way) {
+  return line->readings[way].text.at == line->readings[AS_SEEN].text.at ? AS_SEEN : way;
+}
+
+static Piece piece_of(Line *line, Way way, bool is_told) {
+  return (Piece){line->readings[way].text.size, is_told, forms_of_line(line, way)};
+}
+
 static Joined joined_rows(Way way) {
   uint32_t *ends = take(rows.count * sizeof *ends), end = 0;
+  Piece *pieces = take(rows.count * sizeof *pieces);
   for (uint32_t each = 0; each < rows.count; each++) {
-    end += (each != 0) + rows.at[each]->readings[way].text.size;
-    ends[each] = end;
+    pieces[each] = piece_of(rows.at[each], way, told_in(rows.at[each], way) != way);
+    ends[each] = end += (each != 0) + pieces[each].size;
   }
-  return (Joined){rows.count ? text_of_lines(rows, way) : (Text){0}, ends, rows.count};
+  return (Joined){rows.count ? text_of_lines(rows, way) : (Text){0}, ends, pieces, rows.count, rows.count};
+}
+
+static uint32_t count_pieces(const View *view) {
+  return view->way < WAYS && view->way != APART ? parts[view->part].lines.count : 1;
+}
+
+// Writes the pieces of a view; behind the last of them.
+static Piece *put_pieces(Piece *to, const View *view) {
+  Lines lines = parts[view->part].lines;
+  uint32_t count = count_pieces(view);
+  // What is parted at capitals is read for its words alone.
+  if (view->way == APART) *to = (Piece){view->text.size, false, {0}};
+  else if (view->way == WAYS) *to = (Piece){view->text.size, false, forms_in(view->text)};
+  else
+    for (uint32_t each = 0; each < count; each++) to[each] = piece_of(lines.at[each], view->way, false);
+  return to + count;
 }
 
 static Joined joined_views(void) {
-  uint32_t *ends = take(view_count * sizeof *ends), size = 0;
-  for (uint32_t each = 0; each < view_count; each++) ends[each] = size += (each != 0) + views[each].text.size;
+  uint32_t *ends = take(view_count * sizeof *ends), size = 0, piece_count = 0;
+  for (uint32_t each = 0; each < view_count; each++) {
+    ends[each] = size += (each != 0) + views[each].text.size;
+    piece_count += count_pieces(&views[each]);
+  }
   uint8_t *text = take(size);
   for (uint32_t each = 0; each < view_count; each++) {
     Text view = views[each].text;
     if (each) text[ends[each] - view.size - 1] = '\n';
     __builtin_memcpy(text + ends[each] - view.size, view.at, view.size);
   }
-  return (Joined){{text, size}, ends, view_count};
+  Piece *pieces = take(piece_count * sizeof *pieces), *piece = pieces;
+  for (uint32_t each = 0; asked->is_document && each < view_count; each++) piece = put_pieces(piece, &views[each]);
+  return (Joined){{text, size}, ends, pieces, view_count, piece - pieces};
 }
 
 static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
@@ -160,22 +191,20 @@ static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
 }
 
 // Notes where the lesser signs may stand; the other forms are left.
-static void note_signs(Forms *forms, uint32_t way) {
+static void note_signs(Places *found, uint32_t way) {
   uint32_t left = 0;
-  for (uint32_t each = 0; each < forms->count; each++) {
-    Place place = forms->places[each];
+  for (uint32_t each = 0; each < found->count; each++) {
+    Place place = found->places[each];
     uint32_t sign = sign_of(place.pattern);
-    // What is parted at capitals is read for its words alone.
-    bool is_apart = way == AS_VIEWS && place.number >= 0 && views[place.number].way == APART;
     if (sign) note_sign(sign, place.number, way);
-    else if (!is_apart) forms->places[left++] = place;
+    else found->places[left++] = place;
   }
-  forms->count = left;
+  found->count = left;
 }
 
 static void look_for_forms(Joined texts, uint32_t way) {
-  looked[way] = (Looked){texts, forms_of(texts)};
-  note_signs(&looked[way].forms, way);
+  looked[way] = (Looked){texts, places_in(texts)};
+  note_signs(&looked[way].places, way);
 }
 
 static void look_for_codes(void) {
@@ -191,6 +220,7 @@ static void look_for_codes(void) {
 
 static void look_at_rows(void) {
   bool is_alike = are_read_alike(rows, AS_WRITTEN, AS_SEEN);
+  begin_forms(asked->rows + asked->raw);
   look_for_forms(joined_rows(AS_SEEN), AS_SEEN);
   if (!is_alike) look_for_forms(joined_rows(AS_WRITTEN), AS_WRITTEN);
   look_for_forms(joined_views(), AS_VIEWS);
@@ -201,7 +231,10 @@ static void look_at_rows(void) {
 // The lesser signs that may stand in the lines of a part, as it is read in a way.
 static uint32_t signs_in(const Part *part, Way way) {
   uint32_t found = signs_over[way];
-  for (uint32_t each = 0; each < part->lines.count; each++) found |= part->lines.at[each]->noted.signs[way];
+  for (uint32_t each = 0; each < part->lines.count; each++) {
+    const Line *line = part->lines.at[each];
+    found |= line->noted.signs[told_in(line, way)];
+  }
   return found;
 }
 
@@ -227,14 +260,14 @@ static uint32_t judged(const Part *part) {
 
 static bool is_text_told(uint32_t way) {
   if (way == AS_VIEWS && !asked->is_document) return true;
-  return looked[way].forms.count != 0;
+  return looked[way].places.count != 0;
 }
 
 static Told told_of(uint32_t way) {
   const Looked *some = &looked[way];
   bool is_told = is_text_told(way);
   return (Told){
-      .places = some->forms.count,
+      .places = some->places.count,
       .ends = is_told ? some->joined.count : 0,
       .text = is_told ? some->joined.text.size : 0,
   };
@@ -260,7 +293,7 @@ static Answer *answer(void) {
   }
   void *end = number;
   for (uint32_t way = 0; way < LOOKED; way++)
-    end = put(end, looked[way].forms.places, head.looked[way].places * sizeof(Place));
+    end = put(end, looked[way].places.places, head.looked[way].places * sizeof(Place));
   for (uint32_t way = 0; way < LOOKED; way++)
     end = put(end, looked[way].joined.ends, head.looked[way].ends * sizeof(uint32_t));
   for (uint32_t way = 0; way < LOOKED; way++) end = put(end, looked[way].joined.text.at, head.looked[way].text);

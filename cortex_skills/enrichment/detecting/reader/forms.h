@@ -2,11 +2,44 @@
 #pragma once
 #include "reader.h"
 
-// Texts one behind the other, with a line end between them: where each of them ends.
+// That a pattern may stand in a line of a text, and whether it surely does.
+typedef struct Form {
+  const struct Form *next;
+  uint16_t pattern, is_sure;
+  uint32_t start, size; // of the line
+} Form;
+
+// That a line of a text has literals of a set: where the first and the last of them begin.
+typedef struct Hit {
+  const struct Hit *next;
+  uint32_t set, first, last;
+} Hit;
+
+// What may stand in the lines of a text, each by itself; and what they have of that which may go over lines.
+typedef struct {
+  const Form *forms;
+  const Hit *hits;
+} Forms;
+
+// Makes ready for texts of so many bytes together.
+void begin_forms(uint32_t size);
+
+Forms forms_in(Text text);
+
+// A piece of some texts, of whole lines: how many bytes it has, and what may stand in it; whether that is told of
+// elsewhere, but for what goes over lines.
+typedef struct {
+  uint32_t size;
+  bool is_told;
+  Forms forms;
+} Piece;
+
+// Texts one behind the other, with a line end between them, and between the pieces of each: where each text ends.
 typedef struct {
   Text text;
   const uint32_t *ends;
-  uint32_t count;
+  const Piece *pieces;
+  uint32_t count, piece_count;
 } Joined;
 
 enum { OVER_LINES = -2 };
@@ -23,9 +56,9 @@ typedef struct {
 typedef struct {
   uint32_t count;
   Place *places;
-} Forms;
+} Places;
 
-Forms forms_of(Joined texts);
+Places places_in(Joined texts);
 
 // What a text may be by its form: the lesser signs that may stand in it, and whether it may be an instruction.
 typedef struct {

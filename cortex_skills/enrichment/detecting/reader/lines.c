@@ -10,9 +10,9 @@
 typedef struct {
   uint64_t hash;
   Line *line;
-} Place;
+} Slot;
 
-static Place *places;
+static Slot *places;
 static uint32_t last_place;
 static uint64_t hash_seed;
 static Token line_end;
@@ -130,7 +130,7 @@ static Line *new_line(Text raw) {
 }
 
 // Where a line is found that was written so, or would be.
-static Place *place_of_line(Text raw) {
+static Slot *place_of_line(Text raw) {
   uint64_t hash = hash_of_line(raw);
   uint32_t place = hash & last_place;
   for (; places[place].line; place = (place + 1) & last_place)
@@ -140,7 +140,7 @@ static Place *place_of_line(Text raw) {
 }
 
 Line *line_of(Text raw) {
-  Place *place = place_of_line(raw);
+  Slot *place = place_of_line(raw);
   if (!place->line) place->line = new_line(raw);
   return place->line;
 }
@@ -184,6 +184,19 @@ Text text_of_lines(Lines lines, Way way) {
     end += line.size;
   }
   return (Text){text, size};
+}
+
+Forms forms_of_line(Line *line, Way way) {
+  Reading *reading = &line->readings[way];
+  for (Way other = AS_WRITTEN; !reading->has_forms && other < WAYS; other++) {
+    const Reading *known = &line->readings[other];
+    if (!known->has_forms || known->text.at != reading->text.at) continue;
+    reading->forms = known->forms;
+    reading->has_forms = true;
+  }
+  if (!reading->has_forms) reading->forms = forms_in(reading->text);
+  reading->has_forms = true;
+  return reading->forms;
 }
 
 uint32_t flags_of(Lines lines) {

@@ -1,6 +1,7 @@
 // The lines of some texts, each of which is read once, however many texts it stands in.
 #pragma once
 #include "disguises.h"
+#include "forms.h"
 #include "reading.h"
 
 // Every lesser sign that a rule may ask for beside words.
@@ -19,11 +20,12 @@ typedef struct {
   Said head_says, tail_says, says_within;
 } Words;
 
-// A line as it may be read.
+// A line as it may be read, and what may stand in it then by its form.
 typedef struct {
   Text text;
   Words words;
-  bool is_known;
+  Forms forms;
+  bool is_known, has_forms;
 } Reading;
 
 // Whether something says an instruction, when that was asked.
@@ -70,6 +72,9 @@ Counts counts_of(Lines lines);
 
 // Their text, as it is read in a way.
 Text text_of_lines(Lines lines, Way way);
+
+// What may stand in a line by its form, as it is read in a way.
+Forms forms_of_line(Line *line, Way way);
 
 // Whether their words say an instruction beside such lesser signs, as they are read in a way.
 bool words_say_beside(Lines lines, Way way, uint32_t signs);

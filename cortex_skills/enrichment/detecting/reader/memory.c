@@ -49,8 +49,8 @@ uint8_t *copied(Text text) {
   return copy;
 }
 
-Text in_one_line(Text text, uint32_t behind) {
-  uint8_t *copy = take(text.size + behind);
+Text in_one_line(Text text) {
+  uint8_t *copy = take(text.size);
   for (uint32_t place = 0; place < text.size; place++) copy[place] = text.at[place] == '\n' ? ' ' : text.at[place];
   return (Text){copy, text.size};
 }

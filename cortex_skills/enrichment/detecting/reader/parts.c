@@ -14,7 +14,7 @@ Part part_of(Lines lines, Text raw) {
   Counts counts = counts_of(lines);
   Part part = {.lines = lines, .raw = raw, .shown = shown_by(&counts, raw), .is_short = are_short(&counts)};
   if (part.shown || part.is_short) part.plain = text_of_lines(lines, AS_SEEN);
-  if (part.is_short) part.one = in_one_line(part.plain, 0);
+  if (part.is_short) part.one = in_one_line(part.plain);
   return part;
 }
 

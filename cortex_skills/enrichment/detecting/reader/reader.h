@@ -92,8 +92,8 @@ void keep(void);
 // A copy of a text, which may be written to.
 uint8_t *copied(Text text);
 
-// A copy of a text with a blank for each line end, and with room for so many bytes behind it.
-Text in_one_line(Text text, uint32_t behind);
+// A copy of a text with a blank for each line end.
+Text in_one_line(Text text);
 
 static inline bool same(Text text, Text other) {
   if (text.size != other.size) return false;
