@@ -65,6 +65,12 @@ bool is_foreign(uint32_t code) {
   return true;
 }
 
+bool is_never_printed(uint32_t code) {
+  if (code >= 0xe000 && code <= 0xf8ff) return true;
+  uint16_t class = characters[code < CODES ? code : 0].class;
+  return class & TOLD && !(class & PRINTABLE);
+}
+
 bool is_ascii(Text text) {
   uint32_t others = 0;
   for (uint32_t place = 0; place < text.size; place++) others |= text.at[place] & 0x80;

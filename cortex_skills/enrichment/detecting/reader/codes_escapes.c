@@ -48,13 +48,18 @@ static bool is_behind_equals(Text text, uint32_t place) {
   return next == '\n' || (next == '\r' && then == '\n') || (is_large_hex(next) && is_large_hex(then));
 }
 
-// `U+0049 U+0067`: one alone names a character.
+static bool is_in_word_of_ascii(uint8_t byte) { return byte == '_' || is_alnum_of_ascii(byte); }
+
+// `U+0049 U+0067`: one alone names a character, and one within a word does not.
 static bool is_code_point(Text text, uint32_t place) {
-  if (!place || text.at[place - 1] != 'U') return false;
+  if (!place || text.at[place - 1] != 'U' || (place > 1 && is_in_word_of_ascii(text.at[place - 2]))) return false;
   uint32_t count = hex_at(text, place + 1, 6), behind = place + 1 + count;
   if (count < 4) return false;
-  for (uint32_t between = 0; between < 3; between++, behind++)
+  for (uint32_t between = 0; between < 2; between++) {
+    uint8_t sign = byte_at(text, behind++);
+    if (sign != ' ' && sign != ',' && sign != ';') return false;
     if (byte_at(text, behind) == 'U') return byte_at(text, behind + 1) == '+' && hex_at(text, behind + 2, 4) == 4;
+  }
   return false;
 }
 
@@ -72,20 +77,29 @@ static bool is_of_utf7(uint8_t byte) { return is_alnum_of_ascii(byte) || byte ==
 
 static bool may_be_letter(uint8_t byte) { return byte >= 0x80 || is_letter_of_ascii(byte); }
 
-// Tells of the characters of UTF-7 that stand behind a plus; they are of Latin writing, or no more than counted.
+static bool is_half(uint32_t unit) { return unit >= 0xd800 && unit < 0xe000; }
+
+// The number of UTF-16 behind some bits of UTF-7, which the next letters hold.
+static uint32_t next_unit(Text text, uint32_t *at, uint32_t *held, uint32_t *bits) {
+  for (; *bits < 16; *bits += 6) *held = *held << 6 | of_base64(text.at[(*at)++]);
+  *bits -= 16;
+  return *held >> *bits & 0xffff;
+}
+
+// Tells of the characters of UTF-7 that stand behind a plus; they are of Latin writing, or no more than counted. One that
+// cannot be printed makes the whole no code.
 static void look_at_utf7(Text text, uint32_t place, uint32_t end) {
-  uint32_t held = 0, bits = 0, count = 0;
+  uint32_t held = 0, bits = 0, at = place + 1, count = (end - at) * 6 / 16, last = 0;
   bool is_foreign_all = true;
   // What is left of four letters is one byte at least.
-  if ((end - place - 1) % 4 == 1) return;
-  for (uint32_t at = place + 1; at < end; at++) {
-    held = held << 6 | of_base64(text.at[at]);
-    bits += 6;
-    if (bits < 16) continue;
-    bits -= 16;
-    is_foreign_all = is_foreign_all && is_foreign(held >> bits & 0xffff);
-    held &= 0xffff;
-    count++;
+  if ((end - at) % 4 == 1) return;
+  for (uint32_t each = 0; each < count; each++) {
+    uint32_t unit = next_unit(text, &at, &held, &bits);
+    if (is_never_printed(unit)) return;
+    // Of a pair, nothing is known; half of one is a sign.
+    if (!is_half(unit)) is_foreign_all = is_foreign_all && is_foreign(unit);
+    else if (is_half(last)) is_foreign_all = false;
+    last = unit;
   }
   if (!is_foreign_all) tell(place, ESCAPED);
   for (uint32_t each = 0; each < count; each++) tell(place + 1 + each, FOREIGN);

@@ -61,6 +61,9 @@ static inline uint16_t class_of(uint32_t code) {
 // Whether a character is read as others than letters and signs of ASCII; of one that was not told of, it may be not.
 bool is_foreign(uint32_t code);
 
+// Whether a character cannot be printed; of one that was not told of, it may be, but for those of private use.
+bool is_never_printed(uint32_t code);
+
 // Whether a character is one of a word, as `\w` is.
 static inline bool is_in_word(uint32_t code) { return code == '_' || class_of(code) & ALNUM; }
 
