@@ -19,11 +19,17 @@ typedef struct {
 // In a table of a power of two of places, half of them empty.
 static Turned *known;
 static uint32_t last_place, round_now;
+// Whether a word is known with the highest bits of a hash, a bit each: hardly a word of a text is.
+enum { HASH_BITS = 17 };
+static uint64_t hashes[(1 << HASH_BITS) / 64];
 // What each letter of the alphabet stands for.
 static const uint8_t *alphabets;
 static uint32_t alphabet_count;
 
 static uint32_t mixed(uint32_t hash) { return (hash ^ hash >> 15) | 1; }
+
+static uint64_t *bits_of_hash(uint32_t hash) { return &hashes[hash >> (32 - HASH_BITS) >> 6]; }
+static uint64_t bit_of_hash(uint32_t hash) { return 1ull << (hash >> (32 - HASH_BITS)) % 64; }
 
 // Where what is known of a word stands, or would stand.
 static Turned *place_of_hash(uint32_t hash) {
@@ -50,6 +56,7 @@ EXPORT("learn_turned") int32_t learn_turned(uint32_t size, uint32_t count, uint3
     Text line = taken_until('\n', &left), word = taken_until(' ', &line);
     uint32_t hash = mixed(hash_of(word));
     Turned *turned = place_of_hash(hash);
+    *bits_of_hash(hash) |= bit_of_hash(hash);
     *turned = (Turned){hash, turned->ways | number_in(line), 0};
   }
   keep();
@@ -63,7 +70,9 @@ static Turned *next_turned(Text plain, uint32_t *place) {
     for (; *place < plain.size && is_small(plain.at[*place]); ++*place) hash = hash_on(hash, plain.at[*place]);
     if (*place == start) ++*place;
     if (*place - start < 2) continue;
-    Turned *found = place_of_hash(mixed(hash));
+    hash = mixed(hash);
+    if (!(*bits_of_hash(hash) & bit_of_hash(hash))) continue;
+    Turned *found = place_of_hash(hash);
     if (found->hash) return found;
   }
   return NULL;
