@@ -41,6 +41,9 @@ const Rule *rules;
 uint32_t rule_count;
 static Table words, stems, phrases;
 static Letters trees[2];
+// Whether a word is known with the lowest bits of a hash, a bit each.
+enum { HASHES = 1 << 17 };
+static uint64_t word_hashes[HASHES / 64];
 // The sizes of the stems, a bit each, and that of the shortest; a bit for the hash of so many bytes of each.
 static uint64_t stem_sizes, stem_begins[1 << 7];
 static uint32_t shortest_stem = LONGEST_STEM;
@@ -162,6 +165,11 @@ EXPORT("learn") int32_t learn(void) {
   rule_count = told->rules;
   const Known *known = (const Known *)(rules + rule_count);
   known = learn_words(known, told->words, &words);
+  for (uint32_t place = 0; place <= words.last; place++)
+    if (words.places[place].known) {
+      uint32_t hash = spread(words.places[place].hash);
+      word_hashes[hash % HASHES / 64] |= 1ull << hash % 64;
+    }
   known = learn_stems(known, told->stems);
   known = learn_phrases(known, told->phrases);
   known = learn_letters(known, told->unspaced, &trees[UNSPACED]);
@@ -185,8 +193,10 @@ static Mask stems_of(Text word) {
   }
 }
 
+static bool may_be_known(uint32_t hash) { return word_hashes[spread(hash) % HASHES / 64] >> spread(hash) % 64 & 1; }
+
 void look_up(Token *token) {
-  const Known *word = found_in(&words, token->hash, token->text);
+  const Known *word = may_be_known(token->hash) ? found_in(&words, token->hash, token->text) : NULL;
   token->mask = word ? word->mask : stems_of(token->text);
   token->roles = word ? word->roles : 0;
 }
