@@ -191,11 +191,48 @@ static bool has_run(uint8_t (*of)(uint8_t), uint32_t least, bool (*may_be)(Text,
   return false;
 }
 
+// Of which alphabet a letter is, a bit each: of base 16, of each of base 32, of base 58.
+enum { OF_16 = 1, OF_LARGE_32 = 2, OF_SMALL_32 = 4, OF_HEX_32 = 8, OF_58 = 16 };
+enum { OF_32 = OF_LARGE_32 | OF_SMALL_32 | OF_HEX_32, OF_LARGE = OF_LARGE_32 | OF_HEX_32 };
+static const uint8_t alphabets_of[256] = {
+    ['0'] = OF_16 | OF_HEX_32,
+    ['1'] = OF_16 | OF_HEX_32 | OF_58,
+    ['2' ... '7'] = OF_16 | OF_32 | OF_58,
+    ['8' ... '9'] = OF_16 | OF_HEX_32 | OF_58,
+    ['A' ... 'F'] = OF_16 | OF_LARGE | OF_58,
+    ['G' ... 'H'] = OF_LARGE | OF_58,
+    ['I'] = OF_LARGE,
+    ['J' ... 'N'] = OF_LARGE | OF_58,
+    ['O'] = OF_LARGE,
+    ['P' ... 'V'] = OF_LARGE | OF_58,
+    ['W' ... 'Z'] = OF_LARGE_32 | OF_58,
+    ['a' ... 'f'] = OF_16 | OF_SMALL_32 | OF_58,
+    ['g' ... 'k'] = OF_SMALL_32 | OF_58,
+    ['l'] = OF_SMALL_32,
+    ['m' ... 'z'] = OF_SMALL_32 | OF_58,
+};
+
+// The alphabets of which so many letters stand one behind the other in a word that none of their codes is shorter.
+static uint8_t solid_in(Text text, uint32_t start, uint32_t end) {
+  uint32_t size = end - start;
+  uint8_t *run = take(size), found = 0;
+  for (uint32_t place = 0; place < size; place++) run[place] = alphabets_of[text.at[start + place]];
+  for (uint32_t step = 1; step < SOLID; step *= 2) {
+    size -= step;
+    for (uint32_t place = 0; place < size; place++) run[place] &= run[place + step];
+  }
+  for (uint32_t place = 0; place < size; place++) found |= run[place];
+  back_to(run);
+  return found;
+}
+
 static bool is_solid_code(Text text, uint32_t start, uint32_t end) {
-  return has_run(of_base16, SOLID, may_be_base16, text, start, end) || has_base32(text, start, end) ||
-         has_run(of_base58, LONG_58, may_be_base58, text, start, end) ||
-         has_run(of_binary, LONG_BINARY, NULL, text, start, end) ||
-         has_run(of_decimal, LONG_DECIMAL, NULL, text, start, end);
+  uint8_t solid = solid_in(text, start, end);
+  return (solid & OF_16 && has_run(of_base16, SOLID, may_be_base16, text, start, end)) ||
+         (solid & OF_32 && has_base32(text, start, end)) ||
+         (solid & OF_58 && has_run(of_base58, LONG_58, may_be_base58, text, start, end)) ||
+         (solid & OF_16 && has_run(of_binary, LONG_BINARY, NULL, text, start, end)) ||
+         (solid & OF_16 && has_run(of_decimal, LONG_DECIMAL, NULL, text, start, end));
 }
 
 void look_at_word(Text text, uint32_t start, uint32_t end, Words *words) {
