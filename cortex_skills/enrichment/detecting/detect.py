@@ -54,7 +54,6 @@ _WORK = re.compile(
 )
 _NAME, _SHORTEST = re.compile("(?:[A-Za-z]{1,16}:)?[A-Za-z0-9]{1,15}"), 4
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_SHORT_LINE = 12
 
 
 @lru_cache(maxsize=4096)
@@ -164,7 +163,7 @@ def _views(read: _Read) -> Iterator[tuple[str, bool]]:
     if (doubts & TURNED and "\u202e" in read.text) or read.may_say(TURNED) or any(read.without(TURNED)):
         yield from ((view, True) for view in turned(read.text, plain))
     yield from ((view, read.may_say(BACKWARDS)) for view in read.without(BACKWARDS))
-    if doubts & WORDS and plain.count("\n") * _SHORT_LINE > len(plain):
+    if doubts & WORDS and "\n" in plain:
         yield plain.replace("\n", " "), in_words
     if doubts & TURNED and not read.text.isascii() and _TURNED.search(read.text):
         yield fold(_TURNED.sub("\n", read.text)), True

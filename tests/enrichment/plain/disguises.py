@@ -132,7 +132,7 @@ def looks(text: str, signs: int = sum(SIGNS.values())) -> tuple[int, list[tuple[
     for disguise, view in shown:
         if judging.judge(view, 0 if disguise == shapes.CAMEL else signs):
             found |= disguise
-    lines = [plain.replace("\n", " ")] if plain.count("\n") * 12 > len(plain) else []
+    lines = [plain.replace("\n", " ")] if "\n" in plain else []
     if any(judging.judge(view, signs) for view in (folded, plain, *lines)):
         found |= shapes.WORDS
     if spelled(plain):

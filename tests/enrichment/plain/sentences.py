@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -26,7 +26,9 @@ LONGEST = max(map(len, [*KNOWN.unspaced, *KNOWN.squeezed]))
 BEGINNINGS = SIGNS.keys() & {word[0] for word in KNOWN.unspaced}
 ENGLISH = 0.55  # of the letters of a text without blanks belong to words that are known
 
-TOKEN = re.compile(r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।]|-(?= )")
+TOKEN = re.compile(
+    r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|-(?=[ \n]|\Z)|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।]"
+)
 SCRIPT_RUNS = re.compile("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)")
 SCRIPT = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
 NOT_LETTERS = re.compile(r"[\W\d_]+")
@@ -44,8 +46,8 @@ class Sentence:
 
 
 def sentences(folded: str) -> list[Sentence]:
-    """The sentences of a folded text."""
-    return list(_of_row(_row_of(folded)) if SCRIPT.search(folded) else _spaced(folded))
+    """The sentences of a folded text; one that goes over line ends is read without them, too."""
+    return list(_of_row(_row_of(folded)) if SCRIPT.search(folded) else _with_those_in_one_line(_spaced(folded)))
 
 
 def run_together(span: str) -> list[Sentence]:
@@ -59,8 +61,18 @@ def _spaced(text: str) -> Iterator[Sentence]:
     tokens = TOKEN.findall(text.replace("n't", " not"))
     for is_end, group in groupby(tokens, lambda token: _meaning(token) == END):
         if not is_end:
-            words = list(group)
-            yield Sentence(words, [_with_phrases(words, place) for place in range(len(words))])
+            yield _sentence(list(group))
+
+
+def _with_those_in_one_line(among: Iterable[Sentence]) -> Iterator[Sentence]:
+    for sentence in among:
+        yield sentence
+        if "\n" in sentence.tokens and (words := [word for word in sentence.tokens if word != "\n"]):
+            yield _sentence(words)
+
+
+def _sentence(words: list[str]) -> Sentence:
+    return Sentence(words, [_with_phrases(words, place) for place in range(len(words))])
 
 
 def _meaning(word: str) -> int:

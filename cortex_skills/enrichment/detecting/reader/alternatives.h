@@ -40,6 +40,9 @@ static inline bool are_met(const Alternative *alternative, const Met *met) {
 // Whether the automaton of an alternative accepts something in a text that has met its sets.
 Answer stands(const Alternative *alternative, const Met *met, Text text);
 
+// The alternatives that have a set first, one behind the other; behind the last of them.
+const Alternative *first_of(uint32_t set);
+
 // Takes an alternative that may cross lines; a literal of such, and its set.
 void learn_crossing(const Alternative *alternative);
 void learn_over_lines(Text literal, uint32_t set);

@@ -37,9 +37,6 @@ static uint32_t last_place;
 // Whether there are windows with a hash, and shorter ones that begin with two bytes, a bit each.
 static uint64_t hashes[HASHES / 64], shorter[PAIRS / 64];
 
-// The sets of what may cross lines, a bit each.
-static uint64_t over_lines[SETS / 64];
-
 // The line that is looked at, the sets that it has met, and how many those are.
 static Text line;
 static Met met;
@@ -76,18 +73,15 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
   alternatives = (const Alternative *)(told + 1);
   pattern_count = told->patterns;
   if (told->sets > SETS) __builtin_trap();
-  for (uint32_t each = 0; each < told->alternatives; each++) {
-    if (!alternatives[each].crosses) continue;
-    learn_crossing(&alternatives[each]);
-    for (uint32_t place = 0; place < MOST_SETS; place++) set_bit(over_lines, alternatives[each].sets[place]);
-  }
+  for (uint32_t each = 0; each < told->alternatives; each++)
+    if (alternatives[each].crosses) learn_crossing(&alternatives[each]);
   const uint8_t *classes = (const uint8_t *)(alternatives + told->alternatives);
   const Literal *literal = (const Literal *)(classes + told->classes * CLASS_BYTES);
   last_place = places_for(told->windows) - 1;
   places = zeroed((last_place + 1) * sizeof *places);
   for (uint32_t left = told->literals, others = 0; left; left--, literal = behind(literal)) {
     if (!others) enter(literal);
-    if (is_set(over_lines, literal->set)) learn_over_lines((Text){letters_of(literal), literal->size}, literal->set);
+    learn_over_lines((Text){letters_of(literal), literal->size}, literal->set);
     others = literal->followers;
   }
   automata = (const uint8_t *)literal;
@@ -178,10 +172,12 @@ static void note_line(uint32_t start, Forms *found) {
   for (uint32_t place = 0; place < fresh_count; place++) {
     uint32_t set = fresh[place];
     for (uint32_t each = first_with[set]; each < first_with[set + 1]; each++) note(&alternatives[each], start, found);
-    if (is_set(over_lines, set)) note_hit(set, start, found);
+    note_hit(set, start, found);
   }
   for (; fresh_count; fresh_count--) met.bits[fresh[fresh_count - 1] / 64] = 0;
 }
+
+const Alternative *first_of(uint32_t set) { return alternatives + first_with[set]; }
 
 Forms forms_in(Text text) {
   back_to((uint8_t *)take(WINDOW)); // there is room behind the text

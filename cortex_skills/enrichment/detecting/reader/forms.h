@@ -68,5 +68,8 @@ typedef struct {
 
 Formed formed(Text text);
 
+// The same of a text as if it stood in one line, when what may stand in its pieces is known.
+Formed formed_in_one_line(Text text, const Piece *pieces, uint32_t count);
+
 // The lesser sign that a pattern stands for, a bit; 0 when it is an instruction.
 uint32_t sign_of(uint32_t pattern);

@@ -1,20 +1,15 @@
 // What a part of a document shows, and what it says by its words.
 //
 // Rules kept here:
-// - a part is judged as it is written, as it looks, as one line when its lines are short, and without the disguises that
-//   it shows; each with the lesser signs that may stand in it then.
+// - a part is judged as it is written, as it looks, as one line, and without the disguises that it shows; each with the
+//   lesser signs that may stand in it then;
+// - words without line ends are read as one line where they are read (`reading.c`), others here.
 #include "parts.h"
-
-// Lines of fewer characters may be one text that was broken up.
-enum { SHORT_LINE = 12 };
-
-static bool are_short(const Counts *counts) { return (uint64_t)counts->line_ends * SHORT_LINE > counts->chars; }
 
 Part part_of(Lines lines, Text raw) {
   Counts counts = counts_of(lines);
-  Part part = {.lines = lines, .raw = raw, .shown = shown_by(&counts, raw), .is_short = are_short(&counts)};
-  if (part.shown || part.is_short) part.plain = text_of_lines(lines, AS_SEEN);
-  if (part.is_short) part.one = in_one_line(part.plain);
+  Part part = {.lines = lines, .raw = raw, .shown = shown_by(&counts, raw), .has_line_ends = counts.line_ends};
+  if (part.shown || part.has_line_ends) part.plain = text_of_lines(lines, AS_SEEN);
   return part;
 }
 
@@ -41,6 +36,7 @@ uint32_t said_by(const Part *part, const View *views, Signs signs) {
   uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
   bool says = words_say_beside(lines, AS_SEEN, signs.seen) ||
               (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say_beside(lines, AS_WRITTEN, signs.written)) ||
-              (part->is_short && judge(part->one, signs.as_one, false) >= 0);
+              (part->has_line_ends && flags_of(lines) & HAS_SCRIPT &&
+               judge(in_one_line(part->plain), signs.seen, false) >= 0);
   return says ? said | WORDS : said;
 }

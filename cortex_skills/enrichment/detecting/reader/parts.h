@@ -5,10 +5,9 @@
 typedef struct {
   Lines lines;
   Text raw;
-  Text plain; // as it looks; nothing when it shows no disguise and is not short
-  Text one;   // the same as one line, when it is short
+  Text plain; // as it looks; nothing when it shows no disguise and has no line ends
   uint32_t shown, first_view, behind_views;
-  bool is_short; // its lines are so short that they are read as one, too
+  bool has_line_ends; // it is read as if it had none, too
 } Part;
 
 // A part as it reads without a disguise, and the lesser signs that may stand in it then.
@@ -25,9 +24,9 @@ Part part_of(Lines lines, Text raw);
 // Writes how a part reads without the disguises that it shows; behind the last of these views.
 View *put_views(View *to, const Part *part);
 
-// The lesser signs that may stand in a part: as it is written, as it looks, and when its lines are read as one.
+// The lesser signs that may stand in a part: as it is written, and as it looks, or would as one line.
 typedef struct {
-  uint32_t written, seen, as_one;
+  uint32_t written, seen;
 } Signs;
 
 // What a part says by its words, and in its views: bits of disguises, and WORDS.

@@ -9,8 +9,8 @@
 // Of the letters of a text that was squeezed, so many belong to words that are known.
 static const double ENGLISH = 0.55;
 
-// For so many tokens room is taken at once.
-enum { SOME = 64 };
+// For so many tokens room is taken at once; a phrase has so many words at most.
+enum { SOME = 64, LONGEST_PHRASE = 16 };
 
 // Categories, in room for all that may come.
 typedef struct {
@@ -38,7 +38,7 @@ static uint32_t end_of_word(Text text, uint32_t place, uint32_t *hashed) {
 static bool is_sign(bool is_behind_word, uint32_t code, uint32_t next) {
   if (code == '.' || code == '!' || code == '?') return !is_in_word(next);
   if (code == '\'') return !is_in_word(next) || !is_behind_word;
-  if (code == '-') return next == ' ';
+  if (code == '-') return next == ' ' || next == '\n' || !next;
   return class_of(code) & SIGN;
 }
 
@@ -65,13 +65,38 @@ static bool next_token(Text text, uint32_t *place, bool *is_behind_word, Token *
   return false;
 }
 
-// Gives the first word of each phrase the phrase's categories.
+// Gives a word the categories of the phrases that begin with it.
+static void add_phrases_at(Token *tokens, uint32_t count) {
+  tokens->mask = either(tokens->mask, phrases_at(tokens, count));
+}
+
 static void add_phrases(Token *tokens, uint32_t count) {
   for (uint32_t place = 0; place < count; place++)
     if (meet(tokens[place].mask, kinds->first)) {
-      Mask found = phrases_at(tokens + place, count - place);
-      tokens[place].mask = without(either(tokens[place].mask, found), kinds->first);
+      add_phrases_at(tokens + place, count - place);
+      tokens[place].mask = without(tokens[place].mask, kinds->first);
+      tokens[place].roles |= BEGINS_PHRASES;
     }
+}
+
+static bool is_line_end(const Token *token) { return token->text.size == 1 && *token->text.at == '\n'; }
+
+Sentence without_line_ends(Sentence sentence) {
+  // By line end: how many of the other tokens stand before it.
+  uint32_t end_count = 0;
+  for (uint32_t place = 0; place < sentence.count; place++) end_count += is_line_end(&sentence.tokens[place]);
+  if (!end_count) return sentence;
+  Token *tokens = take((sentence.count - end_count) * sizeof *tokens);
+  uint32_t *ends = take(end_count * sizeof *ends), count = 0, looked_at = 0;
+  for (uint32_t place = 0, each = 0; place < sentence.count; place++)
+    if (is_line_end(&sentence.tokens[place])) ends[each++] = count;
+    else tokens[count++] = sentence.tokens[place];
+  for (uint32_t each = 0; each < end_count; looked_at = ends[each++]) {
+    uint32_t place = ends[each] > LONGEST_PHRASE ? ends[each] - LONGEST_PHRASE : 0;
+    for (place = place > looked_at ? place : looked_at; place < ends[each]; place++)
+      if (tokens[place].roles & BEGINS_PHRASES) add_phrases_at(tokens + place, count - place);
+  }
+  return (Sentence){tokens, NULL, count};
 }
 
 // Where "n't" next stands in a text, at a place or behind it; its size when that is nowhere.

@@ -23,6 +23,10 @@ Token *tokens_of(Text folded, uint32_t *count);
 // Whether a token ends a sentence.
 static inline bool is_end(const Token *token) { return equal(token->mask, kinds->end); }
 
+// A sentence as if it stood in one line: without its line ends, and with the phrases that went over them, in room of its
+// own. The same sentence when it has no line end.
+Sentence without_line_ends(Sentence sentence);
+
 // Whether a text holds words of languages without blanks.
 bool has_script(Text text);
 

@@ -107,7 +107,13 @@ static Mask meaning_of_sentence(Sentence sentence) {
 }
 
 int32_t judge_sentence(Sentence sentence, Asked *asked) {
-  return judge_words(sentence, meaning_of_sentence(sentence), asked);
+  int32_t found = judge_words(sentence, meaning_of_sentence(sentence), asked);
+  if (found >= 0 || sentence.placed) return found;
+  void *start = mark();
+  Sentence joined = without_line_ends(sentence);
+  if (joined.count && joined.count < sentence.count) found = judge_words(joined, meaning_of_sentence(joined), asked);
+  back_to(start);
+  return found;
 }
 
 // Where the words stand that have a category.

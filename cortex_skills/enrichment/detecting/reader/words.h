@@ -97,3 +97,5 @@ enum {
   WITHIN = 1 << 29,
   OUTPUT = 1 << 30,
 };
+// Not of `roles.py`: that phrases begin with it.
+static const uint32_t BEGINS_PHRASES = 1u << 31;
