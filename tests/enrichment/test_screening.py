@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment import pieces as reads
+from cortex_skills.enrichment import neighbours as reads
 from cortex_skills.enrichment.detecting import detect, doubts, locating, looking, signs
+from cortex_skills.enrichment.pieces import Piece, said
 from cortex_skills.enrichment.verdicts import Verdicts
 from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
 
@@ -119,9 +120,9 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
     chance = random.Random(3)
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 24)]
-        pieces = [(at % 2 == 0, f"fact {at}" if at % 2 == 0 else text) for at, text in enumerate(texts)]
-        together = [*(text for _, text in pieces), *reads.joined(pieces)]
-        assert kinds(reads.runs(pieces), together) == list(map(detect, together))
+        pieces = said({f"fact {at}": text for at, text in enumerate(texts)})
+        together = [*(text for _, text in pieces), *reads.joined(pieces, ())]
+        assert kinds(reads.runs(pieces, ()), together) == list(map(detect, together))
 
 
 def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
@@ -153,14 +154,15 @@ def test_the_form_of_a_text_is_seen_within_another() -> None:
         assert locating.formed(some) or signs.seen_in(text)[0] is None
 
 
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.sampled_from(["user: x", "a", "b c", "The end.", "ends", "system: y", "k"])),
-        max_size=12,
-    )
+PIECES = st.tuples(
+    st.sampled_from([None, "a", "b", "c"]),
+    st.sampled_from(["user: x", "a", "b c", "The end.", "ends", "system: y", "k", "1.2-3", "a://b", "7 8", "Of a"]),
 )
-@settings(max_examples=300, deadline=None)
-def test_what_is_read_together_is_in_a_run(pieces: list[tuple[bool, str]]) -> None:
-    lines = [f"\n{run}\n" for run in reads.runs(pieces)]
-    for text in [*(piece for _, piece in pieces), *reads.joined(pieces)]:
+
+
+@given(st.lists(PIECES, max_size=16), st.sets(st.sampled_from("abc")))
+@settings(max_examples=600, deadline=None)
+def test_what_is_read_together_is_in_a_run(pieces: list[Piece], facts: set[str]) -> None:
+    lines = [f"\n{run}\n" for run in reads.runs(pieces, facts)]
+    for text in [*(piece for _, piece in pieces), *reads.joined(pieces, facts)]:
         assert any(f"\n{text}\n" in run for run in lines), text

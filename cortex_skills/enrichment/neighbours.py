@@ -1,0 +1,240 @@
+"""The ways in which the keys and strings of a value are read one after the other.
+
+Rules kept here:
+- neighbours are what stands one after the other in the order of the value, and what stands under one name, wherever;
+- what stands under a name in many places, and is complete in nearly all, is a column of facts: no sentence goes from
+  place to place in it, nor from one record with that name to the next;
+- what holds no word (a number, a version, an address) may end a sentence that goes over pieces, and is no other part of
+  one; such pieces and others without blanks are read by themselves, too, since they may be a code in pieces;
+- words are read run together, too; a key of one word names a value, and is read with other keys alone;
+- neighbours are read together as far as one sentence may run, so that the work is linear;
+- `runs` says the same in few texts: each piece, and each text of `joined`, is a line of a run or some neighbours.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+
+from cortex_skills.enrichment.pieces import (
+    Piece,
+    begins_anew,
+    ends_sentence,
+    has_word,
+    is_address,
+    is_complete,
+    is_open,
+    is_word,
+    may_name_speaker,
+)
+
+_REACH = 24  # words, a little more than the widest rule
+_SIGN = 2  # characters of what may be a letter or a sign by itself
+# In so many places, all but one in so many must be complete.
+_MANY, _BUT_ONE_IN = 6, 8
+# What a piece is like: no word is in it; no sentence goes on behind it; none does when the next one begins anew.
+_WORDLESS, _CLOSES, _COMPLETE = 1, 2, 4
+
+
+def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
+    """The names under which facts stand in columns."""
+    values = [piece for piece in pieces if piece[0] is not None]
+    often = {name for name, count in _places(values).items() if count >= _MANY}
+    return frozenset(name for name, column in _columns(values).items() if name in often and _are_complete(column))
+
+
+def joined(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
+    """The texts as which some pieces are read together."""
+    return Neighbours(pieces, facts).joined()
+
+
+def runs(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
+    """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
+    return Neighbours(pieces, facts).runs()
+
+
+class Neighbours:
+    """Some pieces in their order, for `joined` and `runs` of the same.
+
+    Args:
+        pieces: of a value, or of some of its members.
+        facts: the names of facts in the whole value.
+
+    """
+
+    def __init__(self, pieces: Sequence[Piece], facts: Collection[str]) -> None:
+        values = [piece for piece in pieces if piece[0] is not None]
+        keys = [text for name, text in pieces if name is None]
+        self._names = set(filter(is_word, keys))
+        are_names = self._names.issuperset(keys)
+        order = values
+        if not are_names:
+            order = [(name, text) for name, text in pieces if name is not None or text not in self._names]
+        self._order = [text for _, text in order]
+        self._shapes = _Shapes()
+
+        # Neighbours that are read together: in the order, and others; letters and words in pieces.
+        self._within: list[list[str]] = []
+        self._beside: list[list[str]] = []
+        words: list[list[str]] = []
+        for part in _parted(values, facts):
+            self._within += self._sentences(part)
+        for run in _runs_of(self._may_be_code, (text for name, text in values if name not in facts)):
+            if not all(map(self._has_word, run)):
+                (self._beside if facts else self._within).append(run)
+            words += _runs_of(self._may_be_letters, run)
+        if not are_names:
+            self._beside += self._within
+            self._within = [run for part in _parted(order, facts) for run in self._sentences(part)]
+        columns = [(name, column) for name, column in _columns(values).items() if len(column) > 1 and name not in facts]
+        places = _places(values) if columns else {}
+        for name, column in columns:
+            words += _runs_of(is_word, column)
+            texts = [text for text in column if self._has_word(text) or is_address(text)]
+            if len(texts) < len(column) or places[name] > 1:
+                self._beside += self._sentences(texts)
+        turns = [self._turns(values)] if are_names else [self._turns(values), self._turns(order)]
+        self._whole = [*filter(None, turns), *_run_together(words)]
+        if are_names and len(self._names) > 1:
+            self._whole += _run_together([list(dict.fromkeys(keys))])
+
+    def joined(self) -> list[str]:
+        """The texts as which the pieces are read together."""
+        return [*chain.from_iterable(map(_windows, chain(self._within, self._beside))), *self._whole]
+
+    def runs(self) -> list[str]:
+        """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
+        found = ["\n".join(self._order), "\n".join(self._names), *map("\n".join, self._beside), *self._whole]
+        return list(dict.fromkeys(filter(None, found)))
+
+    def _sentences(self, texts: Iterable[str]) -> Iterator[list[str]]:
+        """Neighbours that one sentence may run through."""
+        run: list[str] = []
+        last = 0
+        for text in texts:
+            if last & _COMPLETE and begins_anew(text):
+                if len(run) > 1:
+                    yield run
+                run = []
+            run.append(text)
+            last = self._shapes[text]
+            if last & _CLOSES:
+                if len(run) > 1:
+                    yield run
+                run = []
+        if len(run) > 1:
+            yield run
+
+    def _has_word(self, text: str) -> bool:
+        return not self._shapes[text] & _WORDLESS
+
+    def _may_be_code(self, text: str) -> bool:
+        return " " not in text or not self._has_word(text)
+
+    def _may_be_letters(self, text: str) -> bool:
+        return is_word(text) and (len(text) <= _SIGN or self._has_word(text))
+
+    def _turns(self, pieces: Iterable[Piece]) -> str:
+        """What may name who speaks at its beginning; empty when there is one at most."""
+        return _together(text for _, text in pieces if may_name_speaker(text) and self._has_word(text))
+
+
+class _Shapes(dict[str, int]):
+    """What pieces are like, told when it is first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        if not has_word(text):
+            shape = _WORDLESS | _CLOSES
+        elif ends_sentence(text):
+            shape = _CLOSES
+        else:
+            shape = _COMPLETE if is_complete(text) else 0
+        self[text] = shape
+        return shape
+
+
+def _windows(sentence: list[str]) -> list[str]:
+    """Some neighbours in windows: one holds the words that a rule looks at, and the next one begins within it."""
+    if len(sentence) == 2:
+        return ["\n".join(sentence)]
+    sizes = [len(piece.split()) for piece in sentence]
+    found = []
+    start, size = 0, 0
+    for end in range(1, len(sentence)):
+        size += sizes[end - 1]
+        if size >= 2 * _REACH and end - start > 1:
+            found.append("\n".join(sentence[start:end]))
+            # The next window begins so far back that what runs through both is whole in one of them.
+            place, size = end, 0
+            while place > start + 1 and size < _REACH:
+                place -= 1
+                size += sizes[place]
+            if size < _REACH:
+                # What begins in the first piece may run further than this window does.
+                found.append("\n".join(sentence[start : _end_of_reach(sizes, start)]))
+            start = place
+    found.append("\n".join(sentence[start:]))
+    return found
+
+
+def _end_of_reach(sizes: Sequence[int], first: int) -> int:
+    """Behind the last piece that something that begins in the first one may run into."""
+    end, between = first + 1, 0
+    while end < len(sizes) and between < _REACH:
+        between += sizes[end]
+        end += 1
+    return end
+
+
+def _columns(values: Iterable[Piece]) -> dict[str, list[str]]:
+    """The strings by the names that they stand under."""
+    found: dict[str, list[str]] = {}
+    for name, text in values:
+        found.setdefault(name or "", []).append(text)
+    return found
+
+
+def _places(values: Iterable[Piece]) -> Counter[str]:
+    """How often strings begin to stand under a name, others having stood before them."""
+    return Counter(name or "" for name, _ in groupby(name for name, _ in values))
+
+
+def _are_complete(column: list[str]) -> bool:
+    """Whether nearly all strings end as what is complete does."""
+    return sum(map(is_open, column)) * _BUT_ONE_IN <= len(column)
+
+
+def _parted(pieces: Iterable[Piece], facts: Collection[str]) -> list[list[str]]:
+    """The texts of pieces, apart where a record begins: where a name of facts comes again; two or more together."""
+    if not facts:
+        return [[text for _, text in pieces]]
+    parts: list[list[str]] = [[]]
+    met: set[str | None] = set()
+    last: str | None = None
+    for name, text in pieces:
+        if name in facts and name != last and name in met:
+            parts.append([])
+            met.clear()
+        met.add(name)
+        parts[-1].append(text)
+        last = name
+    return [part for part in parts if len(part) > 1]
+
+
+def _runs_of(is_so: Callable[[str], bool], texts: Iterable[str]) -> Iterator[list[str]]:
+    """Two or more texts that follow each other and are so."""
+    runs = (list(some) for are_so, some in groupby(texts, is_so) if are_so)
+    return (run for run in runs if len(run) > 1)
+
+
+def _run_together(runs: Iterable[list[str]]) -> list[str]:
+    """Words that follow each other, as sentences, and each run of them as one word."""
+    different = {tuple(run): run for run in runs}.values()
+    return [" . ".join(map(" ".join, different)), " ".join(map("".join, different))] if different else []
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Some texts, a line each; empty when there are less than two."""
+    some = list(texts)
+    return "\n".join(some) if len(some) > 1 else ""
