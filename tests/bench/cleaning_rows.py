@@ -1,4 +1,4 @@
-"""What cleaning costs by kind of text: documents of the evaluation set, which the process has not seen before.
+"""What cleaning costs by kind: documents of texts and of records of the evaluation, which the process has not seen.
 
 Rules kept here:
 - a document is cleaned once, and holds texts that no other does, so that nothing is remembered but words;
@@ -12,29 +12,42 @@ import json
 import random
 import time
 from statistics import median
+from typing import Any
 
 from cortex_skills.enrichment import sanitize_enrichment
 from tests.bench.measure import Row
 from tests.eval.__main__ import rows as labelled
 
-# Characters of a document, its names with them; as many documents as tell of a kind.
+# Characters of a document, its names with them; of texts, as many documents as tell of a kind.
 _SIZE, _ENOUGH = 3_300, 4
 _SEED = 9
 
 
 def rows() -> list[Row]:
-    """The middle kind and the dearest."""
-    taken = by_kind()
-    kinds = sorted(taken, key=lambda kind: taken[kind])
+    """The middle kind and the dearest, of single texts and of records."""
+    texts = {kind: times for kind, times in by_kind(_texts()).items() if len(times) >= _ENOUGH}
+    return [*_rows("facts", texts), *_rows("records", by_kind(_records()))]
+
+
+def _rows(what: str, taken: dict[str, list[float]]) -> list[Row]:
+    middle = {kind: median(times) for kind, times in taken.items()}
+    kinds = sorted(middle, key=lambda kind: middle[kind])
     return [
-        Row(f"cleaning 3 to 4 KB, {what} ({kind})", taken[kind], "what is allowed", 1.0, 1, unit="ms")
-        for what, kind in (("the middle kind of facts", kinds[len(kinds) // 2]), ("the dearest kind", kinds[-1]))
+        Row(
+            f"cleaning 3 to 4 KB, the {which} kind of {what} ({kind})",
+            middle[kind],
+            "what is allowed",
+            1.0,
+            1,
+            unit="ms",
+        )
+        for which, kind in (("middle", kinds[len(kinds) // 2]), ("dearest", kinds[-1]))
     ]
 
 
-def by_kind() -> dict[str, float]:
-    """Milliseconds of CPU that the middle document of each kind takes."""
-    order = [(kind, document) for kind, documents in _documents().items() for document in documents]
+def by_kind(found: dict[str, list[str]]) -> dict[str, list[float]]:
+    """Milliseconds of CPU that documents take, by kind."""
+    order = [(kind, document) for kind, documents in found.items() for document in documents]
     random.Random(_SEED).shuffle(order)
     taken: dict[str, list[float]] = {}
     for place, (kind, document) in enumerate(order):
@@ -42,10 +55,11 @@ def by_kind() -> dict[str, float]:
         sanitize_enrichment(document)
         if place > len(order) // 3:
             taken.setdefault(kind, []).append((time.process_time() - start) * 1e3)
-    return {kind: median(times) for kind, times in taken.items() if len(times) >= _ENOUGH}
+    return taken
 
 
-def _documents() -> dict[str, list[str]]:
+def _texts() -> dict[str, list[str]]:
+    """Documents of single texts, each under a name of its own."""
     found: dict[str, list[str]] = {}
     left: dict[str, dict[str, str]] = {}
     texts = labelled("benign")
@@ -55,4 +69,18 @@ def _documents() -> dict[str, list[str]]:
         members[f"fact {number}"] = row["text"]
         if sum(map(len, members)) + sum(map(len, members.values())) > _SIZE:
             found.setdefault(row["kind"], []).append(json.dumps(left.pop(row["kind"]), ensure_ascii=False))
+    return found
+
+
+def _records() -> dict[str, list[str]]:
+    """Documents of records, as many of a kind as fit."""
+    found: dict[str, list[str]] = {}
+    left: dict[str, list[Any]] = {}
+    for row in labelled("records"):
+        value = row["value"]
+        for record in value if type(value) is list else value["results"]:
+            some = left.setdefault(row["kind"], [])
+            some.append(record)
+            if len(json.dumps(some, ensure_ascii=False)) > _SIZE:
+                found.setdefault(row["kind"], []).append(json.dumps(left.pop(row["kind"]), ensure_ascii=False))
     return found
