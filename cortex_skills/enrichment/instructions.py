@@ -2,9 +2,9 @@
 
 Rules kept here:
 - every string and every key is judged (`detecting`); what is an instruction is removed whole, its kind is the reason;
-- keys and strings are judged together, too (`neighbours`). Of an object or array that says an instruction only as a whole,
-  the fewest neighbouring members that say it are removed, and of those not what stands between two that say it by
-  themselves; of an array of pieces of a text all;
+- keys and strings are judged together, too (`neighbours`). Of an object or array that says an instruction only as a
+  whole, the fewest neighbouring members that say it are removed, and of those not what stands between two that say it
+  by themselves; of an array of pieces of a text all;
 - a string that is exactly what the graph holds under a predicate for quotations stays, and so does nothing else;
 - a path never holds the text that was removed: the place of a key stands for the key;
 - bounded work: the parts are halved to find the guilty ones, and after `ROUNDS` the whole is removed.
