@@ -180,7 +180,10 @@ def test_a_huge_argument_is_refused_and_nothing_else_suffers(raw: Raw) -> None:
     assert answers[10]["result"] == {}
 
 
-def test_standard_output_carries_the_protocol_alone(parameters: StdioServerParameters, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_carries_the_protocol_alone(
+    parameters: StdioServerParameters, tmp_path: Path, unbuffered: str
+) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(
         "import cortex_skills.plugin as plugin\n"
@@ -193,6 +196,7 @@ def test_standard_output_carries_the_protocol_alone(parameters: StdioServerParam
         "plugin.Plugin.call = loud\n"
     )
     parameters.env["PYTHONPATH"] = str(tmp_path / "site")
+    parameters.env["PYTHONUNBUFFERED"] = unbuffered
     raw = Raw(parameters)
     raw.greet()
     raw.send(raw.call(2, "skill_graph_query", ASK))

@@ -1,7 +1,8 @@
 """Standard output as the protocol's own.
 
 Rules kept here:
-- it carries the protocol and nothing else: while it is claimed, what anything prints goes to standard error;
+- it carries the protocol and nothing else: while it is claimed, what anything prints goes to standard error, also what
+  is still held back at the end;
 - the event loop never waits for whoever reads: what a pipe has room for is written at once, the rest by a thread;
 - nobody's settings of the pipe are changed: others may hold the same one.
 """
@@ -13,7 +14,7 @@ import select
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import anyio.to_thread
 
@@ -32,6 +33,8 @@ def claimed() -> Iterator[Output | None]:
     try:
         yield Output(descriptor)
     finally:
+        with suppress(OSError, ValueError):  # nobody reads what went wrong
+            sys.stdout.flush()
         os.dup2(descriptor, 1)  # which stays open: a thread may still write to it
 
 
