@@ -41,6 +41,8 @@ def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
     """The names under which facts stand in columns."""
     values = [piece for piece in pieces if piece[0] is not None]
     often = {name for name, count in _places(values).items() if count >= _MANY}
+    if not often:
+        return frozenset()
     return frozenset(name for name, column in _columns(values).items() if name in often and _are_complete(column))
 
 
@@ -108,23 +110,16 @@ class Neighbours:
         found = ["\n".join(self._order), "\n".join(self._names), *map("\n".join, self._beside), *self._whole]
         return list(dict.fromkeys(filter(None, found)))
 
-    def _sentences(self, texts: Iterable[str]) -> Iterator[list[str]]:
+    def _sentences(self, texts: Iterable[str]) -> list[list[str]]:
         """Neighbours that one sentence may run through."""
-        run: list[str] = []
+        runs: list[list[str]] = [[]]
         last = 0
         for text in texts:
-            if last & _COMPLETE and begins_anew(text):
-                if len(run) > 1:
-                    yield run
-                run = []
-            run.append(text)
+            if last & _CLOSES or (last & _COMPLETE and begins_anew(text)):
+                runs.append([])
+            runs[-1].append(text)
             last = self._shapes[text]
-            if last & _CLOSES:
-                if len(run) > 1:
-                    yield run
-                run = []
-        if len(run) > 1:
-            yield run
+        return [run for run in runs if len(run) > 1]
 
     def _has_word(self, text: str) -> bool:
         return not self._shapes[text] & _WORDLESS

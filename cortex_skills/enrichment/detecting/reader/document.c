@@ -249,16 +249,9 @@ static bool may_be_coded(const Part *part) {
   return are_code(pluses, foreign, part->raw);
 }
 
-static Formed formed_as_one(const Part *part) {
-  Lines lines = part->lines;
-  Piece *pieces = take(lines.count * sizeof *pieces);
-  for (uint32_t each = 0; each < lines.count; each++) pieces[each] = piece_of(lines.at[each], AS_SEEN, false);
-  return formed_in_one_line(part->plain, pieces, lines.count);
-}
-
 static uint32_t judged(const Part *part) {
   if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs});
-  Formed as_one = part->has_line_ends ? formed_as_one(part) : (Formed){0, false};
+  Formed as_one = formed_as_one(part);
   uint32_t found = as_one.may_be_order ? WORDS : 0;
   if (may_be_coded(part)) found |= CODE;
   if (flags_of(part->lines) & MAY_NAME_SPEAKER) found |= TURN;

@@ -43,9 +43,15 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
-static bool is_said(Sentence sentence, Mask whole, uint32_t signs) {
+static bool is_said(const Token *tokens, uint32_t count, Mask whole, uint32_t signs) {
   Asked asked = {judge_sentence, signs, false};
-  return judge_words(sentence, whole, &asked) >= 0;
+  return judge_words((Sentence){tokens, NULL, count}, whole, &asked) >= 0;
+}
+
+// Signs only ever add to what holds.
+static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
+  if (!count || !is_said(tokens, count, whole, ALL_SIGNS)) return NOTHING;
+  return is_said(tokens, count, whole, 0) ? AN_ORDER : BESIDE_SIGNS;
 }
 
 static Said more(Said one, Said other) { return one > other ? one : other; }
@@ -54,23 +60,6 @@ static Mask meaning_of_words(const Token *tokens, uint32_t count) {
   Mask found = {{0}};
   for (uint32_t place = 0; place < count; place++) found = either(found, tokens[place].mask);
   return found;
-}
-
-// Signs only ever add to what holds.
-static Said said(Sentence sentence, Mask whole) {
-  if (!sentence.count || !is_said(sentence, whole, ALL_SIGNS)) return NOTHING;
-  return is_said(sentence, whole, 0) ? AN_ORDER : BESIDE_SIGNS;
-}
-
-static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
-  Sentence sentence = {tokens, NULL, count};
-  Said says = said(sentence, whole);
-  if (says == AN_ORDER) return says;
-  void *start = mark();
-  Sentence joined = without_line_ends(sentence);
-  if (joined.count < count) says = more(says, said(joined, meaning_of_words(joined.tokens, joined.count)));
-  back_to(start);
-  return says;
 }
 
 static Words read(Text text) {

@@ -13,6 +13,17 @@ Part part_of(Lines lines, Text raw) {
   return part;
 }
 
+Formed formed_as_one(const Part *part) {
+  if (!part->has_line_ends) return (Formed){0, false};
+  Lines lines = part->lines;
+  Piece *pieces = take(lines.count * sizeof *pieces);
+  for (uint32_t each = 0; each < lines.count; each++) {
+    Line *line = lines.at[each];
+    pieces[each] = (Piece){line->readings[AS_SEEN].text.size, false, forms_of_line(line, AS_SEEN)};
+  }
+  return formed_in_one_line(part->plain, pieces, lines.count);
+}
+
 static bool view_says(const View *view, Lines lines) {
   if (view->way == WAYS) return judge(view->text, view->signs, false) >= 0;
   if (view->way != APART) return words_say_beside(lines, view->way, view->signs);

@@ -10,6 +10,9 @@ typedef struct {
   bool has_line_ends; // it is read as if it had none, too
 } Part;
 
+// What a part may be by its form as if it stood in one line; nothing when it does.
+Formed formed_as_one(const Part *part);
+
 // A part as it reads without a disguise, and the lesser signs that may stand in it then.
 typedef struct {
   uint32_t part, disguise, signs;

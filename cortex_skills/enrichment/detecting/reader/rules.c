@@ -3,6 +3,7 @@
 // Rules kept here:
 // - a rule is its head and what must stand around it within a sentence: `back` words before and `ahead` words after;
 // - a verb counts when it gives an order, or when it may and the sentence speaks to `you` or of a model;
+// - a sentence that goes over line ends is judged without them, too;
 // - linear: each head is looked at once, with a window of bounded size.
 #include "reading.h"
 
@@ -107,13 +108,7 @@ static Mask meaning_of_sentence(Sentence sentence) {
 }
 
 int32_t judge_sentence(Sentence sentence, Asked *asked) {
-  int32_t found = judge_words(sentence, meaning_of_sentence(sentence), asked);
-  if (found >= 0 || sentence.placed) return found;
-  void *start = mark();
-  Sentence joined = without_line_ends(sentence);
-  if (joined.count && joined.count < sentence.count) found = judge_words(joined, meaning_of_sentence(joined), asked);
-  back_to(start);
-  return found;
+  return judge_words(sentence, meaning_of_sentence(sentence), asked);
 }
 
 // Where the words stand that have a category.
@@ -124,7 +119,7 @@ static Places places_of(uint32_t bit, const Mask *words, uint32_t count) {
   return found;
 }
 
-int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
+static int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked) {
   // Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
   Mask *words = NULL;
   uint32_t count = 0;
@@ -145,6 +140,17 @@ int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
     }
     if (at.at) back_to(at.at);
   }
+  back_to(start);
+  return found;
+}
+
+int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
+  int32_t found = judge_as_it_stands(sentence, whole, asked);
+  if (found >= 0 || sentence.placed) return found;
+  void *start = mark();
+  Sentence joined = without_line_ends(sentence);
+  if (joined.count && joined.count < sentence.count)
+    found = judge_as_it_stands(joined, meaning_of_sentence(joined), asked);
   back_to(start);
   return found;
 }
