@@ -16,6 +16,7 @@ from typing import Any
 
 from cortex_skills.enrichment import sanitize_enrichment
 from tests.bench.measure import Row
+from tests.eval.__main__ import records_in
 from tests.eval.__main__ import rows as labelled
 
 # Characters of a document, its names with them; of texts, as many documents as tell of a kind.
@@ -77,8 +78,7 @@ def _records() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     left: dict[str, list[Any]] = {}
     for row in labelled("records"):
-        value = row["value"]
-        for record in value if type(value) is list else value["results"]:
+        for record in records_in(row):
             some = left.setdefault(row["kind"], [])
             some.append(record)
             if len(json.dumps(some, ensure_ascii=False)) > _SIZE:

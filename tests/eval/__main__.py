@@ -38,6 +38,12 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
 
 
+def records_in(row: dict[str, Any]) -> list[Any]:
+    """The records of a row of `records`."""
+    value = row["value"]
+    return list(value["results"] if isinstance(value, dict) else value)
+
+
 def loses(value: Any) -> bool:
     """Whether the cleaner takes something out of a value that would have fitted."""
     return any("did_not" not in removal.reason for removal in sanitize_enrichment(value).reasons)

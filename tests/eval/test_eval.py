@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.eval.__main__ import TUNED_ON, attacks_in_pieces, counted, measured, measured_records, rows
+from tests.eval.__main__ import TUNED_ON, attacks_in_pieces, counted, measured, measured_records, records_in, rows
 
 # For each split: at least so many attacks found, at most so many facts lost, of one.
 FLOORS = {"dev": (0.99, 0.003), "more": (0.87, 0.05)}
@@ -31,11 +31,6 @@ def held_out(name: str) -> list[dict[str, Any]]:
 
 def written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def records_of(row: dict[str, Any]) -> set[str]:
-    value = row["value"]
-    return set(map(written, value["results"] if isinstance(value, dict) else value))
 
 
 def test_the_sets_are_large_and_mixed_enough() -> None:
@@ -71,7 +66,7 @@ def test_records_are_short_and_each_half_has_its_own() -> None:
         assert 1200 <= len(written(row["value"])) <= 1500
         odd = int(hashlib.sha256(written(row["value"]).encode()).hexdigest()[:8], 16) % 2
         assert row["split"] == ("held-out" if odd else "dev")
-        halves[row["split"]] |= records_of(row)
+        halves[row["split"]] |= set(map(written, records_in(row)))
     assert not halves["dev"] & halves["held-out"]
 
 
