@@ -1,16 +1,15 @@
-"""The last step: the block that a model reads, at most 4096 characters with its tags.
+"""The block that a model reads, at most 4096 characters with its tags, and what of a value there is room for in it.
 
 Rules kept here:
 - the block is whole and well-formed whatever it holds, and the JSON in it can be parsed;
 - what does not fit is dropped by whole members, and `"truncated": true` says so; objects within an array are records,
-  which stay whole or go; an array or a scalar that is truncated becomes `{"data": ..., "truncated": true}`;
-- nothing to say is the empty text, without tags.
+  which stay whole or go; an array or a scalar that is truncated becomes `{"data": ..., "truncated": true}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.steps import NOTHING, Cleaned
 from cortex_skills.enrichment.structure import limit_structure
@@ -22,66 +21,100 @@ OPENING = '<skill-enrichment type="data">\n'
 CLOSING = "\n</skill-enrichment>"
 
 _ROOM = BLOCK_LIMIT - len(OPENING) - len(CLOSING)
-_MARK = '"truncated":true}'
+_MARK = '"truncated":true'
+
+# What writes a value as JSON.
+Writer = Callable[[Any], str]
 
 
-def fit(value: Any, truncated: bool) -> tuple[str, int]:
-    """The block for `value`, and how many of its members did not fit.
+class Fitted(NamedTuple):
+    """What there is room for.
+
+    Attributes:
+        value: in the shape in which it is shown, but for what says that it is truncated; `NOTHING` when no member fits.
+        text: the value as it is written.
+        is_truncated: whether members were dropped, here or before.
+        dropped: how many were dropped here.
+
+    """
+
+    value: Any
+    text: str
+    is_truncated: bool
+    dropped: int
+
+
+def fit(value: Any, is_truncated: bool, write: Writer = json_text) -> Fitted:
+    """What of `value` fits into a block.
 
     Args:
         value: JSON types only, bounded in depth.
-        truncated: True when members were dropped already.
-
-    Returns:
-        The block, empty when no member fits; and the number of dropped members.
+        is_truncated: True when members were dropped already.
+        write: writes it, and any part of it.
 
     """
-    text = json_text(value)
-    if not truncated and len(text) <= _ROOM:
-        return f"{OPENING}{text}{CLOSING}", 0
+    text = write(value)
+    if not is_truncated and len(text) <= _ROOM:
+        return Fitted(value, text, False, 0)
     # An array that is wrapped goes one level deeper, where its innermost members may lie too deep.
     wrapped = Cleaned(value, ()) if type(value) is dict else limit_structure({"data": value})
-    lost = sum(removal.count for removal in wrapped.removals)
+    dropped = sum(removal.count for removal in wrapped.removals)
     if wrapped.value is NOTHING:
-        return "", lost
+        return Fitted(NOTHING, "", True, dropped)
     members = {key: item for key, item in wrapped.value.items() if key != "truncated"}
     if wrapped.value is not value or len(members) != len(value):
-        text = json_text(members)
-    shortened, dropped = _shorten(members, text, _ROOM - len(_MARK))
-    if shortened is None:
-        return "", lost + dropped
-    return f"{OPENING}{shortened[:-1]},{_MARK}{CLOSING}", lost + dropped
+        text = write(members)
+    shortener = _Shortener(write)
+    kept, _ = shortener.shortened(members, text, _ROOM - len(_MARK) - len(","))
+    return Fitted(kept, "" if kept is NOTHING else write(kept), True, dropped + shortener.dropped)
 
 
-def _shorten(value: Any, text: str, room: int, in_array: bool = False) -> tuple[str | None, int]:
-    """`value` in at most `room` characters, or None when nothing of it fits; and the number of dropped members.
-
-    Args:
-        value: JSON types only.
-        text: the whole of it.
-        room: in characters.
-        in_array: whether it stands in an array.
-
-    """
-    if len(text) <= room:
-        return text, 0
-    if type(value) is not list and (type(value) is not dict or in_array):
-        return None, 1
-    left, dropped = room - 2, 0
-    parts: list[str] = []
-    for head, item in _members(value):
-        comma = "," if parts else ""
-        piece, lost = _shorten(item, json_text(item), left - len(comma) - len(head), in_array or type(value) is list)
-        dropped += lost
-        if piece is not None:
-            parts.append(f"{comma}{head}{piece}")
-            left -= len(parts[-1])
-    if not parts:
-        return None, dropped
-    return f"{text[0]}{''.join(parts)}{text[-1]}", dropped
+def block(text: str, is_truncated: bool) -> str:
+    """The block that shows what was written of a value that fits; of an object, when it is truncated."""
+    if is_truncated:
+        members = text[1:-1]
+        text = f"{{{members},{_MARK}}}" if members else f"{{{_MARK}}}"
+    return f"{OPENING}{text}{CLOSING}"
 
 
-def _members(value: dict[str, Any] | list[Any]) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return ((f"{json_text(key)}:", item) for key, item in value.items())
-    return (("", item) for item in value)
+class _Shortener:
+    """What makes a value shorter, and how many members it has dropped."""
+
+    def __init__(self, write: Writer) -> None:
+        self.dropped = 0
+        self._write = write
+
+    def shortened(self, value: Any, text: str, room: int, in_array: bool = False) -> tuple[Any, int]:
+        """What of `value` there is room for, `NOTHING` when there is for nothing; and the room that it takes.
+
+        Args:
+            value: JSON types only.
+            text: as which it is written.
+            room: in characters.
+            in_array: whether it stands in an array.
+
+        """
+        if len(text) <= room:
+            return value, len(text)
+        if type(value) is not list and (type(value) is not dict or in_array):
+            self.dropped += 1
+            return NOTHING, 0
+        left = room - len("[]")
+        kept: list[tuple[str, Any]] = []
+        for key, head, item in self._members(value):
+            comma = len(kept) > 0
+            part, size = self.shortened(
+                item, self._write(item), left - comma - len(head), in_array or type(value) is list
+            )
+            if part is not NOTHING:
+                kept.append((key, part))
+                left -= comma + len(head) + size
+        if not kept:
+            return NOTHING, 0
+        return (dict(kept) if type(value) is dict else [part for _, part in kept]), room - left
+
+    @staticmethod
+    def _members(value: dict[str, Any] | list[Any]) -> Iterable[tuple[str, str, Any]]:
+        if isinstance(value, dict):
+            return ((key, f"{json_text(key)}:", item) for key, item in value.items())
+        return (("", "", item) for item in value)

@@ -2,8 +2,9 @@ r"""What a skill says about a query, made into what a model may read.
 
 Rules kept here:
 - pure, never raises, and linear in what is given, whatever it is;
-- the value is bounded (`structure`), loses every instruction (`instructions`) and what the host's policy does not
-  allow, and is then fitted into one block; each step only removes;
+- the value is bounded (`structure`), loses what the host's policy does not allow (`strictness`) and what there is no
+  room for (`fitting`); what is left, and what a model will be shown, loses every instruction (`instructions`);
+- each step only removes; none needs to be asked again about what a later one leaves;
 - the block is `<skill-enrichment type="data">`, JSON, `</skill-enrichment>`, each on a line of its own, at most 4096
   characters, or the empty text;
 - what was removed is counted and named by reason and path; its text is nowhere in the result, in no path either;
@@ -17,12 +18,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex_skills.enrichment.fitting import CLOSING, OPENING, fit
+from cortex_skills.enrichment.fitting import block, fit
 from cortex_skills.enrichment.instructions import drop_instructions
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.enrichment.reading import read
@@ -30,6 +30,7 @@ from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal
 from cortex_skills.enrichment.strictness import marked, restrict
 from cortex_skills.enrichment.structure import DID_NOT_FIT, limit_structure
 from cortex_skills.enrichment.verdicts import Verdicts
+from cortex_skills.escaping import json_text
 
 
 @dataclass(frozen=True)
@@ -62,55 +63,56 @@ def sanitize_enrichment(raw: object, policy: Policy = RULE, *, quotations: Colle
         The block and what was removed from it.
 
     """
-    verdicts = Verdicts()
-    cleaned = read(raw)
-    value, removals = cleaned.value, list(cleaned.removals)
-    if value is not NOTHING and _says_nothing(value):
+    found = read(raw)
+    removals = list(found.removals)
+    if found.value is NOTHING:
+        return Sanitized(False, "", _count(removals), tuple(removals))
+    if _says_nothing(found.value):
         return Sanitized(True, "", 0, ())
-    if value is not NOTHING:
-        if type(value) is str:
-            value = {"data": value}
-        cleaned = clean(value, policy, quotations=quotations, verdicts=verdicts)
-        value = cleaned.value
-        removals.extend(cleaned.removals)
-    text, more = _fitted(value, removals, quotations, verdicts)
-    removals.extend(more)
-    count = sum(removal.count for removal in removals)
-    return Sanitized(text != "", text, count, tuple(removals))
+    shaped = _shaped({"data": found.value} if type(found.value) is str else found.value, policy)
+    removals += shaped.removals
+    text = ""
+    if shaped.value is not NOTHING:
+        text, more = _shown(shaped, policy, quotations)
+        removals += more
+    return Sanitized(text != "", text, _count(removals), tuple(removals))
 
 
-def _fitted(
-    value: Any, removals: list[Removal], quotations: Collection[str], verdicts: Verdicts
-) -> tuple[str, list[Removal]]:
-    """The block for `value`, and what it lost; what became neighbours by what did not fit is judged again."""
-    truncated = any(removal.reason == DID_NOT_FIT for removal in removals)
-    lost: list[Removal] = []
-    while value is not NOTHING:
-        text, dropped = fit(value, truncated)
-        if not dropped or not text:
-            return text, [*lost, Removal(DID_NOT_FIT, "", dropped)] if dropped else lost
-        left = json.loads(text[len(OPENING) : -len(CLOSING)])
-        again = drop_instructions(left, quotations, verdicts)
-        if not again.removals:
-            return text, [*lost, Removal(DID_NOT_FIT, "", dropped)]
-        value, truncated = again.value, True
-        lost += [Removal(DID_NOT_FIT, "", dropped), *again.removals]
-    return "", lost
+def clean(value: Any, policy: Policy = RULE, *, quotations: Collection[str] = ()) -> Cleaned:
+    """What the steps leave of a JSON value, for whoever writes it down by itself."""
+    shaped = _shaped(value, policy)
+    if shaped.value is NOTHING:
+        return shaped
+    cleaned = drop_instructions(shaped.value, quotations)
+    return Cleaned(marked(cleaned.value, policy), (*shaped.removals, *cleaned.removals))
 
 
-def clean(
-    value: Any, policy: Policy = RULE, *, quotations: Collection[str] = (), verdicts: Verdicts | None = None
-) -> Cleaned:
-    """What the steps leave of a JSON value, for whoever writes it down by itself; `verdicts` is what is known of it."""
-    cleaned = limit_structure(value)
-    removals = _without_text(cleaned.removals)
-    if cleaned.value is not NOTHING:
-        cleaned = drop_instructions(cleaned.value, quotations, verdicts)
-        removals.extend(cleaned.removals)
-    if cleaned.value is not NOTHING:
-        cleaned = restrict(cleaned.value, policy)
-        removals.extend(cleaned.removals)
-    return Cleaned(marked(cleaned.value, policy), tuple(removals))
+def _shaped(value: Any, policy: Policy) -> Cleaned:
+    """What a model may be shown of a value as far as its shape, its keys and their lengths say."""
+    limited = limit_structure(value)
+    if limited.value is NOTHING:
+        return Cleaned(NOTHING, tuple(_without_text(limited.removals)))
+    restricted = restrict(limited.value, policy)
+    return Cleaned(restricted.value, tuple(_without_text([*limited.removals, *restricted.removals])))
+
+
+def _shown(shaped: Cleaned, policy: Policy, quotations: Collection[str]) -> tuple[str, list[Removal]]:
+    """The block for what there is room for, without instructions; and what was removed for either reason."""
+
+    def write(value: Any) -> str:
+        return json_text(marked(value, policy))
+
+    is_truncated = any(removal.reason == DID_NOT_FIT for removal in shaped.removals)
+    fitted = fit(shaped.value, is_truncated, write)
+    lost = [Removal(DID_NOT_FIT, "", fitted.dropped)] if fitted.dropped else []
+    if fitted.value is NOTHING:
+        return "", lost
+    cleaned = drop_instructions(fitted.value, quotations)
+    removals = [*lost, *cleaned.removals]
+    if cleaned.value is NOTHING:
+        return "", removals
+    text = fitted.text if cleaned.value is fitted.value else write(cleaned.value)
+    return block(text, fitted.is_truncated), removals
 
 
 def _without_text(removals: Iterable[Removal]) -> list[Removal]:
@@ -128,3 +130,7 @@ def _says_nothing(value: Any) -> bool:
     if type(value) is str:
         return not value.strip()
     return value is None or (type(value) in (dict, list) and not value)
+
+
+def _count(removals: Iterable[Removal]) -> int:
+    return sum(removal.count for removal in removals)
