@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, groupby
 
 from cortex_skills.enrichment.pieces import (
@@ -28,8 +29,8 @@ from cortex_skills.enrichment.pieces import (
     is_word,
     may_name_speaker,
 )
+from cortex_skills.enrichment.windows import lines_of, windows
 
-_REACH = 24  # words, a little more than the widest rule
 _SIGN = 2  # characters of what may be a letter or a sign by itself
 # In so many places, all but one in so many must be complete.
 _MANY, _BUT_ONE_IN = 6, 8
@@ -48,7 +49,7 @@ def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
 
 def joined(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
     """The texts as which some pieces are read together."""
-    return Neighbours(pieces, facts).joined()
+    return Neighbours(pieces, facts).joined
 
 
 def runs(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
@@ -62,10 +63,14 @@ class Neighbours:
     Args:
         pieces: of a value, or of some of its members.
         facts: the names of facts in the whole value.
+        shapes: what is known of pieces.
 
     """
 
-    def __init__(self, pieces: Sequence[Piece], facts: Collection[str]) -> None:
+    def __init__(self, pieces: Sequence[Piece], facts: Collection[str], shapes: _Shapes | None = None) -> None:
+        self.facts = facts
+        self._pieces = pieces
+        self._shapes = _Shapes() if shapes is None else shapes
         values = [piece for piece in pieces if piece[0] is not None]
         keys = [text for name, text in pieces if name is None]
         self._names = set(filter(is_word, keys))
@@ -74,7 +79,6 @@ class Neighbours:
         if not are_names:
             order = [(name, text) for name, text in pieces if name is not None or text not in self._names]
         self._order = [text for _, text in order]
-        self._shapes = _Shapes()
 
         # Neighbours that are read together: in the order, and others; letters and words in pieces.
         self._within: list[list[str]] = []
@@ -93,7 +97,7 @@ class Neighbours:
         places = _places(values) if columns else {}
         for name, column in columns:
             words += _runs_of(is_word, column)
-            texts = [text for text in column if self._has_word(text) or is_address(text)]
+            texts = list(filter(self._is_of_column, column))
             if len(texts) < len(column) or places[name] > 1:
                 self._beside += self._sentences(texts)
         turns = [self._turns(values)] if are_names else [self._turns(values), self._turns(order)]
@@ -101,14 +105,48 @@ class Neighbours:
         if are_names and len(self._names) > 1:
             self._whole += _run_together([list(dict.fromkeys(keys))])
 
+    @cached_property
     def joined(self) -> list[str]:
         """The texts as which the pieces are read together."""
-        return [*chain.from_iterable(map(_windows, chain(self._within, self._beside))), *self._whole]
+        return [*chain.from_iterable(map(windows, chain(self._within, self._beside))), *self._whole]
 
     def runs(self) -> list[str]:
         """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
         found = ["\n".join(self._order), "\n".join(self._names), *map("\n".join, self._beside), *self._whole]
         return list(dict.fromkeys(filter(None, found)))
+
+    def are(self, pieces: Sequence[Piece], facts: Collection[str]) -> bool:
+        """Whether they are those of these pieces, beside these facts."""
+        return self._pieces == pieces and self.facts == facts
+
+    def with_pieces(self, pieces: Sequence[Piece]) -> Neighbours:
+        """The neighbours of other pieces, most of which are among these, beside the same facts."""
+        return self if pieces == self._pieces else Neighbours(pieces, self.facts, self._shapes)
+
+    def lines_of(self, text: str) -> Sequence[int]:
+        """The places of the pieces that are the lines of one of the texts of `joined`; none of words run together."""
+        for places in self._rows():
+            found = lines_of([self._pieces[place][1] for place in places], text)
+            if found is not None:
+                return places[found]
+        return ()
+
+    def _rows(self) -> Iterator[list[int]]:
+        """The places of pieces that are read one after the other."""
+        values = [place for place, (name, _) in enumerate(self._pieces) if name is not None]
+        keys = [place for place, (name, text) in enumerate(self._pieces) if name is None and text not in self._names]
+        order = sorted([*values, *keys])
+        yield order
+        yield values
+        yield [place for place in values if self._pieces[place][0] not in self.facts]
+        columns: dict[str | None, list[int]] = {}
+        for place in values:
+            name, text = self._pieces[place]
+            if self._is_of_column(text):
+                columns.setdefault(name, []).append(place)
+        yield from columns.values()
+        for row in (values, order):
+            yield [place for place in row if self._may_be_turn(self._pieces[place][1])]
 
     def _sentences(self, texts: Iterable[str]) -> list[list[str]]:
         """Neighbours that one sentence may run through."""
@@ -124,6 +162,9 @@ class Neighbours:
     def _has_word(self, text: str) -> bool:
         return not self._shapes[text] & _WORDLESS
 
+    def _is_of_column(self, text: str) -> bool:
+        return self._has_word(text) or is_address(text)
+
     def _may_be_code(self, text: str) -> bool:
         return " " not in text or not self._has_word(text)
 
@@ -132,7 +173,10 @@ class Neighbours:
 
     def _turns(self, pieces: Iterable[Piece]) -> str:
         """What may name who speaks at its beginning; empty when there is one at most."""
-        return _together(text for _, text in pieces if may_name_speaker(text) and self._has_word(text))
+        return _together(text for _, text in pieces if self._may_be_turn(text))
+
+    def _may_be_turn(self, text: str) -> bool:
+        return may_name_speaker(text) and self._has_word(text)
 
 
 class _Shapes(dict[str, int]):
@@ -147,39 +191,6 @@ class _Shapes(dict[str, int]):
             shape = _COMPLETE if is_complete(text) else 0
         self[text] = shape
         return shape
-
-
-def _windows(sentence: list[str]) -> list[str]:
-    """Some neighbours in windows: one holds the words that a rule looks at, and the next one begins within it."""
-    if len(sentence) == 2:
-        return ["\n".join(sentence)]
-    sizes = [len(piece.split()) for piece in sentence]
-    found = []
-    start, size = 0, 0
-    for end in range(1, len(sentence)):
-        size += sizes[end - 1]
-        if size >= 2 * _REACH and end - start > 1:
-            found.append("\n".join(sentence[start:end]))
-            # The next window begins so far back that what runs through both is whole in one of them.
-            place, size = end, 0
-            while place > start + 1 and size < _REACH:
-                place -= 1
-                size += sizes[place]
-            if size < _REACH:
-                # What begins in the first piece may run further than this window does.
-                found.append("\n".join(sentence[start : _end_of_reach(sizes, start)]))
-            start = place
-    found.append("\n".join(sentence[start:]))
-    return found
-
-
-def _end_of_reach(sizes: Sequence[int], first: int) -> int:
-    """Behind the last piece that something that begins in the first one may run into."""
-    end, between = first + 1, 0
-    while end < len(sizes) and between < _REACH:
-        between += sizes[end]
-        end += 1
-    return end
 
 
 def _columns(values: Iterable[Piece]) -> dict[str, list[str]]:

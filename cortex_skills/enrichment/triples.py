@@ -59,8 +59,7 @@ def _why_withheld(triple: Mapping[str, Any], policy: Policy, verdicts: Verdicts)
         return "predicate", "key_not_allowed"
     if type(triple["object"]) is str and policy.drop_all_text:
         return "object", "text"
-    kind = verdicts.first(_said(triple))
-    return None if kind is None else ("object", kind)
+    return next((("object", kind) for _, kind in verdicts.found(_said(triple))), None)
 
 
 def _said(triple: Mapping[str, Any]) -> list[str]:

@@ -36,16 +36,20 @@ class Verdicts:
 
     def kind(self, text: str) -> str | None:
         """The kind of instruction that `text` holds; None when it holds none."""
-        self.look_at([text])
-        doubts = self._doubts[text]
-        return _detect(text, doubts) if doubts else None
+        return next((kind for _, kind in self.found([text])), None)
 
-    def first(self, texts: Iterable[str], runs: Callable[[], list[str]] | None = None) -> str | None:
-        """The kind of the first of some texts that holds an instruction, if one does; `runs` as in `look_at`."""
+    def found(self, texts: Iterable[str], runs: Callable[[], list[str]] | None = None) -> Iterator[tuple[str, str]]:
+        """Those of some texts that hold an instruction, one after the other, and its kind; `runs` as in `look_at`."""
         texts = list(texts)
         self.look_at(texts, runs)
-        kinds = (_detect(text, self._doubts[text]) for text in texts if self._doubts[text])
-        return next((kind for kind in kinds if kind is not None), None)
+        for text in filter(self._doubts.__getitem__, texts):
+            kind = _detect(text, self._doubts[text])
+            if kind is not None:
+                yield text, kind
+
+    def says_so(self, text: str, whole: str) -> bool:
+        """Whether `text` holds an instruction of the sort that `whole` was found to hold."""
+        return _detect(text, self._doubts[whole]) is not None
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -129,7 +129,7 @@ def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
     order, fact = ATTACKS[0], "The bridge is long. " * 150_000
     run = "\n".join([fact, order, fact])
     assert kinds([run], [order, "The bridge is long."]) == [detect(order), None]
-    assert Verdicts().first([fact, order, fact]) == detect(order)
+    assert [*Verdicts().found([fact, order, fact])] == [(order, detect(order))]
 
 
 def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
@@ -144,7 +144,9 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
         others = ["\n".join(lines[at : at + 3]) for at in range(len(lines))]
         others += ["\n".join(chance.sample(lines, 2)) for _ in range(6)] + chance.sample(DEV, 6)
         expected = list(map(detect, others))
-        assert verdicts.first(others) == next((kind for kind in expected if kind is not None), None)
+        assert list(verdicts.found(others)) == [
+            (text, kind) for text, kind in zip(others, expected, strict=True) if kind
+        ]
         assert list(map(verdicts.kind, others)) == expected
 
 
