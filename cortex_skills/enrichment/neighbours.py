@@ -14,28 +14,29 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby
 
 from cortex_skills.enrichment.pieces import (
+    CLOSES,
+    CODE,
+    COMPLETE,
+    LETTERS,
+    OF_COLUMN,
+    TURN,
+    WORD,
+    WORDLESS,
     Piece,
+    Shapes,
     begins_anew,
-    ends_sentence,
-    has_word,
-    is_address,
-    is_complete,
     is_open,
     is_word,
-    may_name_speaker,
 )
 from cortex_skills.enrichment.windows import lines_of, windows
 
-_SIGN = 2  # characters of what may be a letter or a sign by itself
 # In so many places, all but one in so many must be complete.
 _MANY, _BUT_ONE_IN = 6, 8
-# What a piece is like: no word is in it; no sentence goes on behind it; none does when the next one begins anew.
-_WORDLESS, _CLOSES, _COMPLETE = 1, 2, 4
 
 
 def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
@@ -67,14 +68,14 @@ class Neighbours:
 
     """
 
-    def __init__(self, pieces: Sequence[Piece], facts: Collection[str], shapes: _Shapes | None = None) -> None:
+    def __init__(self, pieces: Sequence[Piece], facts: Collection[str], shapes: Shapes | None = None) -> None:
         self.facts = facts
         self._pieces = pieces
-        self._shapes = _Shapes() if shapes is None else shapes
+        self._shapes = Shapes() if shapes is None else shapes
         values = [piece for piece in pieces if piece[0] is not None]
-        keys = [text for name, text in pieces if name is None]
+        keys = dict.fromkeys(text for name, text in pieces if name is None)
         self._names = set(filter(is_word, keys))
-        are_names = self._names.issuperset(keys)
+        are_names = len(self._names) == len(keys)
         order = values
         if not are_names:
             order = [(name, text) for name, text in pieces if name is not None or text not in self._names]
@@ -86,24 +87,24 @@ class Neighbours:
         words: list[list[str]] = []
         for part in _parted(values, facts):
             self._within += self._sentences(part)
-        for run in _runs_of(self._may_be_code, (text for name, text in values if name not in facts)):
-            if not all(map(self._has_word, run)):
+        for run in self._runs_of(CODE, (text for name, text in values if name not in facts)):
+            if any(self._shapes[text] & WORDLESS for text in run):
                 (self._beside if facts else self._within).append(run)
-            words += _runs_of(self._may_be_letters, run)
+            words += self._runs_of(LETTERS, run)
         if not are_names:
             self._beside += self._within
             self._within = [run for part in _parted(order, facts) for run in self._sentences(part)]
         columns = [(name, column) for name, column in _columns(values).items() if len(column) > 1 and name not in facts]
         places = _places(values) if columns else {}
         for name, column in columns:
-            words += _runs_of(is_word, column)
-            texts = list(filter(self._is_of_column, column))
+            words += self._runs_of(WORD, column)
+            texts = [text for text in column if self._shapes[text] & OF_COLUMN]
             if len(texts) < len(column) or places[name] > 1:
                 self._beside += self._sentences(texts)
         turns = [self._turns(values)] if are_names else [self._turns(values), self._turns(order)]
         self._whole = [*filter(None, turns), *_run_together(words)]
-        if are_names and len(self._names) > 1:
-            self._whole += _run_together([list(dict.fromkeys(keys))])
+        if are_names and len(keys) > 1:
+            self._whole += _run_together([list(keys)])
 
     @cached_property
     def joined(self) -> list[str]:
@@ -142,55 +143,32 @@ class Neighbours:
         columns: dict[str | None, list[int]] = {}
         for place in values:
             name, text = self._pieces[place]
-            if self._is_of_column(text):
+            if self._shapes[text] & OF_COLUMN:
                 columns.setdefault(name, []).append(place)
         yield from columns.values()
         for row in (values, order):
-            yield [place for place in row if self._may_be_turn(self._pieces[place][1])]
+            yield [place for place in row if self._shapes[self._pieces[place][1]] & TURN]
 
     def _sentences(self, texts: Iterable[str]) -> list[list[str]]:
         """Neighbours that one sentence may run through."""
         runs: list[list[str]] = [[]]
         last = 0
         for text in texts:
-            if last & _CLOSES or (last & _COMPLETE and begins_anew(text)):
+            if last & CLOSES or (last & COMPLETE and begins_anew(text)):
                 runs.append([])
             runs[-1].append(text)
             last = self._shapes[text]
         return [run for run in runs if len(run) > 1]
 
-    def _has_word(self, text: str) -> bool:
-        return not self._shapes[text] & _WORDLESS
-
-    def _is_of_column(self, text: str) -> bool:
-        return self._has_word(text) or is_address(text)
-
-    def _may_be_code(self, text: str) -> bool:
-        return " " not in text or not self._has_word(text)
-
-    def _may_be_letters(self, text: str) -> bool:
-        return is_word(text) and (len(text) <= _SIGN or self._has_word(text))
+    def _runs_of(self, shape: int, texts: Iterable[str]) -> Iterator[list[str]]:
+        """Two or more texts that follow each other and are of a shape."""
+        runs = (list(some) for is_so, some in groupby(texts, lambda text: self._shapes[text] & shape) if is_so)
+        return (run for run in runs if len(run) > 1)
 
     def _turns(self, pieces: Iterable[Piece]) -> str:
         """What may name who speaks at its beginning; empty when there is one at most."""
-        return _together(text for _, text in pieces if self._may_be_turn(text))
-
-    def _may_be_turn(self, text: str) -> bool:
-        return may_name_speaker(text) and self._has_word(text)
-
-
-class _Shapes(dict[str, int]):
-    """What pieces are like, told when it is first asked for."""
-
-    def __missing__(self, text: str) -> int:
-        if not has_word(text):
-            shape = _WORDLESS | _CLOSES
-        elif ends_sentence(text):
-            shape = _CLOSES
-        else:
-            shape = _COMPLETE if is_complete(text) else 0
-        self[text] = shape
-        return shape
+        some = [text for _, text in pieces if self._shapes[text] & TURN]
+        return "\n".join(some) if len(some) > 1 else ""
 
 
 def _columns(values: Iterable[Piece]) -> dict[str, list[str]]:
@@ -228,19 +206,7 @@ def _parted(pieces: Iterable[Piece], facts: Collection[str]) -> list[list[str]]:
     return [part for part in parts if len(part) > 1]
 
 
-def _runs_of(is_so: Callable[[str], bool], texts: Iterable[str]) -> Iterator[list[str]]:
-    """Two or more texts that follow each other and are so."""
-    runs = (list(some) for are_so, some in groupby(texts, is_so) if are_so)
-    return (run for run in runs if len(run) > 1)
-
-
 def _run_together(runs: Iterable[list[str]]) -> list[str]:
     """Words that follow each other, as sentences, and each run of them as one word."""
     different = {tuple(run): run for run in runs}.values()
     return [" . ".join(map(" ".join, different)), " ".join(map("".join, different))] if different else []
-
-
-def _together(texts: Iterable[str]) -> str:
-    """Some texts, a line each; empty when there are less than two."""
-    some = list(texts)
-    return "\n".join(some) if len(some) > 1 else ""

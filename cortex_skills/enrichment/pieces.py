@@ -17,7 +17,13 @@ from typing import Any
 Piece = tuple[str | None, str]
 Member = tuple[str | int, Any]
 
+# What a piece is like, a bit each: no word is in it; no sentence goes on behind it; none does when the next one begins
+# anew; it is short and without blanks; it may be of a code in pieces; of letters or words in pieces; it may name who
+# speaks; it is read with others under its name.
+WORDLESS, CLOSES, COMPLETE, WORD, CODE, LETTERS, TURN, OF_COLUMN = (1 << place for place in range(8))
+
 _WORD = 24
+_SIGN = 2  # characters of what may be a letter or a sign by itself
 _TURN = 24  # characters, among which who speaks is named, and a colon
 _ENDS = frozenset(".!?;…。！？；؟।")
 _FEWEST_LETTERS = 3
@@ -59,6 +65,24 @@ def said(value: Any, quotations: Collection[str] = (), name: str = "") -> list[P
 
     look(value, name)
     return found
+
+
+class Shapes(dict[str, int]):
+    """What pieces are like, told when it is first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        if has_word(text):
+            shape = OF_COLUMN | (CLOSES if ends_sentence(text) else COMPLETE if is_complete(text) else 0)
+            if may_name_speaker(text):
+                shape |= TURN
+            if " " not in text:
+                shape |= CODE | (WORD | LETTERS if is_word(text) else 0)
+        else:
+            shape = WORDLESS | CLOSES | CODE | (OF_COLUMN if is_address(text) else 0)
+            if is_word(text):
+                shape |= WORD | (LETTERS if len(text) <= _SIGN else 0)
+        self[text] = shape
+        return shape
 
 
 def is_word(text: str) -> bool:
