@@ -49,7 +49,7 @@ def lines_of(some: Told) -> dict[int, list[int]]:
 
 
 def assert_told_of(text: str) -> None:
-    forms = reading.forms(text)
+    forms = reading.judge_alone(text).forms
     assert stand(text) <= forms.keys()
     assert all(patterns.may_stand(number, text.encode()) for number, is_sure in forms.items() if is_sure)
     rows = text.split("\n")
@@ -112,12 +112,12 @@ def test_what_stands_in_a_text_is_told_in_whichever_lines_it_is_written(text: st
     ],
 )
 def test_literals_alone_are_no_form(text: str) -> None:
-    assert reading.forms(text).keys() == stand(text)
+    assert reading.judge_alone(text).forms.keys() == stand(text)
 
 
 def test_every_text_of_the_evaluation_is_told_of() -> None:
     # Which ones are not, and never what they say: half of them nobody may read.
-    wrong = [row["id"] for row in ALL if not stand(view := fold(row["text"])) <= reading.forms(view).keys()]
+    wrong = [row["id"] for row in ALL if not stand(view := fold(row["text"])) <= reading.judge_alone(view).forms.keys()]
     assert wrong == []
 
 
@@ -144,7 +144,7 @@ def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> No
     ],
 )
 def test_a_form_is_of_its_kind(text: str, kind: str | None) -> None:
-    assert signs.seen_in(text)[0] == kind
+    assert signs.seen_in(text, reading.judge_alone(text).forms)[0] == kind
 
 
 @given(st.data(), st.sampled_from(NUMBERS), st.sampled_from(["", "the bridge ", "a\n", "x. "]))
@@ -154,7 +154,7 @@ def test_what_is_sure_is_seen_as_re2_sees_it(data: st.DataObject, number: int, b
     found = [n for n in NUMBERS if patterns.stands(n, text.encode())]
     kinds = [NAMES[n] for n in found if NAMES[n] not in SIGNS]
     held = sum({SIGNS[NAMES[n]] for n in found if NAMES[n] in SIGNS})
-    assert signs.seen_in(text) == (kinds[0] if kinds else None, held)
+    assert signs.seen_in(text, reading.judge_alone(text).forms) == (kinds[0] if kinds else None, held)
 
 
 @pytest.mark.parametrize(
@@ -163,17 +163,17 @@ def test_what_is_sure_is_seen_as_re2_sees_it(data: st.DataObject, number: int, b
 )
 @pytest.mark.parametrize("times", [1, 7, 60_000])
 def test_many_of_a_kind_are_told_as_one_is(unit: str, times: int) -> None:
-    assert stand(unit) <= reading.forms(unit * times).keys()
+    assert stand(unit) <= reading.judge_alone(unit * times).forms.keys()
     for places in lines_of(told(unit * times)).values():
         lines = [place for place in places if place >= 0]
         assert lines == sorted(set(lines))
         assert not lines or lines[-1] <= unit.count("\n") * times
-    assert reading.forms("the bridge") == {}
+    assert reading.judge_alone("the bridge").forms == {}
 
 
 @given(st.binary(max_size=64).map(lambda data: data.decode("utf-8", "surrogateescape")))
 def test_no_bytes_stop_the_reader(text: str) -> None:
-    assert reading.forms(text).keys() <= {*NUMBERS}
+    assert reading.judge_alone(text).forms.keys() <= {*NUMBERS}
     assert told(text).ends == () or told(text).texts
 
 

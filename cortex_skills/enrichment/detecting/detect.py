@@ -145,8 +145,14 @@ def _is_title(text: str) -> bool:
 
 
 def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None:
-    kind, signs = seen_in(view)
-    return kind if kind is not None or not may_say else reading.judge(view, signs, is_title)
+    found = reading.judge_alone(view)
+    if found.forms:
+        kind, signs = seen_in(view, found.forms)
+        return kind if kind is not None or not may_say else reading.judge(view, signs, is_title)
+    if found.rule is None or not may_say:
+        return None
+    rule = found.as_title if found.rule.soft and is_title() else found.rule
+    return None if rule is None else rule.kind
 
 
 def _views(read: _Read) -> Iterator[tuple[str, bool]]:

@@ -27,6 +27,7 @@ _FOUR = struct.Struct("<4I")
 # The beginning of a place (`reader/forms.h`).
 _PLACE = struct.Struct("<HH12x")
 _PAIR = struct.Struct("<2I")
+_JUDGED = struct.Struct("<2I2i")
 _CODED = struct.Struct("<3I4x")
 
 
@@ -45,6 +46,20 @@ class InCode(NamedTuple):
     kinds: int
     pluses: int
     foreign: int
+
+
+class Judged(NamedTuple):
+    """What a folded text is.
+
+    Attributes:
+        forms: the numbers of the patterns that may stand in it, and whether the reader is sure that they do.
+        rule, as_title: when there are none, the first rule that holds for its words, and would if it were a title.
+
+    """
+
+    forms: dict[int, bool]
+    rule: Rule | None
+    as_title: Rule | None
 
 
 def judge(folded: str, signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
@@ -74,20 +89,19 @@ def long_words(plain: str) -> str | None:
     return None if rule is None else rule.kind
 
 
-def forms(text: str) -> dict[int, bool]:
-    """The numbers of the patterns that may stand in a folded text, and whether the reader is sure that they do."""
-    if not text:
-        return {}
-    encoded = encode(text)
+def judge_alone(folded: str) -> Judged:
+    """What a folded text may be by its form, and when that is nothing, what it is by its words."""
+    if not folded:
+        return Judged({}, None, None)
+    encoded = encode(folded)
     with module().ready() as reader:
-        reader.give(encoded)
-        at = reader.call("forms", len(encoded))
-        count, places = _PAIR.unpack(reader.read(at, _PAIR.size))
-        told = reader.read(places, count * _PLACE.size)
-    found: dict[int, bool] = {}
+        at = answer(reader, [folded], "judge_alone", encoded, len(encoded))
+        count, places, rule, as_title = _JUDGED.unpack(reader.read(at, _JUDGED.size))
+        told = reader.read(places, count * _PLACE.size) if count else b""
+    forms: dict[int, bool] = {}
     for pattern, is_sure in _PLACE.iter_unpack(told):
-        found[pattern] = bool(is_sure) or found.get(pattern, False)
-    return found
+        forms[pattern] = bool(is_sure) or forms.get(pattern, False)
+    return Judged(forms, _numbered(rule), _numbered(as_title))
 
 
 def meaning(folded: str) -> int:
@@ -143,6 +157,10 @@ def _rule(question: str, text: str, *more: int) -> Rule | None:
     encoded = encode(text)
     with module().ready() as reader:
         number = answer(reader, [text], question, encoded, len(encoded), *more)
+    return _numbered(number)
+
+
+def _numbered(number: int) -> Rule | None:
     if number < 0:
         return None
     from cortex_skills.enrichment.detecting.tables import RULES

@@ -10,12 +10,18 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_skills.enrichment.detecting import patterns, reading
+from collections.abc import Mapping
+
+from cortex_skills.enrichment.detecting import patterns
 from cortex_skills.enrichment.detecting.rule import SIGNS
 
 
-def seen_in(text: str) -> tuple[str | None, int]:
+def seen_in(text: str, forms: Mapping[int, bool]) -> tuple[str | None, int]:
     """What a folded text is by its form.
+
+    Args:
+        text: the text.
+        forms: the patterns that may stand in it, and whether they surely do, as the reader tells.
 
     Returns:
         Its kind, None when it is no instruction; and the lesser signs that it holds, a bit each.
@@ -23,7 +29,7 @@ def seen_in(text: str) -> tuple[str | None, int]:
     """
     names, encoded = patterns.names(), text.encode("utf-8", "replace")
     kind, signs = None, 0
-    for number, is_sure in sorted(reading.forms(text).items()):
+    for number, is_sure in sorted(forms.items()):
         if kind is not None and names[number] not in SIGNS:
             continue
         if (is_sure and not patterns.has_anchor(number)) or patterns.stands(number, encoded):

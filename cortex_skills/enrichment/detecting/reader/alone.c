@@ -1,7 +1,8 @@
-// What may be in one text that nothing is known of.
+// What may be in one text that nothing is known of, and what a folded one is.
 //
 // Rules kept here:
-// - what is cleared here says nothing; the lesser signs that may stand in a text count as if they did.
+// - what is cleared here says nothing; the lesser signs that may stand in a text count as if they did;
+// - a folded text is judged by its words when no pattern may stand in it: where one may, the host looks first.
 #include "coded_lines.h"
 #include "forms.h"
 #include "parts.h"
@@ -46,4 +47,21 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;
   uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs | as_one.signs});
   return answered((int32_t)(found | said));
+}
+
+// What a folded text may be by its form; when nothing, the rules that hold in it, and would if it were a title, or -1.
+typedef struct {
+  Places forms;
+  int32_t rule, as_title;
+} Judged;
+
+EXPORT("judge_alone") int32_t judge_alone(uint32_t size) {
+  Text text = {given(), size};
+  begin_forms(size);
+  Piece piece = {size, false, forms_in(text)};
+  Judged *found = take(sizeof *found);
+  *found = (Judged){places_in((Joined){text, &size, &piece, 1, 1}), -1, -1};
+  if (!found->forms.count) found->rule = judge(text, 0, false);
+  if (found->rule >= 0) found->as_title = judge(text, 0, true);
+  return answered((int32_t)found);
 }

@@ -163,12 +163,3 @@ Formed formed_in_one_line(Text text, const Piece *pieces, uint32_t count) {
   back_to(start);
   return found;
 }
-
-EXPORT("forms") int32_t forms(uint32_t size) {
-  Text text = {given(), size};
-  begin_forms(size);
-  Piece piece = {size, false, forms_in(text)};
-  Places *found = take(sizeof *found);
-  *found = places_in((Joined){text, &size, &piece, 1, 1});
-  return (int32_t)found;
-}
