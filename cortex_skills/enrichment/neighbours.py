@@ -145,7 +145,7 @@ class Neighbours:
             name, text = self._pieces[place]
             if self._shapes[text] & OF_COLUMN:
                 columns.setdefault(name, []).append(place)
-        yield from columns.values()
+        yield from (column for column in columns.values() if len(column) > 1)
         for row in (values, order):
             yield [place for place in row if self._shapes[self._pieces[place][1]] & TURN]
 

@@ -146,12 +146,12 @@ def _is_title(text: str) -> bool:
 
 def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None:
     found = reading.judge_alone(view)
-    if found.forms:
-        kind, signs = seen_in(view, found.forms)
-        return kind if kind is not None or not may_say else reading.judge(view, signs, is_title)
-    if found.rule is None or not may_say:
-        return None
-    rule = found.as_title if found.rule.soft and is_title() else found.rule
+    kind, signs = seen_in(view, found.forms) if found.forms else (None, 0)
+    if kind is not None or not may_say:
+        return kind
+    if signs:
+        return reading.judge(view, signs, is_title)
+    rule = found.as_title if found.rule and found.rule.soft and is_title() else found.rule
     return None if rule is None else rule.kind
 
 

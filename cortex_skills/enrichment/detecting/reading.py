@@ -53,7 +53,7 @@ class Judged(NamedTuple):
 
     Attributes:
         forms: the numbers of the patterns that may stand in it, and whether the reader is sure that they do.
-        rule, as_title: when there are none, the first rule that holds for its words, and would if it were a title.
+        rule, as_title: the first rule that holds for its words beside no lesser sign, and would if it were a title.
 
     """
 
@@ -90,7 +90,7 @@ def long_words(plain: str) -> str | None:
 
 
 def judge_alone(folded: str) -> Judged:
-    """What a folded text may be by its form, and when that is nothing, what it is by its words."""
+    """What a folded text may be by its form, and what it is by its words alone."""
     if not folded:
         return Judged({}, None, None)
     encoded = encode(folded)

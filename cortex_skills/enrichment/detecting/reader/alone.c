@@ -2,7 +2,7 @@
 //
 // Rules kept here:
 // - what is cleared here says nothing; the lesser signs that may stand in a text count as if they did;
-// - a folded text is judged by its words when no pattern may stand in it: where one may, the host looks first.
+// - of a folded text the host looks itself which signs stand in it, and asks again beside those.
 #include "coded_lines.h"
 #include "forms.h"
 #include "parts.h"
@@ -49,7 +49,7 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   return answered((int32_t)(found | said));
 }
 
-// What a folded text may be by its form; when nothing, the rules that hold in it, and would if it were a title, or -1.
+// What a folded text may be by its form; the rules that hold in it beside no sign, and would if it were a title, or -1.
 typedef struct {
   Places forms;
   int32_t rule, as_title;
@@ -60,8 +60,8 @@ EXPORT("judge_alone") int32_t judge_alone(uint32_t size) {
   begin_forms(size);
   Piece piece = {size, false, forms_in(text)};
   Judged *found = take(sizeof *found);
-  *found = (Judged){places_in((Joined){text, &size, &piece, 1, 1}), -1, -1};
-  if (!found->forms.count) found->rule = judge(text, 0, false);
-  if (found->rule >= 0) found->as_title = judge(text, 0, true);
+  found->forms = places_in((Joined){text, &size, &piece, 1, 1});
+  found->rule = judge(text, 0, false);
+  found->as_title = found->rule < 0 ? -1 : judge(text, 0, true);
   return answered((int32_t)found);
 }
