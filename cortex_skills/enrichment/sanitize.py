@@ -115,15 +115,11 @@ def _shown(shaped: Cleaned, policy: Policy, quotations: Collection[str]) -> tupl
     return block(text, fitted.is_truncated), removals
 
 
-def _without_text(removals: Iterable[Removal]) -> list[Removal]:
+def _without_text(removals: Collection[Removal]) -> list[Removal]:
     """Removals whose paths say nothing that their keys could not say to a model."""
-    verdicts = Verdicts()
-    return [
-        replace(removal, path="")
-        if removal.path and verdicts.kind(removal.path.replace("/", "\n")) is not None
-        else removal
-        for removal in removals
-    ]
+    paths = {removal.path: removal.path.replace("/", "\n") for removal in removals if removal.path}
+    guilty = {text for text, _ in Verdicts().found(paths.values())}
+    return [replace(removal, path="") if paths.get(removal.path) in guilty else removal for removal in removals]
 
 
 def _says_nothing(value: Any) -> bool:
