@@ -48,8 +48,12 @@ class Verdicts:
                 yield text, kind
 
     def says_so(self, text: str, whole: str) -> bool:
-        """Whether `text` holds an instruction of the sort that `whole` was found to hold."""
-        return _detect(text, self._doubts[whole]) is not None
+        """Whether `text` says what `whole` was found to say: in its words, or else in a disguise."""
+        doubts = self._doubts[whole]
+        in_words = _in_words(doubts)
+        if in_words and _detect(whole, in_words) is not None:
+            doubts = in_words
+        return _detect(text, doubts) is not None
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -70,6 +74,12 @@ def _detect(text: str, doubts: int) -> str | None:
     from cortex_skills.enrichment.detecting import detect
 
     return detect(text, doubts)
+
+
+def _in_words(doubts: int) -> int:
+    from cortex_skills.enrichment.detecting.shapes import WORDS
+
+    return doubts & WORDS
 
 
 def _doubts(runs: Iterable[str], texts: Iterable[str]) -> dict[str, int]:
