@@ -118,6 +118,8 @@ def _shown(shaped: Cleaned, policy: Policy, quotations: Collection[str]) -> tupl
 def _without_text(removals: Collection[Removal]) -> list[Removal]:
     """Removals whose paths say nothing that their keys could not say to a model."""
     paths = {removal.path: removal.path.replace("/", "\n") for removal in removals if removal.path}
+    if not paths:
+        return [*removals]
     guilty = {text for text, _ in Verdicts().found(paths.values())}
     return [replace(removal, path="") if paths.get(removal.path) in guilty else removal for removal in removals]
 
