@@ -50,6 +50,9 @@ class Told(NamedTuple):
     texts: bytes
 
 
+_NOTHING = Told((), (), b"")
+
+
 class Found(NamedTuple):
     """What was seen of a document.
 
@@ -73,6 +76,8 @@ def unpacked(told: bytes) -> Found:
     _, count, views, *sizes = _HEAD.unpack_from(told)
     left = _Left(told, _HEAD.size)
     says = left.numbers(count)
+    if not any((views, *sizes)):
+        return Found(says, _NOTHING, _NOTHING, _NOTHING, [])
     owners = list(_PAIR.iter_unpack(left.take(views * _PAIR.size)))
     places, ends, texts = (sizes[first::3] for first in range(3))
     of_patterns = [list(map(Place._make, _PLACE.iter_unpack(left.take(some * _PLACE.size)))) for some in places]
