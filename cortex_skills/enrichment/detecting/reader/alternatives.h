@@ -17,10 +17,6 @@ typedef struct {
   uint32_t first[SETS], last[SETS];
 } Met;
 
-static inline void set_bit(uint64_t *bits, uint32_t bit) { bits[bit / 64] |= 1ull << bit % 64; }
-
-static inline bool is_set(const uint64_t *bits, uint32_t bit) { return bits[bit / 64] >> bit % 64 & 1; }
-
 // Notes that a literal of a set begins at a place; whether it is the first one.
 static inline bool meet_at(Met *met, uint32_t number, uint32_t at) {
   bool is_first = !is_set(met->bits, number);
@@ -43,6 +39,5 @@ Answer stands(const Alternative *alternative, const Met *met, Text text);
 // The alternatives that have a set first, one behind the other; behind the last of them.
 const Alternative *first_of(uint32_t set);
 
-// Takes an alternative that may cross lines; a literal of such, and its set.
+// Takes an alternative that may cross lines.
 void learn_crossing(const Alternative *alternative);
-void learn_over_lines(Text literal, uint32_t set);

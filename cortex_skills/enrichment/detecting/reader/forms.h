@@ -15,10 +15,19 @@ typedef struct Hit {
   uint32_t set, first, last;
 } Hit;
 
+// That a literal of a set may go on over an end of a line: where it would begin.
+typedef struct Overhang {
+  const struct Overhang *next;
+  Text literal;
+  uint32_t set;
+  int32_t start;
+} Overhang;
+
 // What may stand in the lines of a text, each by itself; and what they have of that which may go over lines.
 typedef struct {
   const Form *forms;
   const Hit *hits;
+  const Overhang *overhangs;
 } Forms;
 
 // Makes ready for texts of so many bytes together.

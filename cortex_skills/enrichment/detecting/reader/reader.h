@@ -169,6 +169,15 @@ static inline uint32_t count_of(uint8_t byte, Text text) {
   return count;
 }
 
+static inline void set_bit(uint64_t *bits, uint32_t bit) { bits[bit / 64] |= 1ull << bit % 64; }
+
+static inline bool is_set(const uint64_t *bits, uint32_t bit) { return bits[bit / 64] >> bit % 64 & 1; }
+
+// Whether a text stands at a place of another, which may lie outside of it.
+static inline bool stands_at(Text text, Text other, int32_t place) {
+  return place >= 0 && place + text.size <= other.size && same(text, (Text){other.at + place, text.size});
+}
+
 // Takes what stands before the next sign of a kind, or before the end; the sign goes with it.
 static inline Text taken_until(uint8_t sign, Text *left) {
   Text found = {left->at, place_of(sign, *left)};
