@@ -22,6 +22,7 @@ FILE = FOLDER / "literals.json"
 MOST_SETS, WINDOW = 3, 4
 _ALIGNED = 4
 _HEAD, _ALTERNATIVE, _BYTES = struct.Struct("<7I4x"), struct.Struct("<8I"), 256
+_BITS = 32
 
 
 class _Literal(NamedTuple):
@@ -44,7 +45,7 @@ def told(patterns: Sequence[str]) -> bytes:
     counts = map(len, (literals, windows, known["sets"], alternatives, patterns, known["classes"]))
     head = _HEAD.pack(*counts, max(len(states) for *_, states, _ in alternatives))
     rows = [_alternative(place, *each) for (*each, _, _), place in zip(alternatives, places, strict=False)]
-    return b"".join((head, *rows, *map(_class, known["classes"]), *_entries(literals), *automata))
+    return b"".join((head, *rows, *_classes(known["classes"]), *_entries(literals), *automata))
 
 
 def digest(patterns: Sequence[str]) -> str:
@@ -64,18 +65,25 @@ def _alternative(automaton: int, pattern: int, crosses: bool, is_exact: bool, se
     return _ALTERNATIVE.pack(pattern, crosses, is_exact, *sets, *sets[:1] * (MOST_SETS - len(sets)), reach, automaton)
 
 
-def _class(ranges: list[int]) -> bytes:
-    """A class of bytes, a bit each."""
-    bits = sum((2 << last) - (1 << first) for first, last in zip(ranges[::2], ranges[1::2], strict=True))
-    return bits.to_bytes(_BYTES // 8, "little")
+def _classes(classes: list[list[int]]) -> Iterator[bytes]:
+    """For each byte, the classes that hold it, a bit each."""
+    rows = [0] * _BYTES
+    for number, ranges in enumerate(classes):
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            for byte in range(first, last + 1):
+                rows[byte] |= 1 << number
+    size = -(-len(classes) // _BITS) * _BITS // 8
+    return (row.to_bytes(size, "little") for row in rows)
 
 
 def _automaton(states: list[int], others: list[list[int]]) -> bytes:
-    """States, and the edges of each; the last of them is the one before the first."""
+    """Where the edges of each state begin, and the edges; the last state is the one before the first."""
     edges = {state: some for state, *some in others}
     rows = [edges.get(state, [2 * (state + 1)]) for state in range(len(states))]
     places = list(accumulate(map(len, rows), initial=0))
-    numbers = [len(states) - 1, places[-1], *chain(*zip(states, places, strict=False)), *chain(*rows)]
+    # Of the end, which has no class, that of the last state stands there.
+    pairs = ((edge, states[edge // 2]) for edge in chain(*rows))
+    numbers = [len(states) - 1, states[-1], *places, *chain(*pairs)]
     data = struct.pack(f"<{len(numbers)}H", *numbers)
     return data + bytes(-len(data) % _ALIGNED)
 

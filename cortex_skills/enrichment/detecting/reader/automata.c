@@ -6,30 +6,34 @@
 // - an edge may want the border of a word: a letter, a digit or `_` of ASCII on one side alone, nothing being none.
 #include "automata.h"
 
-enum { BYTES = CLASS_BYTES * 8, STEPS_A_BYTE = 2, MORE_STEPS = 1024, OF_ALL = 32 };
+enum { BYTES = 256, BITS = 32, STEPS_A_BYTE = 2, MORE_STEPS = 1024, OF_ALL = 32 };
 
+// Twice the state that it leads to, `states` for the end, and one more where it wants the border of a word; the class of
+// bytes that the state has.
 typedef struct {
-  uint32_t bits[CLASS_BYTES / 4];
-} Class;
+  uint16_t to, class;
+} Edge;
 
-// A state: the class of its bytes, and the first of its edges, which end where those of the next state begin.
-typedef struct {
-  uint16_t class, edges;
-} State;
-
-// The states, then the one before the first, whose class has all bytes that may come first; the edges stand behind.
-// An edge is twice the state that it leads to, `states` for the end, and one more where it wants the border of a word.
+// The states, and the class of all bytes that may come first; where the edges of each state begin, of the one before the
+// first behind all others, and where they end. The edges stand behind.
 struct Automaton {
-  uint16_t states, edges;
-  State state[];
+  uint16_t states, begins, edges[];
 };
 
-static const Class *classes;
-static Class in_words;
+// A place of a text, and the classes that its byte is of, a bit each; nothing behind the text.
+typedef struct {
+  Text text;
+  uint32_t place;
+  const uint32_t *classes;
+} Here;
+
+// By byte: the classes that it is of, in so many numbers.
+static const uint32_t *classes_of;
+static uint32_t class_size;
 // How many steps may still be made in all texts, and how many were made in this one: one for each edge.
 static uint64_t left_of_all, steps;
-// By state: the last place before which it was entered, and one more.
-static uint32_t *entered;
+// By state: the last place before which it was entered, and as many more as were read before this text, and one.
+static uint32_t *entered, state_count, read_before;
 
 typedef struct {
   uint16_t *at;
@@ -39,78 +43,98 @@ typedef struct {
 // The states that have the byte at a place, and those that have the one behind it.
 static States now, next;
 
-static bool holds(const Class *class, uint8_t byte) { return class->bits[byte / 32] >> byte % 32 & 1; }
-
-void learn_automata(const void *told, uint32_t most_states) {
-  classes = told;
-  entered = take(most_states * sizeof *entered);
+const void *learn_automata(const void *told, uint32_t classes, uint32_t most_states) {
+  classes_of = told;
+  class_size = (classes + BITS - 1) / BITS;
+  state_count = most_states;
+  entered = zeroed(most_states * sizeof *entered);
   now.at = take(most_states * sizeof *now.at);
   next.at = take(most_states * sizeof *next.at);
-  for (uint32_t byte = 0; byte < BYTES; byte++)
-    if (byte == '_' || is_alnum_of_ascii(byte)) in_words.bits[byte / 32] |= 1u << byte % 32;
+  return classes_of + BYTES * class_size;
 }
 
 static uint64_t most_steps(uint32_t size) { return MORE_STEPS + (uint64_t)STEPS_A_BYTE * size; }
 
 void begin_automata(uint32_t size) { left_of_all = OF_ALL * most_steps(size); }
 
+static bool is_in_word_of_ascii(uint8_t byte) { return byte == '_' || is_alnum_of_ascii(byte); }
+
 static bool is_border(Text text, uint32_t place) {
-  bool before = place && holds(&in_words, text.at[place - 1]);
-  return before != (place < text.size && holds(&in_words, text.at[place]));
+  bool before = place && is_in_word_of_ascii(text.at[place - 1]);
+  return before != (place < text.size && is_in_word_of_ascii(text.at[place]));
 }
 
-// Enters what follows a state and has the byte at a place; whether the end follows.
-static inline bool follow(const Automaton *automaton, uint32_t number, Text text, uint32_t place, States *into) {
-  const State *state = &automaton->state[number];
-  const uint16_t *edges = (const uint16_t *)&automaton->state[automaton->states + 1];
-  uint32_t behind = number < automaton->states ? state[1].edges : automaton->edges;
-  steps += behind - state->edges;
-  for (uint32_t each = state->edges; each < behind; each++) {
-    uint32_t to = edges[each] / 2;
-    if (edges[each] & 1 && !is_border(text, place)) continue;
-    if (to == automaton->states) return true;
-    if (place == text.size || !holds(&classes[automaton->state[to].class], text.at[place])) continue;
-    if (entered[to] == place + 1) continue;
-    entered[to] = place + 1;
+static const uint32_t *classes_at(Text text, uint32_t place) { return classes_of + text.at[place] * class_size; }
+
+static Here here_in(Text text, uint32_t place) {
+  return (Here){text, place, place < text.size ? classes_at(text, place) : NULL};
+}
+
+static bool is_of(const uint32_t *classes, uint32_t class) { return classes[class / BITS] >> class % BITS & 1; }
+
+// Enters what follows a state and has the byte that is here; whether the end follows.
+static bool follow(const Automaton *automaton, uint32_t number, const Here *here, States *into) {
+  const Edge *edges = (const Edge *)&automaton->edges[automaton->states + 2];
+  uint32_t each = automaton->edges[number], behind = automaton->edges[number + 1];
+  uint32_t entering = read_before + here->place + 1;
+  for (steps += behind - each; each < behind; each++) {
+    Edge edge = edges[each];
+    uint32_t to = edge.to / 2;
+    if (to == automaton->states) {
+      if (!(edge.to & 1) || is_border(here->text, here->place)) return true;
+      continue;
+    }
+    if (!here->classes || !is_of(here->classes, edge.class) || entered[to] == entering) continue;
+    if (edge.to & 1 && !is_border(here->text, here->place)) continue;
+    entered[to] = entering;
     into->at[into->count++] = to;
   }
   return false;
 }
 
 // The next place, up to `last`, at which something may begin; `last + 1` when there is none.
-static uint32_t next_begin(const Class *first, Text text, uint32_t place, uint32_t last) {
-  while (place <= last && !holds(first, text.at[place])) place++;
+static uint32_t next_begin(const Automaton *automaton, Text text, uint32_t place, uint32_t last) {
+  while (place <= last && !is_of(classes_at(text, place), automaton->begins)) place++;
   return place;
 }
 
 // Goes on from all states to a place; whether the end follows one.
-static bool step(const Automaton *automaton, Text text, uint32_t place) {
+static bool step(const Automaton *automaton, Here here) {
   next.count = 0;
   for (uint32_t each = 0; each < now.count; each++)
-    if (follow(automaton, now.at[each], text, place, &next)) return true;
+    if (follow(automaton, now.at[each], &here, &next)) return true;
   States read = now;
   now = next;
   next = read;
   return false;
 }
 
-Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t last) {
-  const Class *begins = &classes[automaton->state[automaton->states].class];
-  __builtin_memset(entered, 0, automaton->states * sizeof *entered);
+// Makes ready for a text of so many bytes.
+static void begin_text(uint32_t size) {
+  if (read_before > UINT32_MAX - size) {
+    __builtin_memset(entered, 0, state_count * sizeof *entered);
+    read_before = 0;
+  }
   now.count = 0;
+  steps = 0;
+}
+
+Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t last) {
+  begin_text(text.size);
   uint64_t most = most_steps(text.size);
   if (most > left_of_all) most = left_of_all;
-  steps = 0;
   Answer answer = NO;
-  uint32_t begin = next_begin(begins, text, first, last);
+  uint32_t begin = next_begin(automaton, text, first, last);
   for (uint32_t place = begin; answer == NO && place < text.size && (now.count || begin <= last); place++) {
     if (!now.count) place = begin;
     if (place == begin) {
-      follow(automaton, automaton->states, text, place, &now);
-      begin = next_begin(begins, text, place + 1, last);
+      Here here = here_in(text, place);
+      follow(automaton, automaton->states, &here, &now);
+      begin = next_begin(automaton, text, place + 1, last);
     }
-    answer = steps > most ? PERHAPS : step(automaton, text, place + 1) ? YES : NO;
+    answer = steps > most ? PERHAPS : step(automaton, here_in(text, place + 1)) ? YES : NO;
   }
   left_of_all -= steps < left_of_all ? steps : left_of_all;
+  read_before += text.size;
   return answer;
 }

@@ -2,12 +2,10 @@
 #pragma once
 #include "reader.h"
 
-enum { CLASS_BYTES = 32 };
-
 typedef struct Automaton Automaton;
 
-// Takes classes of bytes, which lie so until the reader ends, for automata of so many states at most.
-void learn_automata(const void *classes, uint32_t most_states);
+// Takes classes of bytes, which lie so until the reader ends, for automata of so many states at most; behind them.
+const void *learn_automata(const void *told, uint32_t classes, uint32_t most_states);
 
 // Makes ready for texts of so many bytes together.
 void begin_automata(uint32_t size);

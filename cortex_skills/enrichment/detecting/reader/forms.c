@@ -38,10 +38,8 @@ EXPORT("learn_forms") int32_t learn_forms(void) {
   if (told->sets > SETS) __builtin_trap();
   for (uint32_t each = 0; each < told->alternatives; each++)
     if (alternatives[each].crosses) learn_crossing(&alternatives[each]);
-  const uint8_t *classes = (const uint8_t *)(alternatives + told->alternatives);
-  const Literal *literals = (const Literal *)(classes + told->classes * CLASS_BYTES);
-  automata = learn_literals(literals, told->literals, told->windows);
-  learn_automata(classes, told->most_states);
+  const void *behind = learn_automata(alternatives + told->alternatives, told->classes, told->most_states);
+  automata = learn_literals(behind, told->literals, told->windows);
   first_with = take((told->sets + 1) * sizeof *first_with);
   for (uint32_t set = 0, each = 0; set <= told->sets; set++) {
     while (each < told->alternatives && alternatives[each].sets[0] < set) each++;
