@@ -41,7 +41,7 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   if (part.shown) part.behind_views = put_views(views, &part) - views;
   uint32_t found = hidden_in(views, part.behind_views) | (may_be_coded(raw) ? CODE : 0);
   if (line->flags & MAY_NAME_SPEAKER) found |= TURN;
-  Text seen = line->readings[AS_SEEN].text, written = line->readings[AS_WRITTEN].text;
+  Text seen = line->readings[AS_SEEN]->text, written = line->readings[AS_WRITTEN]->text;
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
   Formed as_one = formed_as_one(&part);
   if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;

@@ -134,11 +134,11 @@ static bool take_question(void) {
 
 // In which way a line is told of that is read in a way: as it looks, when it is written so.
 static Way told_in(const Line *line, Way way) {
-  return line->readings[way].text.at == line->readings[AS_SEEN].text.at ? AS_SEEN : way;
+  return line->readings[way] == line->readings[AS_SEEN] ? AS_SEEN : way;
 }
 
 static Piece piece_of(Line *line, Way way, bool is_told) {
-  return (Piece){line->readings[way].text.size, is_told, forms_of_line(line, way)};
+  return (Piece){line->readings[way]->text.size, is_told, forms_of_line(line, way)};
 }
 
 static Joined joined_rows(Way way) {

@@ -88,28 +88,29 @@ static Words read(Text text) {
   return words;
 }
 
-// A reading of a line that is the same text.
-static const Reading *same_reading(const Line *line, Text text) {
-  for (Way other = AS_SEEN; other < WAYS; other++) {
-    const Reading *reading = &line->readings[other];
-    if (reading->is_known && same(text, reading->text)) return reading;
-  }
-  return NULL;
-}
-
-static Reading reading_of(const Line *line, Way way) {
-  Text text = way > AS_SEEN ? read_in(way, line->raw, line->readings[AS_SEEN].text) : line->readings[way].text;
-  const Reading *known = same_reading(line, text);
-  if (known) return *known;
-  Reading reading = {.text = text, .is_known = true};
-  if (!(line->flags & HAS_SCRIPT)) reading.words = read(text);
+static Reading *new_reading(Text text) {
+  Reading *reading = take(sizeof *reading);
+  *reading = (Reading){.text = text};
   return reading;
 }
 
-static const Reading *read_as(Line *line, Way way) {
-  Reading *reading = &line->readings[way];
-  if (!reading->is_known) *reading = reading_of(line, way);
-  return reading;
+static Reading *found_reading(const Line *line, Way way) {
+  Text text = read_in(way, line->raw, line->readings[AS_SEEN]->text);
+  for (Way other = AS_SEEN; other < WAYS; other++)
+    if (line->readings[other] && same(text, line->readings[other]->text)) return line->readings[other];
+  return new_reading(text);
+}
+
+static Reading *reading_of(Line *line, Way way) {
+  if (!line->readings[way]) line->readings[way] = found_reading(line, way);
+  return line->readings[way];
+}
+
+static const Words *words_of(Line *line, Way way) {
+  Reading *reading = reading_of(line, way);
+  if (!reading->has_words && !(line->flags & HAS_SCRIPT)) reading->words = read(reading->text);
+  reading->has_words = true;
+  return &reading->words;
 }
 
 static Line *line_that_is(Text raw, Text folded, Text plain) {
@@ -118,8 +119,8 @@ static Line *line_that_is(Text raw, Text folded, Text plain) {
   *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain)};
   if (!is_simple && has_script(folded)) line->flags |= HAS_SCRIPT;
   if (may_name_speaker(raw)) line->flags |= MAY_NAME_SPEAKER;
-  line->readings[AS_WRITTEN].text = folded;
-  line->readings[AS_SEEN].text = plain;
+  line->readings[AS_WRITTEN] = line->readings[AS_SEEN] = new_reading(folded);
+  if (plain.at != folded.at) line->readings[AS_SEEN] = new_reading(plain);
   return line;
 }
 
@@ -173,12 +174,12 @@ Counts counts_of(Lines lines) {
 }
 
 Text text_of_lines(Lines lines, Way way) {
-  if (lines.count == 1) return read_as(lines.at[0], way)->text;
+  if (lines.count == 1) return reading_of(lines.at[0], way)->text;
   uint32_t size = lines.count - 1;
-  for (uint32_t each = 0; each < lines.count; each++) size += read_as(lines.at[each], way)->text.size;
+  for (uint32_t each = 0; each < lines.count; each++) size += reading_of(lines.at[each], way)->text.size;
   uint8_t *text = take(size), *end = text;
   for (uint32_t each = 0; each < lines.count; each++) {
-    Text line = read_as(lines.at[each], way)->text;
+    Text line = reading_of(lines.at[each], way)->text;
     if (each) *end++ = '\n';
     __builtin_memcpy(end, line.at, line.size);
     end += line.size;
@@ -187,13 +188,7 @@ Text text_of_lines(Lines lines, Way way) {
 }
 
 Forms forms_of_line(Line *line, Way way) {
-  Reading *reading = &line->readings[way];
-  for (Way other = AS_WRITTEN; !reading->has_forms && other < WAYS; other++) {
-    const Reading *known = &line->readings[other];
-    if (!known->has_forms || known->text.at != reading->text.at) continue;
-    reading->forms = known->forms;
-    reading->has_forms = true;
-  }
+  Reading *reading = reading_of(line, way);
   if (!reading->has_forms) reading->forms = forms_in(reading->text);
   reading->has_forms = true;
   return reading->forms;
@@ -207,7 +202,7 @@ uint32_t flags_of(Lines lines) {
 
 bool are_read_alike(Lines lines, Way way, Way other) {
   for (uint32_t each = 0; each < lines.count; each++)
-    if (lines.at[each]->readings[way].text.at != lines.at[each]->readings[other].text.at) return false;
+    if (lines.at[each]->readings[way] != lines.at[each]->readings[other]) return false;
   return true;
 }
 
@@ -224,13 +219,13 @@ typedef struct {
 } Run;
 
 static Said run_says(const Run *run, Way way) {
-  const Words *first = &read_as(run->lines.at[0], way)->words;
+  const Words *first = words_of(run->lines.at[0], way);
   if (run->lines.count == 1) return run->is_behind_end ? first->tail_says : first->head_says;
   Token *sentence = mark();
   if (run->is_behind_end) add(first->tokens + first->last_end + 1, first->count - first->last_end - 1);
   else add(first->tokens, first->count);
   for (uint32_t each = 1; each < run->lines.count; each++) {
-    const Words *words = &read_as(run->lines.at[each], way)->words;
+    const Words *words = words_of(run->lines.at[each], way);
     add(&line_end, 1);
     add(words->tokens, words->first_end);
   }
@@ -243,7 +238,7 @@ static Said sentences_say(Lines lines, Way way) {
   Run run = {.lines = {lines.at, 0}};
   Said says = NOTHING;
   for (uint32_t each = 0; each < lines.count && says < AN_ORDER; each++) {
-    const Words *words = &read_as(lines.at[each], way)->words;
+    const Words *words = words_of(lines.at[each], way);
     if (each) run.whole = either(run.whole, line_end.mask);
     run.whole = either(run.whole, words->head);
     run.lines.count++;
@@ -264,7 +259,7 @@ bool words_say_beside(Lines lines, Way way, uint32_t signs) {
 
 static bool say_long_words_of(Line *line) {
   if (line->of_long_words == NOT_ASKED)
-    line->of_long_words = judge_long_words(line->readings[AS_SEEN].text) >= 0 ? SAYS_SO : SAYS_NOT;
+    line->of_long_words = judge_long_words(line->readings[AS_SEEN]->text) >= 0 ? SAYS_SO : SAYS_NOT;
   return line->of_long_words == SAYS_SO;
 }
 

@@ -20,12 +20,12 @@ typedef struct {
   Said head_says, tail_says, says_within;
 } Words;
 
-// A line as it may be read, and what may stand in it then by its form.
+// A line as it may be read, its words, and what may stand in it by its form; both when they were asked for.
 typedef struct {
   Text text;
   Words words;
   Forms forms;
-  bool is_known, has_forms;
+  bool has_words, has_forms;
 } Reading;
 
 // Whether something says an instruction, when that was asked.
@@ -43,9 +43,11 @@ typedef struct {
 // speaks.
 enum { HAS_SCRIPT = 1, FOLDED_BY_HOST = 2, MAY_NAME_SPEAKER = 4 };
 
+// A line, and how it reads: the same in all ways in which its text is the same; nothing in those that were not asked for,
+// but as it is written, and as it looks.
 typedef struct {
   Text raw;
-  Reading readings[WAYS];
+  Reading *readings[WAYS];
   Counts counts;
   uint32_t flags;
   Verdict of_long_words;

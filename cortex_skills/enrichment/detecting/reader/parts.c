@@ -19,7 +19,7 @@ Formed formed_as_one(const Part *part) {
   Piece *pieces = take(lines.count * sizeof *pieces);
   for (uint32_t each = 0; each < lines.count; each++) {
     Line *line = lines.at[each];
-    pieces[each] = (Piece){line->readings[AS_SEEN].text.size, false, forms_of_line(line, AS_SEEN)};
+    pieces[each] = (Piece){line->readings[AS_SEEN]->text.size, false, forms_of_line(line, AS_SEEN)};
   }
   return formed_in_one_line(part->plain, pieces, lines.count);
 }
