@@ -16,6 +16,7 @@ FLAGS = (
     "--target=wasm32-freestanding",
     "-nostdlib",
     "-O2",
+    "-flto",
     "-msimd128",
     "-mbulk-memory",
     "-funsigned-char",
