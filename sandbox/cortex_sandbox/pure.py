@@ -8,7 +8,8 @@ Rules kept here:
 - the code is trusted, what it reads is not: it has a limit of memory and no import, so that the worst it can do is to
   stop (`ModuleStopped`); it has no limit of time, its author sees to that;
 - there is one instance of a module, since to prepare it may be dear; it is one thread's until its block ends;
-- it is used again only when the block ended well and its memory, which never shrinks, has not grown by much;
+- it is used again only when the block ended well, its memory, which never shrinks, has not grown by much, and it was
+  not given much at once, of which it may have touched any memory that it had from the start;
 - a fork takes it along when it was idle; one that was in use then is left to the parent;
 - nothing of the engine is imported before the first instance is made.
 """
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _MEMORY_BYTES = 1 << 30
 # By how much the memory of an instance may have grown since it was prepared, for it to be kept.
 _GROWN_BYTES = 64 << 20
+# How much it may have been given at once since then.
+_GIVEN_BYTES = 1 << 20
 
 
 class PureInstance:
@@ -40,6 +43,10 @@ class PureInstance:
 
     It exports its memory, and functions whose parameters are i32, as is the result, if there is one. One of them is
     `room(size)`: where so many bytes may be written.
+
+    Attributes:
+        most_given: the most bytes that it was given at once.
+
     """
 
     def __init__(self, label: str, instance: Instance, signatures: Mapping[str, _Signature]) -> None:
@@ -47,6 +54,7 @@ class PureInstance:
         self._instance = instance
         self._signatures = signatures
         self._functions = instance.functions
+        self.most_given = 0
 
     def give(self, data: bytes) -> int:
         """Put bytes where the module has room for them; where that is.
@@ -56,6 +64,7 @@ class PureInstance:
 
         """
         at = self.call("room", len(data))
+        self.most_given = max(self.most_given, len(data))
         try:
             self._instance.write(at, data)
         except SandboxError as error:
@@ -164,6 +173,7 @@ class PureModule:
         except BaseException:
             instance.close()
             raise
+        shown.most_given = 0
         return _Prepared(shown, instance, instance.memory_size + _GROWN_BYTES)
 
     def _load(self) -> _Code:
@@ -199,7 +209,8 @@ class _Prepared(NamedTuple):
     full_at: int
 
     def may_be_kept(self) -> bool:
-        return self.instance.alive and self.instance.memory_size <= self.full_at
+        has_grown = self.instance.memory_size > self.full_at
+        return self.instance.alive and not has_grown and self.shown.most_given <= _GIVEN_BYTES
 
 
 def _signature(name: str, kind: wasmtime.FuncType) -> _Signature:

@@ -179,6 +179,22 @@ def test_an_instance_is_used_again_until_its_memory_has_grown_by_much(make: Call
     assert len(prepared) == 2
 
 
+def test_an_instance_that_cannot_grow_is_used_again_until_it_was_given_much(make: Callable[..., PureModule]) -> None:
+    def prepare(instance: PureInstance) -> None:
+        instance.give(bytes(3 << 20))
+        prepared.append(instance)
+
+    prepared: list[PureInstance] = []
+    module = make(SUMS.replace('"memory") 1', '"memory") 256 256'), prepare)
+    for size in (100, 1 << 20, 100, 2 << 20):
+        assert len(prepared) <= 1
+        with module.ready() as instance:
+            instance.give(bytes(size))
+            assert instance.call("pages") == 256
+    with module.ready():
+        assert len(prepared) == 2
+
+
 def test_what_an_instance_was_prepared_with_does_not_count_as_grown(make: Callable[..., PureModule]) -> None:
     def prepare(instance: PureInstance) -> None:
         instance.give(bytes(70 << 20))
