@@ -43,18 +43,17 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
-static bool is_said(const Token *tokens, uint32_t count, Mask whole, uint32_t signs) {
-  Asked asked = {judge_sentence, signs, false};
-  return judge_words((Sentence){tokens, NULL, count}, whole, &asked) >= 0;
+static Said sentence_says(Judge judge, const Token *tokens, uint32_t count, Mask whole) {
+  Said says = NOTHING;
+  while (count && says != AN_ORDER) {
+    // Signs only ever add to what holds.
+    Asked asked = {judge_sentence, ~says, false};
+    int32_t rule = judge((Sentence){tokens, NULL, count}, whole, &asked);
+    if (rule < 0) break;
+    says |= rules[rule].signs ? rules[rule].signs : AN_ORDER;
+  }
+  return says;
 }
-
-// Signs only ever add to what holds.
-static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
-  if (!count || !is_said(tokens, count, whole, ALL_SIGNS)) return NOTHING;
-  return is_said(tokens, count, whole, 0) ? AN_ORDER : BESIDE_SIGNS;
-}
-
-static Said more(Said one, Said other) { return one > other ? one : other; }
 
 static Mask meaning_of_words(const Token *tokens, uint32_t count) {
   Mask found = {{0}};
@@ -70,7 +69,7 @@ static Words read(Text text) {
     bool is_last = place == words.count;
     if (!is_last && !is_end(&words.tokens[place])) continue;
     Mask whole = meaning_of_words(words.tokens + start, place - start);
-    Said says = sentence_says(words.tokens + start, place - start, whole);
+    Said says = sentence_says(judge_words, words.tokens + start, place - start, whole);
     if (!start) {
       words.head = whole;
       words.head_says = says;
@@ -80,7 +79,7 @@ static Words read(Text text) {
       words.tail = whole;
       words.tail_says = says;
     } else {
-      if (start) words.says_within = more(words.says_within, says);
+      if (start) words.says_within |= says;
       words.last_end = place;
       start = place + 1;
     }
@@ -206,10 +205,6 @@ bool are_read_alike(Lines lines, Way way, Way other) {
   return true;
 }
 
-static void add(const Token *tokens, uint32_t count) {
-  __builtin_memcpy(take(count * sizeof *tokens), tokens, count * sizeof *tokens);
-}
-
 // A sentence that runs through some lines, up to the first end in the last: it begins behind the last end of the first
 // line, or with it. The categories of its words.
 typedef struct {
@@ -218,10 +213,14 @@ typedef struct {
   bool is_behind_end;
 } Run;
 
-static Said run_says(const Run *run, Way way) {
+static void add(const Token *tokens, uint32_t count) {
+  __builtin_memcpy(take(count * sizeof *tokens), tokens, count * sizeof *tokens);
+}
+
+// The words of a run, with the line ends.
+static Token *words_of_run(const Run *run, Way way) {
   const Words *first = words_of(run->lines.at[0], way);
-  if (run->lines.count == 1) return run->is_behind_end ? first->tail_says : first->head_says;
-  Token *sentence = mark();
+  Token *tokens = mark();
   if (run->is_behind_end) add(first->tokens + first->last_end + 1, first->count - first->last_end - 1);
   else add(first->tokens, first->count);
   for (uint32_t each = 1; each < run->lines.count; each++) {
@@ -229,32 +228,43 @@ static Said run_says(const Run *run, Way way) {
     add(&line_end, 1);
     add(words->tokens, words->first_end);
   }
-  Said says = sentence_says(sentence, (Token *)mark() - sentence, run->whole);
-  back_to(sentence);
+  return tokens;
+}
+
+// What a run says as it stands, and in one line.
+static Said run_says(const Run *run, Way way) {
+  if (run->lines.count == 1) {
+    const Words *words = words_of(run->lines.at[0], way);
+    return run->is_behind_end ? words->tail_says : words->head_says;
+  }
+  Token *tokens = words_of_run(run, way);
+  uint32_t count = (Token *)mark() - tokens;
+  Said says = sentence_says(judge_as_it_stands, tokens, count, either(run->whole, line_end.mask));
+  Mask phrases;
+  count = join_lines(tokens, count, &phrases);
+  says |= sentence_says(judge_as_it_stands, tokens, count, either(run->whole, phrases));
+  back_to(tokens);
   return says;
 }
 
 static Said sentences_say(Lines lines, Way way) {
   Run run = {.lines = {lines.at, 0}};
   Said says = NOTHING;
-  for (uint32_t each = 0; each < lines.count && says < AN_ORDER; each++) {
+  for (uint32_t each = 0; each < lines.count && says != AN_ORDER; each++) {
     const Words *words = words_of(lines.at[each], way);
-    if (each) run.whole = either(run.whole, line_end.mask);
     run.whole = either(run.whole, words->head);
     run.lines.count++;
     if (words->first_end == words->count) continue;
-    says = more(says, more(words->says_within, run_says(&run, way)));
+    says |= words->says_within | run_says(&run, way);
     run = (Run){{lines.at + each, 1}, words->tail, true};
   }
-  return more(says, run_says(&run, way));
+  return says | run_says(&run, way);
 }
 
 bool words_say_beside(Lines lines, Way way, uint32_t signs) {
-  if (!(flags_of(lines) & HAS_SCRIPT)) {
-    Said says = sentences_say(lines, way);
-    if (says != BESIDE_SIGNS || !signs) return says == AN_ORDER;
-  }
-  return judge(text_of_lines(lines, way), signs, false) >= 0;
+  if (flags_of(lines) & HAS_SCRIPT) return judge(text_of_lines(lines, way), signs, false) >= 0;
+  Said says = sentences_say(lines, way);
+  return says == AN_ORDER || says & signs;
 }
 
 static bool say_long_words_of(Line *line) {

@@ -4,11 +4,9 @@
 #include "forms.h"
 #include "reading.h"
 
-// Every lesser sign that a rule may ask for beside words.
-static const uint32_t ALL_SIGNS = UINT32_MAX;
-
-// Whether words say an instruction: never, beside the lesser signs of a rule, or without them.
-typedef enum { NOTHING, BESIDE_SIGNS, AN_ORDER } Said;
+// The lesser signs beside any of which words say an instruction, a bit each: all, when they do without them.
+typedef uint32_t Said;
+static const Said NOTHING = 0, AN_ORDER = UINT32_MAX;
 
 // The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words
 // there are when there is none; the categories of what stands before the first end and behind the last, which others

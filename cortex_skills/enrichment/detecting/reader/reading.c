@@ -65,9 +65,11 @@ static bool next_token(Text text, uint32_t *place, bool *is_behind_word, Token *
   return false;
 }
 
-// Gives a word the categories of the phrases that begin with it.
-static void add_phrases_at(Token *tokens, uint32_t count) {
-  tokens->mask = either(tokens->mask, phrases_at(tokens, count));
+// Gives a word the categories of the phrases that begin with it; these.
+static Mask add_phrases_at(Token *tokens, uint32_t count) {
+  Mask found = phrases_at(tokens, count);
+  tokens->mask = either(tokens->mask, found);
+  return found;
 }
 
 static void add_phrases(Token *tokens, uint32_t count) {
@@ -81,22 +83,34 @@ static void add_phrases(Token *tokens, uint32_t count) {
 
 static bool is_line_end(const Token *token) { return token->text.size == 1 && *token->text.at == '\n'; }
 
-Sentence without_line_ends(Sentence sentence) {
-  // By line end: how many of the other tokens stand before it.
-  uint32_t end_count = 0;
-  for (uint32_t place = 0; place < sentence.count; place++) end_count += is_line_end(&sentence.tokens[place]);
-  if (!end_count) return sentence;
-  Token *tokens = take((sentence.count - end_count) * sizeof *tokens);
-  uint32_t *ends = take(end_count * sizeof *ends), count = 0, looked_at = 0;
-  for (uint32_t place = 0, each = 0; place < sentence.count; place++)
-    if (is_line_end(&sentence.tokens[place])) ends[each++] = count;
-    else tokens[count++] = sentence.tokens[place];
-  for (uint32_t each = 0; each < end_count; looked_at = ends[each++]) {
-    uint32_t place = ends[each] > LONGEST_PHRASE ? ends[each] - LONGEST_PHRASE : 0;
-    for (place = place > looked_at ? place : looked_at; place < ends[each]; place++)
-      if (tokens[place].roles & BEGINS_PHRASES) add_phrases_at(tokens + place, count - place);
+// Gives words the categories of the phrases that go over places between them, told in their order; all of those.
+static Mask add_phrases_over(const uint32_t *places, uint32_t place_count, Token *tokens, uint32_t count) {
+  Mask found = {{0}};
+  for (uint32_t each = 0, looked_at = 0; each < place_count; looked_at = places[each++]) {
+    uint32_t at = places[each] > LONGEST_PHRASE ? places[each] - LONGEST_PHRASE : 0;
+    for (at = at > looked_at ? at : looked_at; at < places[each]; at++)
+      if (tokens[at].roles & BEGINS_PHRASES) found = either(found, add_phrases_at(tokens + at, count - at));
   }
-  return (Sentence){tokens, NULL, count};
+  return found;
+}
+
+uint32_t join_lines(Token *tokens, uint32_t count, Mask *phrases) {
+  void *start = mark();
+  // By line end: how many of the other tokens stand before it.
+  uint32_t *ends = take(count * sizeof *ends), end_count = 0, left = 0;
+  for (uint32_t place = 0; place < count; place++)
+    if (is_line_end(&tokens[place])) ends[end_count++] = left;
+    else if (end_count) tokens[left++] = tokens[place];
+    else left++;
+  *phrases = add_phrases_over(ends, end_count, tokens, left);
+  back_to(start);
+  return left;
+}
+
+bool has_line_end(Sentence sentence) {
+  for (uint32_t place = 0; place < sentence.count; place++)
+    if (is_line_end(&sentence.tokens[place])) return true;
+  return false;
 }
 
 // Where "n't" next stands in a text, at a place or behind it; its size when that is nowhere.

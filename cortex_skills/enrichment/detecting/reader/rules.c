@@ -107,10 +107,6 @@ static Mask meaning_of_sentence(Sentence sentence) {
   return found;
 }
 
-int32_t judge_sentence(Sentence sentence, Asked *asked) {
-  return judge_words(sentence, meaning_of_sentence(sentence), asked);
-}
-
 // Where the words stand that have a category.
 static Places places_of(uint32_t bit, const Mask *words, uint32_t count) {
   Places found = {take(count * sizeof *found.at), 0};
@@ -119,7 +115,7 @@ static Places places_of(uint32_t bit, const Mask *words, uint32_t count) {
   return found;
 }
 
-static int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked) {
+int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked) {
   // Most sentences have not all that any rule asks for, wherever it stood: they cost no more than this.
   Mask *words = NULL;
   uint32_t count = 0;
@@ -144,15 +140,25 @@ static int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked) {
   return found;
 }
 
-int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
-  int32_t found = judge_as_it_stands(sentence, whole, asked);
-  if (found >= 0 || sentence.placed) return found;
+static int32_t judge_in_one_line(Sentence sentence, Asked *asked) {
   void *start = mark();
-  Sentence joined = without_line_ends(sentence);
-  if (joined.count && joined.count < sentence.count)
-    found = judge_as_it_stands(joined, meaning_of_sentence(joined), asked);
+  uint32_t size = sentence.count * sizeof(Token);
+  Token *tokens = __builtin_memcpy(take(size), sentence.tokens, size);
+  Mask phrases;
+  Sentence joined = {tokens, NULL, join_lines(tokens, sentence.count, &phrases)};
+  int32_t found = joined.count ? judge_as_it_stands(joined, meaning_of_sentence(joined), asked) : -1;
   back_to(start);
   return found;
+}
+
+int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
+  int32_t found = judge_as_it_stands(sentence, whole, asked);
+  if (found >= 0 || sentence.placed || !has_line_end(sentence)) return found;
+  return judge_in_one_line(sentence, asked);
+}
+
+int32_t judge_sentence(Sentence sentence, Asked *asked) {
+  return judge_words(sentence, meaning_of_sentence(sentence), asked);
 }
 
 int32_t judge(Text folded, uint32_t signs, bool title) {
