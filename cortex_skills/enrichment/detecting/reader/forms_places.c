@@ -99,16 +99,25 @@ Places places_in(Joined texts) {
   return found;
 }
 
+static void add_pattern(uint32_t pattern, Formed *found) {
+  uint32_t sign = sign_of(pattern);
+  found->signs |= sign;
+  found->may_be_order = found->may_be_order || !sign;
+}
+
 Formed formed(Text text) {
   Formed found = {0, false};
   Piece piece = {text.size, false, forms_in(text)};
   Places places = places_in((Joined){text, &text.size, &piece, 1, 1});
-  for (uint32_t each = 0; each < places.count; each++) {
-    uint32_t sign = sign_of(places.places[each].pattern);
-    found.signs |= sign;
-    found.may_be_order = found.may_be_order || !sign;
-  }
+  for (uint32_t each = 0; each < places.count; each++) add_pattern(places.places[each].pattern, &found);
   return found;
+}
+
+// Adds what the pieces of a text surely are, each by itself.
+static void add_pieces(const Piece *pieces, uint32_t count, Formed *found) {
+  for (uint32_t each = 0; each < count; each++)
+    for (const Form *form = pieces[each].forms.forms; form; form = form->next)
+      if (form->is_sure) add_pattern(form->pattern, found);
 }
 
 // Adds what a text that has met a set may be by the alternatives that have it first.
@@ -116,15 +125,14 @@ static void add_formed(uint32_t set, Formed *found) {
   for (const Alternative *each = first_of(set); each < first_of(set + 1); each++) {
     uint32_t sign = sign_of(each->pattern);
     bool is_known = sign ? found->signs & sign : found->may_be_order;
-    if (is_known || !are_met(each, &met) || stands(each, &met, one) == NO) continue;
-    found->signs |= sign;
-    if (!sign) found->may_be_order = true;
+    if (!is_known && are_met(each, &met) && stands(each, &met, one) != NO) add_pattern(each->pattern, found);
   }
 }
 
 Formed formed_in_one_line(Text text, const Piece *pieces, uint32_t count) {
   void *start = mark();
   Formed found = {0, false};
+  add_pieces(pieces, count, &found);
   meet_all(text, pieces, count);
   for (uint32_t some = 0; some < SETS / 64; some++)
     for (uint64_t left = met.bits[some]; left; left &= left - 1)
