@@ -65,14 +65,15 @@ EXPORT("learn_turned") int32_t learn_turned(uint32_t size, uint32_t count, uint3
 
 // The next word behind a place that is known; NULL when there is none.
 static Turned *next_turned(Text plain, uint32_t *place) {
-  while (*place < plain.size) {
-    uint32_t start = *place, hash = HASH_START;
-    for (; *place < plain.size && is_small(plain.at[*place]); ++*place) hash = hash_on(hash, plain.at[*place]);
-    if (*place == start) ++*place;
-    if (*place - start < 2) continue;
+  // Of what is no small letter, none is looked at twice.
+  for (uint32_t at = *place; at < plain.size; at++) {
+    uint32_t start = at, hash = HASH_START;
+    for (uint8_t byte; at < plain.size && is_small(byte = plain.at[at]); at++) hash = hash_on(hash, byte);
+    if (at - start < 2) continue;
     hash = mixed(hash);
     if (!(*bits_of_hash(hash) & bit_of_hash(hash))) continue;
     Turned *found = place_of_hash(hash);
+    *place = at;
     if (found->hash) return found;
   }
   return NULL;
