@@ -3,7 +3,8 @@
 // Rules kept here:
 // - words do not go on from line to line, and no phrase does: what they are is the same in every text with the line;
 // - a sentence does: what stands before the first end in a line, and behind the last, is judged in each text anew;
-// - lines with words of languages without blanks are not read here: a text with one is read as a whole.
+// - lines with words of languages without blanks are not read here, nor those with line ends: a text with one is read as
+//   a whole.
 #include "lines.h"
 
 // A line by the hash of how it was written, in a table of a power of two of places, half of them empty.
@@ -11,6 +12,8 @@ typedef struct {
   uint64_t hash;
   Line *line;
 } Slot;
+
+enum { READ_AS_WHOLE = HAS_SCRIPT | HAS_LINE_END };
 
 static Slot *places;
 static uint32_t last_place;
@@ -43,12 +46,12 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
-static Said sentence_says(Judge judge, const Token *tokens, uint32_t count, Mask whole) {
+static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
   Said says = NOTHING;
   while (count && says != AN_ORDER) {
     // Signs only ever add to what holds.
     Asked asked = {judge_sentence, ~says, false};
-    int32_t rule = judge((Sentence){tokens, NULL, count}, whole, &asked);
+    int32_t rule = judge_as_it_stands((Sentence){tokens, NULL, count}, whole, &asked);
     if (rule < 0) break;
     says |= rules[rule].signs ? rules[rule].signs : AN_ORDER;
   }
@@ -69,7 +72,7 @@ static Words read(Text text) {
     bool is_last = place == words.count;
     if (!is_last && !is_end(&words.tokens[place])) continue;
     Mask whole = meaning_of_words(words.tokens + start, place - start);
-    Said says = sentence_says(judge_words, words.tokens + start, place - start, whole);
+    Said says = sentence_says(words.tokens + start, place - start, whole);
     if (!start) {
       words.head = whole;
       words.head_says = says;
@@ -107,7 +110,7 @@ static Reading *reading_of(Line *line, Way way) {
 
 static const Words *words_of(Line *line, Way way) {
   Reading *reading = reading_of(line, way);
-  if (!reading->has_words && !(line->flags & HAS_SCRIPT)) reading->words = read(reading->text);
+  if (!reading->has_words && !(line->flags & READ_AS_WHOLE)) reading->words = read(reading->text);
   reading->has_words = true;
   return &reading->words;
 }
@@ -118,6 +121,7 @@ static Line *line_that_is(Text raw, Text folded, Text plain) {
   *line = (Line){.raw = raw, .counts = counted(raw, plain, is_plain)};
   if (!is_simple && has_script(folded)) line->flags |= HAS_SCRIPT;
   if (may_name_speaker(raw)) line->flags |= MAY_NAME_SPEAKER;
+  if (line->counts.line_ends) line->flags |= HAS_LINE_END;
   line->readings[AS_WRITTEN] = line->readings[AS_SEEN] = new_reading(folded);
   if (plain.at != folded.at) line->readings[AS_SEEN] = new_reading(plain);
   return line;
@@ -217,18 +221,19 @@ static void add(const Token *tokens, uint32_t count) {
   __builtin_memcpy(take(count * sizeof *tokens), tokens, count * sizeof *tokens);
 }
 
-// The words of a run, with the line ends.
-static Token *words_of_run(const Run *run, Way way) {
+// The words of a run, with the line ends, or without them; where they are, or would be.
+static Sentence words_of_run(const Run *run, Way way, bool with_ends, uint32_t *ends) {
   const Words *first = words_of(run->lines.at[0], way);
   Token *tokens = mark();
   if (run->is_behind_end) add(first->tokens + first->last_end + 1, first->count - first->last_end - 1);
   else add(first->tokens, first->count);
   for (uint32_t each = 1; each < run->lines.count; each++) {
     const Words *words = words_of(run->lines.at[each], way);
-    add(&line_end, 1);
+    *ends++ = (Token *)mark() - tokens;
+    if (with_ends) add(&line_end, 1);
     add(words->tokens, words->first_end);
   }
-  return tokens;
+  return (Sentence){tokens, NULL, (Token *)mark() - tokens};
 }
 
 // What a run says as it stands, and in one line.
@@ -237,13 +242,17 @@ static Said run_says(const Run *run, Way way) {
     const Words *words = words_of(run->lines.at[0], way);
     return run->is_behind_end ? words->tail_says : words->head_says;
   }
-  Token *tokens = words_of_run(run, way);
-  uint32_t count = (Token *)mark() - tokens;
-  Said says = sentence_says(judge_as_it_stands, tokens, count, either(run->whole, line_end.mask));
-  Mask phrases;
-  count = join_lines(tokens, count, &phrases);
-  says |= sentence_says(judge_as_it_stands, tokens, count, either(run->whole, phrases));
-  back_to(tokens);
+  uint32_t end_count = run->lines.count - 1, *ends = take(end_count * sizeof *ends);
+  Mask with_ends = either(run->whole, line_end.mask);
+  Said says = NOTHING;
+  if (may_say(with_ends, AN_ORDER)) {
+    Sentence words = words_of_run(run, way, true, ends);
+    says = sentence_says(words.tokens, words.count, with_ends);
+  }
+  Sentence words = words_of_run(run, way, false, ends);
+  Mask phrases = add_phrases_over(ends, end_count, (Token *)words.tokens, words.count);
+  says |= sentence_says(words.tokens, words.count, either(run->whole, phrases));
+  back_to(ends);
   return says;
 }
 
@@ -262,7 +271,7 @@ static Said sentences_say(Lines lines, Way way) {
 }
 
 bool words_say_beside(Lines lines, Way way, uint32_t signs) {
-  if (flags_of(lines) & HAS_SCRIPT) return judge(text_of_lines(lines, way), signs, false) >= 0;
+  if (flags_of(lines) & READ_AS_WHOLE) return judge(text_of_lines(lines, way), signs, false) >= 0;
   Said says = sentences_say(lines, way);
   return says == AN_ORDER || says & signs;
 }

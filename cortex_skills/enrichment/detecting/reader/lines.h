@@ -38,8 +38,8 @@ typedef struct {
 } Noted;
 
 // What is true of a line, a bit each: it has words of languages without blanks, the host has folded it, it may name who
-// speaks.
-enum { HAS_SCRIPT = 1, FOLDED_BY_HOST = 2, MAY_NAME_SPEAKER = 4 };
+// speaks, and holds what is folded to a line end.
+enum { HAS_SCRIPT = 1, FOLDED_BY_HOST = 2, MAY_NAME_SPEAKER = 4, HAS_LINE_END = 8 };
 
 // A line, and how it reads: the same in all ways in which its text is the same; nothing in those that were not asked for,
 // but as it is written, and as it looks.

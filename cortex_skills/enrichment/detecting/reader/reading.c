@@ -83,8 +83,7 @@ static void add_phrases(Token *tokens, uint32_t count) {
 
 static bool is_line_end(const Token *token) { return token->text.size == 1 && *token->text.at == '\n'; }
 
-// Gives words the categories of the phrases that go over places between them, told in their order; all of those.
-static Mask add_phrases_over(const uint32_t *places, uint32_t place_count, Token *tokens, uint32_t count) {
+Mask add_phrases_over(const uint32_t *places, uint32_t place_count, Token *tokens, uint32_t count) {
   Mask found = {{0}};
   for (uint32_t each = 0, looked_at = 0; each < place_count; looked_at = places[each++]) {
     uint32_t at = places[each] > LONGEST_PHRASE ? places[each] - LONGEST_PHRASE : 0;
@@ -94,23 +93,18 @@ static Mask add_phrases_over(const uint32_t *places, uint32_t place_count, Token
   return found;
 }
 
-uint32_t join_lines(Token *tokens, uint32_t count, Mask *phrases) {
-  void *start = mark();
+Sentence without_line_ends(Sentence sentence) {
   // By line end: how many of the other tokens stand before it.
-  uint32_t *ends = take(count * sizeof *ends), end_count = 0, left = 0;
-  for (uint32_t place = 0; place < count; place++)
-    if (is_line_end(&tokens[place])) ends[end_count++] = left;
-    else if (end_count) tokens[left++] = tokens[place];
-    else left++;
-  *phrases = add_phrases_over(ends, end_count, tokens, left);
-  back_to(start);
-  return left;
-}
-
-bool has_line_end(Sentence sentence) {
-  for (uint32_t place = 0; place < sentence.count; place++)
-    if (is_line_end(&sentence.tokens[place])) return true;
-  return false;
+  uint32_t end_count = 0;
+  for (uint32_t place = 0; place < sentence.count; place++) end_count += is_line_end(&sentence.tokens[place]);
+  if (!end_count) return sentence;
+  Token *tokens = take((sentence.count - end_count) * sizeof *tokens);
+  uint32_t *ends = take(end_count * sizeof *ends), count = 0;
+  for (uint32_t place = 0, each = 0; place < sentence.count; place++)
+    if (is_line_end(&sentence.tokens[place])) ends[each++] = count;
+    else tokens[count++] = sentence.tokens[place];
+  add_phrases_over(ends, end_count, tokens, count);
+  return (Sentence){tokens, NULL, count};
 }
 
 // Where "n't" next stands in a text, at a place or behind it; its size when that is nowhere.

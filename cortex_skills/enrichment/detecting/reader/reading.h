@@ -23,12 +23,13 @@ Token *tokens_of(Text folded, uint32_t *count);
 // Whether a token ends a sentence.
 static inline bool is_end(const Token *token) { return equal(token->mask, kinds->end); }
 
-// Whether a sentence goes over lines.
-bool has_line_end(Sentence sentence);
+// A sentence as if it stood in one line: without its line ends, and with the phrases that went over them, in room of its
+// own. The same sentence when it has no line end.
+Sentence without_line_ends(Sentence sentence);
 
-// Takes the line ends out of the words of a sentence, and gives these the categories of the phrases that went over them;
-// how many are left, and all such categories.
-uint32_t join_lines(Token *tokens, uint32_t count, Mask *phrases);
+// Gives words the categories of the phrases that go over places between them, which are told in their order; all of
+// those.
+Mask add_phrases_over(const uint32_t *places, uint32_t place_count, Token *tokens, uint32_t count);
 
 // Whether a text holds words of languages without blanks.
 bool has_script(Text text);
@@ -36,11 +37,10 @@ bool has_script(Text text);
 // Whether any rule may hold in a sentence whose words have these categories.
 bool may_say(Mask whole, uint32_t signs);
 
-// The number of the rule that holds in one sentence, or -1; the same when the categories of its words are known, and
-// of the sentence as it stands, where any other is judged without its line ends, too.
+// The number of the rule that holds in one sentence, or -1, as it stands or without line ends; the same as it stands,
+// when the categories of its words are known.
 int32_t judge_sentence(Sentence sentence, Asked *asked);
-typedef int32_t Judge(Sentence sentence, Mask whole, Asked *asked);
-Judge judge_words, judge_as_it_stands;
+int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked);
 
 // The first answer that is no -1, of all sentences of a folded text.
 int32_t each_sentence(Text folded, Asked *asked);

@@ -140,25 +140,15 @@ int32_t judge_as_it_stands(Sentence sentence, Mask whole, Asked *asked) {
   return found;
 }
 
-static int32_t judge_in_one_line(Sentence sentence, Asked *asked) {
+int32_t judge_sentence(Sentence sentence, Asked *asked) {
+  int32_t found = judge_as_it_stands(sentence, meaning_of_sentence(sentence), asked);
+  if (found >= 0 || sentence.placed) return found;
   void *start = mark();
-  uint32_t size = sentence.count * sizeof(Token);
-  Token *tokens = __builtin_memcpy(take(size), sentence.tokens, size);
-  Mask phrases;
-  Sentence joined = {tokens, NULL, join_lines(tokens, sentence.count, &phrases)};
-  int32_t found = joined.count ? judge_as_it_stands(joined, meaning_of_sentence(joined), asked) : -1;
+  Sentence joined = without_line_ends(sentence);
+  if (joined.count && joined.count < sentence.count)
+    found = judge_as_it_stands(joined, meaning_of_sentence(joined), asked);
   back_to(start);
   return found;
-}
-
-int32_t judge_words(Sentence sentence, Mask whole, Asked *asked) {
-  int32_t found = judge_as_it_stands(sentence, whole, asked);
-  if (found >= 0 || sentence.placed || !has_line_end(sentence)) return found;
-  return judge_in_one_line(sentence, asked);
-}
-
-int32_t judge_sentence(Sentence sentence, Asked *asked) {
-  return judge_words(sentence, meaning_of_sentence(sentence), asked);
 }
 
 int32_t judge(Text folded, uint32_t signs, bool title) {
