@@ -20,15 +20,8 @@ struct Automaton {
   uint16_t states, begins, edges[];
 };
 
-// A place of a text, and the classes that its byte is of, a bit each; nothing behind the text.
-typedef struct {
-  Text text;
-  uint32_t place;
-  const uint32_t *classes;
-} Here;
-
-// By byte: the classes that it is of, in so many numbers.
-static const uint32_t *classes_of;
+// By byte: the classes that it is of, a bit each, in so many numbers; what stands behind a text is of none.
+static const uint32_t *classes_of, *of_none;
 static uint32_t class_size;
 // How many steps may still be made in all texts, and how many were made in this one: one for each edge.
 static uint64_t left_of_all, steps;
@@ -46,6 +39,7 @@ static States now, next;
 const void *learn_automata(const void *told, uint32_t classes, uint32_t most_states) {
   classes_of = told;
   class_size = (classes + BITS - 1) / BITS;
+  of_none = zeroed(class_size * sizeof *of_none);
   state_count = most_states;
   entered = zeroed(most_states * sizeof *entered);
   now.at = take(most_states * sizeof *now.at);
@@ -64,28 +58,27 @@ static bool is_border(Text text, uint32_t place) {
   return before != (place < text.size && is_in_word_of_ascii(text.at[place]));
 }
 
-static const uint32_t *classes_at(Text text, uint32_t place) { return classes_of + text.at[place] * class_size; }
-
-static Here here_in(Text text, uint32_t place) {
-  return (Here){text, place, place < text.size ? classes_at(text, place) : NULL};
+static const uint32_t *classes_at(Text text, uint32_t place) {
+  return place < text.size ? classes_of + text.at[place] * class_size : of_none;
 }
 
 static bool is_of(const uint32_t *classes, uint32_t class) { return classes[class / BITS] >> class % BITS & 1; }
 
-// Enters what follows a state and has the byte that is here; whether the end follows.
-static bool follow(const Automaton *automaton, uint32_t number, const Here *here, States *into) {
+// Enters what follows a state and has the byte at a place, which is of some classes; whether the end follows.
+static bool follow(const Automaton *automaton, uint32_t number, Text text, uint32_t place, const uint32_t *classes,
+                   States *into) {
   const Edge *edges = (const Edge *)&automaton->edges[automaton->states + 2];
   uint32_t each = automaton->edges[number], behind = automaton->edges[number + 1];
-  uint32_t entering = read_before + here->place + 1;
+  uint32_t entering = read_before + place + 1;
   for (steps += behind - each; each < behind; each++) {
     Edge edge = edges[each];
     uint32_t to = edge.to / 2;
     if (to == automaton->states) {
-      if (!(edge.to & 1) || is_border(here->text, here->place)) return true;
+      if (!(edge.to & 1) || is_border(text, place)) return true;
       continue;
     }
-    if (!here->classes || !is_of(here->classes, edge.class) || entered[to] == entering) continue;
-    if (edge.to & 1 && !is_border(here->text, here->place)) continue;
+    if (!is_of(classes, edge.class) || entered[to] == entering) continue;
+    if (edge.to & 1 && !is_border(text, place)) continue;
     entered[to] = entering;
     into->at[into->count++] = to;
   }
@@ -99,10 +92,11 @@ static uint32_t next_begin(const Automaton *automaton, Text text, uint32_t place
 }
 
 // Goes on from all states to a place; whether the end follows one.
-static bool step(const Automaton *automaton, Here here) {
+static bool step(const Automaton *automaton, Text text, uint32_t place) {
+  const uint32_t *classes = classes_at(text, place);
   next.count = 0;
   for (uint32_t each = 0; each < now.count; each++)
-    if (follow(automaton, now.at[each], &here, &next)) return true;
+    if (follow(automaton, now.at[each], text, place, classes, &next)) return true;
   States read = now;
   now = next;
   next = read;
@@ -128,11 +122,10 @@ Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t l
   for (uint32_t place = begin; answer == NO && place < text.size && (now.count || begin <= last); place++) {
     if (!now.count) place = begin;
     if (place == begin) {
-      Here here = here_in(text, place);
-      follow(automaton, automaton->states, &here, &now);
+      follow(automaton, automaton->states, text, place, classes_at(text, place), &now);
       begin = next_begin(automaton, text, place + 1, last);
     }
-    answer = steps > most ? PERHAPS : step(automaton, here_in(text, place + 1)) ? YES : NO;
+    answer = steps > most ? PERHAPS : step(automaton, text, place + 1) ? YES : NO;
   }
   left_of_all -= steps < left_of_all ? steps : left_of_all;
   read_before += text.size;
