@@ -12,16 +12,15 @@ enum { MOST_CROSSING = 64 };
 static const Alternative *crossing[MOST_CROSSING];
 static uint32_t crossing_count;
 
+// The texts that are looked at, in one line; the sets that they have met; the line end that was come to.
+static Text one;
 static Met met;
+static uint32_t line_end;
 
 void learn_crossing(const Alternative *alternative) {
   if (crossing_count == MOST_CROSSING) __builtin_trap();
   crossing[crossing_count++] = alternative;
 }
-
-// What a literal stands in that goes over lines: texts in one line, and the last end of one that was come to.
-static Text one;
-static uint32_t line_end;
 
 static void meet_literal(Text literal, uint32_t set, int32_t start) {
   if (stands_at(literal, one, start)) meet_at(&met, set, start);

@@ -221,7 +221,7 @@ static void add(const Token *tokens, uint32_t count) {
   __builtin_memcpy(take(count * sizeof *tokens), tokens, count * sizeof *tokens);
 }
 
-// The words of a run, with the line ends, or without them; where they are, or would be.
+// The words of a run, with the line ends or without them; writes how many words stand before each line end.
 static Sentence words_of_run(const Run *run, Way way, bool with_ends, uint32_t *ends) {
   const Words *first = words_of(run->lines.at[0], way);
   Token *tokens = mark();
