@@ -1,4 +1,4 @@
-"""The last step: nothing that tells a model what to do.
+"""The step that judges: nothing that tells a model what to do is left.
 
 Rules kept here:
 - every string and every key is judged (`detecting`); what is an instruction is removed whole, its kind is the reason;
