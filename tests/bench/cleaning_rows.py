@@ -1,9 +1,10 @@
-"""What cleaning costs by kind: documents of texts and of records of the evaluation, which the process has not seen.
+"""What cleaning costs: documents of the evaluation that the process has not seen, by kind, and with attacks in them.
 
 Rules kept here:
 - a document is cleaned once, and holds texts that no other does, so that nothing is remembered but words;
 - as in a process that has worked a while, a third of the documents comes first and is not measured;
-- CPU time; the kinds are told by their middle document: the middle kind, and the dearest.
+- CPU time; the kinds are told by their middle document: the middle kind, and the dearest;
+- attacks stand among plain facts, since what is taken out is what costs then.
 """
 
 from __future__ import annotations
@@ -22,28 +23,31 @@ from tests.eval.__main__ import rows as labelled
 # Characters of a document, its names with them; of texts, as many documents as tell of a kind.
 _SIZE, _ENOUGH = 3_300, 4
 _SEED = 9
+_FACTS, _ATTACKS, _DOCUMENTS, _LONGEST = 36, 3, 90, 400
 
 
 def rows() -> list[Row]:
-    """The middle kind and the dearest, of single texts and of records."""
+    """The middle kind and the dearest, of single texts and of records; and facts with attacks among them."""
     texts = {kind: times for kind, times in by_kind(_texts()).items() if len(times) >= _ENOUGH}
-    return [*_rows("facts", texts), *_rows("records", by_kind(_records()))]
+    attacked = median(by_kind({"attacked": _attacked()})["attacked"])
+    return [
+        *_rows("facts", texts),
+        *_rows("records", by_kind(_records())),
+        _row(f"cleaning 4 KB of facts with {_ATTACKS} attacks among them", attacked),
+    ]
 
 
 def _rows(what: str, taken: dict[str, list[float]]) -> list[Row]:
     middle = {kind: median(times) for kind, times in taken.items()}
     kinds = sorted(middle, key=lambda kind: middle[kind])
     return [
-        Row(
-            f"cleaning 3 to 4 KB, the {which} kind of {what} ({kind})",
-            middle[kind],
-            "what is allowed",
-            1.0,
-            1,
-            unit="ms",
-        )
+        _row(f"cleaning 3 to 4 KB, the {which} kind of {what} ({kind})", middle[kind])
         for which, kind in (("middle", kinds[len(kinds) // 2]), ("dearest", kinds[-1]))
     ]
+
+
+def _row(figure: str, ms: float) -> Row:
+    return Row(figure, ms, "what is allowed", 1.0, 1, unit="ms")
 
 
 def by_kind(found: dict[str, list[str]]) -> dict[str, list[float]]:
@@ -84,3 +88,18 @@ def _records() -> dict[str, list[str]]:
             if len(json.dumps(some, ensure_ascii=False)) > _SIZE:
                 found.setdefault(row["kind"], []).append(json.dumps(left.pop(row["kind"]), ensure_ascii=False))
     return found
+
+
+def _attacked() -> list[str]:
+    """Documents of plain facts, and some attacks that the rules were tuned on."""
+    attacks = [row["text"] for row in labelled("attacks") if row["split"] == "dev" and row["kind"] != "split"]
+    chance = random.Random(_SEED)
+    left = chance.sample([text for text in attacks if len(text) < _LONGEST], _DOCUMENTS * _ATTACKS)
+    documents = []
+    for number in range(_DOCUMENTS):
+        bridges = range(number * _FACTS, (number + 1) * _FACTS)
+        texts = [f"The bridge {n} over the river was opened in {1700 + n} and is {n % 90} m long." for n in bridges]
+        for _ in range(_ATTACKS):
+            texts.insert(chance.randrange(len(texts)), left.pop())
+        documents.append(json.dumps({f"fact {place}": text for place, text in enumerate(texts)}, ensure_ascii=False))
+    return documents
