@@ -23,7 +23,7 @@ from tests.eval.__main__ import rows as labelled
 # Characters of a document, its names with them; of texts, as many documents as tell of a kind.
 _SIZE, _ENOUGH = 3_300, 4
 _SEED = 9
-_FACTS, _ATTACKS, _DOCUMENTS, _LONGEST = 36, 3, 90, 400
+_FACTS, _ATTACKS, _DOCUMENTS, _LONGEST = 44, 3, 90, 400
 
 
 def rows() -> list[Row]:
