@@ -41,7 +41,7 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
         # What was removed may have left less than a column of facts.
         facts = names_of_facts(pieces)
         neighbours = last if last is not None and last.are(pieces, facts) else Neighbours(pieces, facts)
-        texts = [text for _, text in pieces]
+        texts = list(dict.fromkeys(text for _, text in pieces))
         if next(verdicts.found([*texts, *neighbours.joined], neighbours.runs), None) is None:
             _remember(pieces)
             return Cleaned(value, tuple(removals))

@@ -13,7 +13,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby
@@ -151,13 +150,14 @@ class Neighbours:
 
     def _sentences(self, texts: Iterable[str]) -> list[list[str]]:
         """Neighbours that one sentence may run through."""
-        runs: list[list[str]] = [[]]
-        last = 0
+        shapes, last = self._shapes, 0
+        run: list[str] = []
+        runs = [run]
         for text in texts:
-            if last & CLOSES or (last & COMPLETE and begins_anew(text)):
-                runs.append([])
-            runs[-1].append(text)
-            last = self._shapes[text]
+            if last and (last & CLOSES or (last & COMPLETE and begins_anew(text))):
+                runs.append(run := [])
+            run.append(text)
+            last = shapes[text]
         return [run for run in runs if len(run) > 1]
 
     def _runs_of(self, shape: int, texts: Iterable[str]) -> Iterator[list[str]]:
@@ -179,9 +179,15 @@ def _columns(values: Iterable[Piece]) -> dict[str, list[str]]:
     return found
 
 
-def _places(values: Iterable[Piece]) -> Counter[str]:
+def _places(values: Iterable[Piece]) -> dict[str, int]:
     """How often strings begin to stand under a name, others having stood before them."""
-    return Counter(name or "" for name, _ in groupby(name for name, _ in values))
+    found: dict[str, int] = {}
+    last: str | None = None
+    for name, _ in values:
+        if name != last:
+            found[name or ""] = found.get(name or "", 0) + 1
+        last = name
+    return found
 
 
 def _are_complete(column: list[str]) -> bool:

@@ -120,7 +120,7 @@ def _is_word(token: str) -> bool:
     core = core.replace("-", "").replace("_", "").replace("'", "")
     if not core.isalnum():
         return False
-    letters = sum(map(str.isalpha, core))
+    letters = len(core) if core.isalpha() else sum(map(str.isalpha, core))
     return letters >= _FEWEST_LETTERS and 2 * letters >= len(core)
 
 
