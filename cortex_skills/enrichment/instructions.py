@@ -33,14 +33,17 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
     quotations = frozenset(quotations)
     verdicts = Verdicts()
     removals: list[Removal] = []
-    last: Neighbours | None = None
+    clean: Neighbours | None = None
     for _ in range(ROUNDS):
         pieces = tuple(said(value, quotations))
         if pieces in _CLEAN:
             return Cleaned(value, tuple(removals))
         # What was removed may have left less than a column of facts.
         facts = names_of_facts(pieces)
-        neighbours = last if last is not None and last.are(pieces, facts) else Neighbours(pieces, facts)
+        if clean is not None and clean.are(pieces, facts):
+            _remember(pieces)
+            return Cleaned(value, tuple(removals))
+        neighbours = Neighbours(pieces, facts)
         texts = list(dict.fromkeys(text for _, text in pieces))
         if next(verdicts.found([*texts, *neighbours.joined], neighbours.runs), None) is None:
             _remember(pieces)
@@ -53,7 +56,7 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
         removals += together.removals
         if value is NOTHING:
             return Cleaned(NOTHING, tuple(removals))
-        last = together.last
+        clean = together.clean
     return Cleaned(NOTHING, (*removals, Removal("split", "")))
 
 

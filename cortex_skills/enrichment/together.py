@@ -49,27 +49,30 @@ class Together:
 
     def __init__(self, quotations: Collection[str], verdicts: Verdicts, neighbours: Neighbours) -> None:
         self.removals: list[Removal] = []
-        # What was looked at last of the whole.
-        self.last = neighbours
-        self._quotations, self._verdicts = quotations, verdicts
+        # As which the whole was read that said nothing.
+        self.clean: Neighbours | None = None
+        self._quotations, self._verdicts, self._neighbours = quotations, verdicts, neighbours
 
     def kept(self, value: Any, path: Path = (), name: str = "") -> Any:
         """What stays of `value`, which stands under a name, when its strings and keys are judged together."""
         if type(value) not in (dict, list) or not value:
             return value
-        members = members_of(value)
+        old, members = value, members_of(value)
         for _ in range(ROUNDS):
-            pieces = [self._said(member, name) for member in members]
-            found = self._found(pieces, is_whole=not path)
-            if not found:
-                return _made_of(members, value)
+            neighbours = self._neighbours.with_pieces(tuple(said(value, self._quotations, name)))
+            guilty = list(self._verdicts.found(neighbours.joined))
+            if not guilty:
+                if not path:
+                    self.clean = neighbours
+                return value
             if type(value) is list and _are_pieces_of_one(members):
-                return self._remove(f"split_{found[0].kind}", path, len(members))
+                return self._remove(f"split_{guilty[0][1]}", path, len(members))
             # From the last one on, so that the places of the others stay.
-            for some in reversed(found):
-                self._shrink(members, some, value, path, name)
+            for some in reversed(self._found(guilty, neighbours, [self._said(member, name) for member in members])):
+                self._shrink(members, some, old, path, name)
             if not members:
                 return NOTHING
+            value = _made_of(members, old)
         return self._remove("split", path, len(members))
 
     def _said(self, member: Member, name: str) -> list[Piece]:
@@ -79,22 +82,26 @@ class Together:
             return said(item, self._quotations, name)
         return [(None, key), *said(item, self._quotations, key)]
 
-    def _found(self, pieces: list[list[Piece]], *, is_whole: bool) -> list[_Found]:
-        """The fewest members that say an instruction together, and others that say one, in their order."""
-        flat = tuple(chain.from_iterable(pieces))
-        neighbours = self.last.with_pieces(flat)
-        if is_whole:
-            self.last = neighbours
+    def _found(self, guilty: list[tuple[str, str]], neighbours: Neighbours, pieces: list[list[Piece]]) -> list[_Found]:
+        """The fewest members that say an instruction together, and others that say one, in their order.
+
+        Args:
+            guilty: texts that hold an instruction, and its kind.
+            neighbours: as which the pieces were read.
+            pieces: of each member.
+
+        """
+        texts = [text for some in pieces for _, text in some]
         owners = [owner for owner, some in enumerate(pieces) for _ in some]
         found: list[_Found] = []
         told: list[set[int]] = []
-        for text, kind in self._verdicts.found(neighbours.joined):
+        for text, kind in guilty:
             lines = neighbours.lines_of(text)
             if not lines:
                 return [_Found(kind, *self._halved(len(pieces), lambda first, end: self._say(pieces[first:end])))]
             if any(known <= set(lines) for known in told):
                 continue
-            for first, last in self._fewest([flat[place][1] for place in lines], text):
+            for first, last in self._fewest([texts[place] for place in lines], text):
                 told.append({lines[first], lines[last]})
                 found.append(_Found(kind, owners[lines[first]], owners[lines[last]] + 1))
         return _apart(found)
@@ -145,7 +152,7 @@ class Together:
 
     def _say(self, pieces: Iterable[list[Piece]]) -> bool:
         """Whether members say an instruction when their pieces are read one after the other."""
-        neighbours = self.last.with_pieces(tuple(chain.from_iterable(pieces)))
+        neighbours = self._neighbours.with_pieces(tuple(chain.from_iterable(pieces)))
         return next(self._verdicts.found(neighbours.joined), None) is not None
 
     def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
