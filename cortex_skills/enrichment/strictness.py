@@ -1,8 +1,7 @@
 """The steps that a host's policy adds: fewer keys, no text, marked text.
 
 Rules kept here:
-- each only removes, but for the mark, which takes the place of blanks and adds none;
-- what holds nothing after its members were removed is removed with them.
+- each only removes, but for the mark, which takes the place of blanks and adds none.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex_skills.enrichment.policy import Policy
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Path, Removal, pointer
+from cortex_skills.enrichment.pruning import pruned
+from cortex_skills.enrichment.steps import Cleaned
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _BLANKS = re.compile(r"\s+")
@@ -20,34 +20,15 @@ _BLANKS = re.compile(r"\s+")
 
 def restrict(value: Any, policy: Policy) -> Cleaned:
     """`value` without what a policy does not allow."""
-    removals: list[Removal] = []
-    if policy.allowed_keys is None and not policy.drop_all_text:
+    keys, drops_text = policy.allowed_keys, policy.drop_all_text
+    if keys is None and not drops_text:
         return Cleaned(value, ())
-    keys = policy.allowed_keys
 
-    def keep(item: Any, path: Path) -> Any:
-        if type(item) is str:
-            if not policy.drop_all_text:
-                return item
-            removals.append(Removal("text", pointer(path)))
-            return NOTHING
-        if type(item) is list:
-            kept = [keep(member, (*path, place)) for place, member in enumerate(item)]
-            left = [member for member in kept if member is not NOTHING]
-            return NOTHING if item and not left else left
-        if type(item) is not dict:
-            return item
-        members = {}
-        for place, (key, member) in enumerate(item.items()):
-            if (keys is not None and key not in keys) or (policy.drop_all_text and not _NAME.fullmatch(key)):
-                removals.append(Removal("key_not_allowed", pointer((*path, f"(key {place})"))))
-                continue
-            kept_member = keep(member, (*path, key))
-            if kept_member is not NOTHING:
-                members[key] = kept_member
-        return NOTHING if item and not members else members
+    def why_key(key: str) -> str | None:
+        is_allowed = (keys is None or key in keys) and not (drops_text and not _NAME.fullmatch(key))
+        return None if is_allowed else "key_not_allowed"
 
-    return Cleaned(keep(value, ()), tuple(removals))
+    return pruned(value, lambda _: "text" if drops_text else None, why_key)
 
 
 def marker(policy: Policy) -> Callable[[str], str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Member, Piece, members_of, said
+from cortex_skills.enrichment.pruning import key_shown
 from cortex_skills.enrichment.steps import NOTHING, Path, Removal, pointer
 from cortex_skills.enrichment.verdicts import Verdicts
 
@@ -99,7 +100,7 @@ class Together:
             lines = neighbours.lines_of(text)
             if not lines:
                 return [_Found(kind, *self._halved(len(pieces), lambda first, end: self._say(pieces[first:end])))]
-            if any(known <= set(lines) for known in told):
+            if any(map(set(lines).issuperset, told)):
                 continue
             for first, last in self._fewest([texts[place] for place in lines], text):
                 told.append({lines[first], lines[last]})
@@ -145,7 +146,7 @@ class Together:
             guilty = range(first, behind, behind - 1 - first)
         for place in guilty:
             key = members[place][0]
-            shown = f"(key {_place(value, key)})" if type(value) is dict else key
+            shown = key_shown(_place(value, key)) if type(value) is dict else key
             self._remove(f"split_{kind}", (*path, shown))
         for place in reversed(guilty):
             del members[place]
