@@ -47,16 +47,6 @@ def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset(name for name, column in _columns(values).items() if name in often and _are_complete(column))
 
 
-def joined(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
-    """The texts as which some pieces are read together."""
-    return Neighbours(pieces, facts).joined
-
-
-def runs(pieces: Sequence[Piece], facts: Collection[str]) -> list[str]:
-    """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
-    return Neighbours(pieces, facts).runs()
-
-
 class Neighbours:
     """Some pieces in their order, for `joined` and `runs` of the same.
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment import neighbours as reads
 from cortex_skills.enrichment.detecting import detect, doubts, locating, looking, reading, signs
+from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Piece, said
 from cortex_skills.enrichment.verdicts import Verdicts
 from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
@@ -121,8 +121,8 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 24)]
         pieces = said({f"fact {at}": text for at, text in enumerate(texts)})
-        together = [*(text for _, text in pieces), *reads.joined(pieces, ())]
-        assert kinds(reads.runs(pieces, ()), together) == list(map(detect, together))
+        together = [*(text for _, text in pieces), *Neighbours(pieces, ()).joined]
+        assert kinds(Neighbours(pieces, ()).runs(), together) == list(map(detect, together))
 
 
 def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
@@ -165,6 +165,6 @@ PIECES = st.tuples(
 @given(st.lists(PIECES, max_size=16), st.sets(st.sampled_from("abc")))
 @settings(max_examples=600, deadline=None)
 def test_what_is_read_together_is_in_a_run(pieces: list[Piece], facts: set[str]) -> None:
-    lines = [f"\n{run}\n" for run in reads.runs(pieces, facts)]
-    for text in [*(piece for _, piece in pieces), *reads.joined(pieces, facts)]:
+    lines = [f"\n{run}\n" for run in Neighbours(pieces, facts).runs()]
+    for text in [*(piece for _, piece in pieces), *Neighbours(pieces, facts).joined]:
         assert any(f"\n{text}\n" in run for run in lines), text
