@@ -149,10 +149,7 @@ def _judge(view: str, may_say: bool, is_title: Callable[[], bool]) -> str | None
     kind, signs = seen_in(view, found.forms) if found.forms else (None, 0)
     if kind is not None or not may_say:
         return kind
-    if signs:
-        return reading.judge(view, signs, is_title)
-    rule = found.as_title if found.rule and found.rule.soft and is_title() else found.rule
-    return None if rule is None else rule.kind
+    return reading.judge(view, signs, is_title) if signs else found.kind(is_title)
 
 
 def _views(read: _Read) -> Iterator[tuple[str, bool]]:

@@ -20,8 +20,6 @@ _FEW = 8
 
 def formed(told: Told) -> set[int]:
     """The numbers of the texts that may be an instruction by their form."""
-    if not told.places:
-        return set()
     found = {place.number for place in told.places if place.is_sure}
     left: dict[int, list[Place]] = {}
     for place in told.places:

@@ -61,6 +61,10 @@ class Judged(NamedTuple):
     rule: Rule | None
     as_title: Rule | None
 
+    def kind(self, is_title: Callable[[], bool]) -> str | None:
+        """The kind of instruction that the words give alone; None when they give none. `is_title` as in `judge`."""
+        return _kind(self.rule, is_title, lambda: self.as_title)
+
 
 def judge(folded: str, signs: int = 0, is_title: Callable[[], bool] = bool) -> str | None:
     """The kind of instruction that a folded text gives by its words; None when it gives none.
@@ -72,21 +76,17 @@ def judge(folded: str, signs: int = 0, is_title: Callable[[], bool] = bool) -> s
 
     """
     rule = _rule("judge", folded, signs, False)
-    if rule is not None and rule.soft and is_title():
-        rule = _rule("judge", folded, signs, True)
-    return None if rule is None else rule.kind
+    return _kind(rule, is_title, lambda: _rule("judge", folded, signs, True))
 
 
 def run_together(plain: str) -> str | None:
     """The kind of instruction that a text gives when it is read by its letters alone."""
-    rule = _rule("judge_run_together", plain)
-    return None if rule is None else rule.kind
+    return _kind(_rule("judge_run_together", plain))
 
 
 def long_words(plain: str) -> str | None:
     """The kind of the first instruction that a text gives in words that are written as one."""
-    rule = _rule("judge_long_words", plain)
-    return None if rule is None else rule.kind
+    return _kind(_rule("judge_long_words", plain))
 
 
 def judge_alone(folded: str) -> Judged:
@@ -158,6 +158,15 @@ def _rule(question: str, text: str, *more: int) -> Rule | None:
     with module().ready() as reader:
         number = answer(reader, [text], question, encoded, len(encoded), *more)
     return _numbered(number)
+
+
+def _kind(
+    rule: Rule | None, is_title: Callable[[], bool] = bool, as_title: Callable[[], Rule | None] = lambda: None
+) -> str | None:
+    """The kind of a rule that holds; in a title, which some rules pass over, that of the one that holds there."""
+    if rule is not None and rule.soft and is_title():
+        rule = as_title()
+    return None if rule is None else rule.kind
 
 
 def _numbered(number: int) -> Rule | None:

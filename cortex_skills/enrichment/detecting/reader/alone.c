@@ -58,9 +58,8 @@ typedef struct {
 EXPORT("judge_alone") int32_t judge_alone(uint32_t size) {
   Text text = {given(), size};
   begin_forms(size);
-  Piece piece = {size, false, forms_in(text)};
   Judged *found = take(sizeof *found);
-  found->forms = places_in((Joined){text, &size, &piece, 1, 1});
+  found->forms = places_in_text(text);
   found->rule = judge(text, 0, false);
   found->as_title = found->rule < 0 ? -1 : judge(text, 0, true);
   return answered((int32_t)found);

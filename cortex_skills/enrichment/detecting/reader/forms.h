@@ -69,6 +69,9 @@ typedef struct {
 
 Places places_in(Joined texts);
 
+// The same of one text.
+Places places_in_text(Text text);
+
 // What a text may be by its form: the lesser signs that may stand in it, and whether it may be an instruction.
 typedef struct {
   uint32_t signs;

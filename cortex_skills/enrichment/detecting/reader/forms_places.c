@@ -104,10 +104,14 @@ static void add_pattern(uint32_t pattern, Formed *found) {
   found->may_be_order = found->may_be_order || !sign;
 }
 
+Places places_in_text(Text text) {
+  Piece piece = {text.size, false, forms_in(text)};
+  return places_in((Joined){text, &text.size, &piece, 1, 1});
+}
+
 Formed formed(Text text) {
   Formed found = {0, false};
-  Piece piece = {text.size, false, forms_in(text)};
-  Places places = places_in((Joined){text, &text.size, &piece, 1, 1});
+  Places places = places_in_text(text);
   for (uint32_t each = 0; each < places.count; each++) add_pattern(places.places[each].pattern, &found);
   return found;
 }
