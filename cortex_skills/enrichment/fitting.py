@@ -44,7 +44,7 @@ class Fitted(NamedTuple):
     dropped: int
 
 
-def fit(value: Any, is_truncated: bool, write: Writer = json_text) -> Fitted:
+def fit(value: Any, is_truncated: bool, write: Writer) -> Fitted:
     """What of `value` fits into a block.
 
     Args:
@@ -65,7 +65,7 @@ def fit(value: Any, is_truncated: bool, write: Writer = json_text) -> Fitted:
     if wrapped.value is not value or len(members) != len(value):
         text = write(members)
     shortener = _Shortener(write)
-    kept, _ = shortener.shortened(members, text, _ROOM - len(_MARK) - len(","))
+    kept, _ = shortener.shortened(members, len(text), _ROOM - len(_MARK) - len(","))
     return Fitted(kept, "" if kept is NOTHING else write(kept), True, dropped + shortener.dropped)
 
 
@@ -84,18 +84,18 @@ class _Shortener:
         self.dropped = 0
         self._write = write
 
-    def shortened(self, value: Any, text: str, room: int, in_array: bool = False) -> tuple[Any, int]:
+    def shortened(self, value: Any, size: int, room: int, in_array: bool = False) -> tuple[Any, int]:
         """What of `value` there is room for, `NOTHING` when there is for nothing; and the room that it takes.
 
         Args:
             value: JSON types only.
-            text: as which it is written.
+            size: of what is written of it, in characters.
             room: in characters.
             in_array: whether it stands in an array.
 
         """
-        if len(text) <= room:
-            return value, len(text)
+        if size <= room:
+            return value, size
         if type(value) is not list and (type(value) is not dict or in_array):
             self.dropped += 1
             return NOTHING, 0
@@ -103,12 +103,11 @@ class _Shortener:
         kept: list[tuple[str, Any]] = []
         for key, head, item in self._members(value):
             comma = len(kept) > 0
-            part, size = self.shortened(
-                item, self._write(item), left - comma - len(head), in_array or type(value) is list
-            )
+            whole, there = len(self._write(item)), left - comma - len(head)
+            part, taken = self.shortened(item, whole, there, in_array or type(value) is list)
             if part is not NOTHING:
                 kept.append((key, part))
-                left -= comma + len(head) + size
+                left = there - taken
         if not kept:
             return NOTHING, 0
         return (dict(kept) if type(value) is dict else [part for _, part in kept]), room - left

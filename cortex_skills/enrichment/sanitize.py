@@ -90,8 +90,6 @@ def clean(value: Any, policy: Policy = RULE, *, quotations: Collection[str] = ()
 def _shaped(value: Any, policy: Policy) -> Cleaned:
     """What a model may be shown of a value as far as its shape, its keys and their lengths say."""
     limited = limit_structure(value)
-    if limited.value is NOTHING:
-        return Cleaned(NOTHING, tuple(_without_text(limited.removals)))
     restricted = restrict(limited.value, policy)
     return Cleaned(restricted.value, tuple(_without_text([*limited.removals, *restricted.removals])))
 
