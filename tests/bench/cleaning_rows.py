@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
@@ -99,6 +100,11 @@ def _records() -> dict[str, list[str]]:
     return found
 
 
+def plain_facts(numbers: Iterable[int]) -> list[str]:
+    """Short facts, another one for each number."""
+    return [f"The bridge {n} over the river was opened in {1700 + n} and is {n % 90} m long." for n in numbers]
+
+
 def _attacked() -> list[str]:
     """Documents of plain facts, and some attacks that the rules were tuned on."""
     attacks = [row["text"] for row in labelled("attacks") if row["split"] == "dev" and row["kind"] != "split"]
@@ -106,8 +112,7 @@ def _attacked() -> list[str]:
     left = chance.sample([text for text in attacks if len(text) < _LONGEST], _DOCUMENTS * _ATTACKS)
     documents = []
     for number in range(_DOCUMENTS):
-        bridges = range(number * _FACTS, (number + 1) * _FACTS)
-        texts = [f"The bridge {n} over the river was opened in {1700 + n} and is {n % 90} m long." for n in bridges]
+        texts = plain_facts(range(number * _FACTS, (number + 1) * _FACTS))
         for _ in range(_ATTACKS):
             texts.insert(chance.randrange(len(texts)), left.pop())
         documents.append(json.dumps({f"fact {place}": text for place, text in enumerate(texts)}, ensure_ascii=False))

@@ -21,6 +21,7 @@ from cortex_graph import NamespacedGraph, Pattern
 from cortex_sandbox import Limits, Sandbox
 from cortex_skills import Plugin
 from cortex_skills.enrichment import sanitize_enrichment
+from tests.bench.cleaning_rows import plain_facts
 from tests.bench.measure import Row, median_s
 from tests.bench.skill import MANIFEST, SOURCE
 from tests.configs import config
@@ -115,11 +116,7 @@ def _cleaning_facts() -> Row:
 
     def facts() -> str:
         first = next(number) * 40
-        kept = {
-            f"fact {n}": f"The bridge {n} over the river was opened in {1700 + n} and is {n % 90} m long."
-            for n in range(first, first + 40)
-        }
-        return json.dumps(kept)
+        return json.dumps({f"fact {n}": text for n, text in enumerate(plain_facts(range(first, first + 40)), first)})
 
     return Row(
         "cleaning an enrichment of 4 KB of facts",
