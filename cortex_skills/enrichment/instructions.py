@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Any
 
 from cortex_skills.enrichment.neighbours import Neighbours, names_of_facts
-from cortex_skills.enrichment.pieces import Piece, said
+from cortex_skills.enrichment.pieces import Piece, Shapes, said
 from cortex_skills.enrichment.pruning import pruned
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal
 from cortex_skills.enrichment.together import ROUNDS, Together
@@ -32,21 +32,21 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
 
     """
     quotations = frozenset(quotations)
-    verdicts = Verdicts()
+    verdicts, shapes = Verdicts(), Shapes()
     removals: list[Removal] = []
     clean: Neighbours | None = None
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
         pieces = tuple(said(value, quotations))
         if pieces in _CLEAN:
             return Cleaned(value, tuple(removals))
         # What was removed may have left less than a column of facts.
         facts = names_of_facts(pieces)
-        neighbours = clean if clean is not None and clean.are(pieces, facts) else Neighbours(pieces, facts)
-        texts = list(dict.fromkeys(text for _, text in pieces))
-        if neighbours is clean or next(verdicts.found([*texts, *neighbours.joined], neighbours.runs), None) is None:
+        neighbours = clean if clean is not None and clean.are(pieces, facts) else Neighbours(pieces, facts, shapes)
+        may_say = neighbours is not clean and (number > 0 or verdicts.look_over(neighbours))
+        if not may_say or not verdicts.any_in([*neighbours.alone, *(joined.text for joined in neighbours.joined)]):
             _remember(pieces)
             return Cleaned(value, tuple(removals))
-        kinds = dict(verdicts.found(texts))
+        kinds = dict(verdicts.found(neighbours.alone))
         if kinds:
             of_strings = {text: kind for text, kind in kinds.items() if text not in quotations}
             kept = pruned(value, of_strings.get, kinds.get)

@@ -7,15 +7,15 @@ Rules kept here:
 - what holds no word (a number, a version, an address) may end a sentence that goes over pieces, and is no other part of
   one; such pieces and others without blanks are read by themselves, too, since they may be a code in pieces;
 - words are read run together, too; a key of one word names a value, and is read with other keys alone;
-- neighbours are read together as far as one sentence may run, so that the work is linear;
-- `runs` says the same in few texts: each piece, and each text of `joined`, is a line of a run or some neighbours.
+- neighbours are read together as far as one sentence may run, so that the work is linear.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import accumulate, groupby, pairwise
+from typing import NamedTuple, TypeVar
 
 from cortex_skills.enrichment.pieces import (
     CLOSES,
@@ -32,7 +32,9 @@ from cortex_skills.enrichment.pieces import (
     is_open,
     is_word,
 )
-from cortex_skills.enrichment.windows import lines_of, windows
+from cortex_skills.enrichment.windows import Stretch, windows
+
+T = TypeVar("T")
 
 # In so many places, all but one in so many must be complete.
 _MANY, _BUT_ONE_IN = 6, 8
@@ -47,8 +49,48 @@ def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset(name for name, column in _columns(values).items() if name in often and _are_complete(column))
 
 
+class Joined(NamedTuple):
+    """Pieces that are read together.
+
+    Attributes:
+        text: as which they are read, a line or more for each.
+        places: of the pieces, one after the other; of words that are run together, none.
+
+    """
+
+    text: str
+    places: Sequence[int]
+
+
+class Document(NamedTuple):
+    """All that is read of some pieces, in one text.
+
+    Attributes:
+        text: its lines.
+        parts: what is judged, each piece and then all that is read together: the first line, and how many.
+
+    """
+
+    text: str
+    parts: list[tuple[int, int]]
+
+
+class _Row(NamedTuple):
+    """Pieces that stand one after the other.
+
+    Attributes:
+        places: of the pieces.
+        texts, shapes: of each.
+
+    """
+
+    places: Sequence[int]
+    texts: Sequence[str]
+    shapes: Sequence[int]
+
+
 class Neighbours:
-    """Some pieces in their order, for `joined` and `runs` of the same.
+    """Some pieces in their order, and which of them are read together.
 
     Args:
         pieces: of a value, or of some of its members.
@@ -57,53 +99,65 @@ class Neighbours:
 
     """
 
-    def __init__(self, pieces: Sequence[Piece], facts: Collection[str], shapes: Shapes | None = None) -> None:
+    def __init__(self, pieces: Sequence[Piece], facts: Collection[str], shapes: Shapes) -> None:
         self.facts = facts
-        self._pieces = pieces
-        self._shapes = Shapes() if shapes is None else shapes
-        values = [piece for piece in pieces if piece[0] is not None]
+        self._pieces, self._shapes = pieces, shapes
+        values = self._row(place for place, (name, _) in enumerate(pieces) if name is not None)
         keys = dict.fromkeys(text for name, text in pieces if name is None)
-        self._names = set(filter(is_word, keys))
-        are_names = len(self._names) == len(keys)
+        names = dict.fromkeys(filter(is_word, keys))
         order = values
-        if not are_names:
-            order = [(name, text) for name, text in pieces if name is not None or text not in self._names]
-        self._order = [text for _, text in order]
+        if len(names) < len(keys):
+            order = self._row(
+                place for place, (name, text) in enumerate(pieces) if name is not None or text not in names
+            )
+        self._names, self._order = [*names], order
 
-        # Neighbours that are read together: in the order, and others; letters and words in pieces.
-        self._within: list[list[str]] = []
-        self._beside: list[list[str]] = []
-        words: list[list[str]] = []
-        for part in _parted(values, facts):
-            self._within += self._sentences(part)
-        for run in self._runs_of(CODE, (text for name, text in values if name not in facts)):
-            if any(self._shapes[text] & WORDLESS for text in run):
-                (self._beside if facts else self._within).append(run)
-            words += self._runs_of(LETTERS, run)
-        if not are_names:
-            self._beside += self._within
-            self._within = [run for part in _parted(order, facts) for run in self._sentences(part)]
-        columns = [(name, column) for name, column in _columns(values).items() if len(column) > 1 and name not in facts]
-        places = _places(values) if columns else {}
-        for name, column in columns:
-            words += self._runs_of(WORD, column)
-            texts = [text for text in column if self._shapes[text] & OF_COLUMN]
-            if len(texts) < len(column) or places[name] > 1:
-                self._beside += self._sentences(texts)
-        turns = [self._turns(values)] if are_names else [self._turns(values), self._turns(order)]
-        self._whole = [*filter(None, turns), *_run_together(words)]
-        if are_names and len(keys) > 1:
-            self._whole += _run_together([list(keys)])
+        # Which of a row are read together, of many rows.
+        self._read: list[tuple[_Row, list[Stretch]]] = []
+        self._add_sentences(order)
+        if order is not values:
+            self._add_sentences(values)
+        words = self._add_codes(values) + self._add_columns(values)
+        self._add_turns(values, order)
+        self._run_together = _run_together(words)
+        if order is values and len(keys) > 1:
+            self._run_together += _run_together([self._names])
 
     @cached_property
-    def joined(self) -> list[str]:
-        """The texts as which the pieces are read together."""
-        return [*chain.from_iterable(map(windows, chain(self._within, self._beside))), *self._whole]
+    def alone(self) -> list[str]:
+        """The texts of the pieces, each once."""
+        return [*dict.fromkeys([*self._order.texts, *self._names])]
 
-    def runs(self) -> list[str]:
-        """Texts that hold each piece, and each text of `joined`, as a line or as neighbouring lines."""
-        found = ["\n".join(self._order), "\n".join(self._names), *map("\n".join, self._beside), *self._whole]
-        return list(dict.fromkeys(filter(None, found)))
+    @cached_property
+    def joined(self) -> list[Joined]:
+        """What is read together."""
+        found = [
+            Joined("\n".join(row.texts[first:behind]), row.places[first:behind])
+            for row, stretches in self._read
+            for first, behind in stretches
+        ]
+        return [*found, *(Joined(text, ()) for text in self._run_together)]
+
+    def document(self) -> Document:
+        """What is to be judged of the pieces: those of `alone` and of `joined`, in one text."""
+        texts = [*self._order.texts, *self._names]
+        stretches = [(place, place + 1) for place in _first_places(texts).values()]
+        for row, some in self._read:
+            # Of other rows than the order, what is read together stands there once more.
+            start, covered = 0, len(row.texts) if row is self._order else 0
+            for first, behind in some:
+                if first >= covered:
+                    start, covered = len(texts) - first, first
+                texts += row.texts[covered:behind]
+                covered = max(covered, behind)
+                stretches.append((start + first, start + behind))
+        stretches += [(place, place + 1) for place in range(len(texts), len(texts) + len(self._run_together))]
+        texts += self._run_together
+        whole = "\n".join(texts)
+        if whole.count("\n") < len(texts):
+            return Document(whole, [(first, behind - first) for first, behind in stretches])
+        lines = [0, *accumulate(text.count("\n") + 1 for text in texts)]
+        return Document(whole, [(lines[first], lines[behind] - lines[first]) for first, behind in stretches])
 
     def are(self, pieces: Sequence[Piece], facts: Collection[str]) -> bool:
         """Whether they are those of these pieces, beside these facts."""
@@ -113,59 +167,103 @@ class Neighbours:
         """The neighbours of other pieces, most of which are among these, beside the same facts."""
         return self if pieces == self._pieces else Neighbours(pieces, self.facts, self._shapes)
 
-    def lines_of(self, text: str) -> Sequence[int]:
-        """The places of the pieces that are the lines of one of the texts of `joined`; none of words run together."""
-        for places in self._rows():
-            found = lines_of([self._pieces[place][1] for place in places], text)
-            if found is not None:
-                return places[found]
-        return ()
+    def _row(self, places: Iterable[int]) -> _Row:
+        places = list(places)
+        texts = [self._pieces[place][1] for place in places]
+        return _Row(places, texts, [*map(self._shapes.__getitem__, texts)])
 
-    def _rows(self) -> Iterator[list[int]]:
-        """The places of pieces that are read one after the other."""
-        values = [place for place, (name, _) in enumerate(self._pieces) if name is not None]
-        keys = [place for place, (name, text) in enumerate(self._pieces) if name is None and text not in self._names]
-        order = sorted([*values, *keys])
-        yield order
-        yield values
-        yield [place for place in values if self._pieces[place][0] not in self.facts]
-        columns: dict[str | None, list[int]] = {}
-        for place in values:
-            name, text = self._pieces[place]
-            if self._shapes[text] & OF_COLUMN:
-                columns.setdefault(name, []).append(place)
-        yield from (column for column in columns.values() if len(column) > 1)
-        for row in (values, order):
-            yield [place for place in row if self._shapes[self._pieces[place][1]] & TURN]
+    def _add(self, row: _Row, sentences: Iterable[Stretch]) -> None:
+        """Add a row in which some sentences may run."""
+        found = [window for sentence in sentences for window in windows(row.texts, sentence, self._shapes.words)]
+        if found:
+            self._read.append((row, found))
 
-    def _sentences(self, texts: Iterable[str]) -> list[list[str]]:
-        """Neighbours that one sentence may run through."""
-        shapes, last = self._shapes, 0
-        run: list[str] = []
-        runs = [run]
-        for text in texts:
-            if last and (last & CLOSES or (last & COMPLETE and begins_anew(text))):
-                runs.append(run := [])
-            run.append(text)
-            last = shapes[text]
-        return [run for run in runs if len(run) > 1]
+    def _add_sentences(self, row: _Row) -> None:
+        """Add what one sentence may run through in the order of the pieces."""
+        parts = [(0, len(row.places))]
+        if self.facts:
+            parts = _parted([self._pieces[place] for place in row.places], self.facts)
+        self._add(row, [sentence for part in parts for sentence in _sentences(row, part)])
 
-    def _runs_of(self, shape: int, texts: Iterable[str]) -> Iterator[list[str]]:
-        """Two or more texts that follow each other and are of a shape."""
-        runs = (list(some) for is_so, some in groupby(texts, lambda text: self._shapes[text] & shape) if is_so)
-        return (run for run in runs if len(run) > 1)
+    def _add_codes(self, values: _Row) -> list[list[str]]:
+        """Add what may be a code in pieces; letters that follow each other."""
+        row = values
+        if self.facts:
+            row = self._row(place for place in values.places if self._pieces[place][0] not in self.facts)
+        codes = _stretches(row, CODE)
+        self._add(row, [some for some in codes if any(shape & WORDLESS for shape in row.shapes[slice(*some)])])
+        return [[*row.texts[slice(*some)]] for some in _stretches(row, LETTERS)] if codes else []
 
-    def _turns(self, pieces: Iterable[Piece]) -> str:
-        """What may name who speaks at its beginning; empty when there is one at most."""
-        some = [text for _, text in pieces if self._shapes[text] & TURN]
-        return "\n".join(some) if len(some) > 1 else ""
+    def _add_columns(self, values: _Row) -> list[list[str]]:
+        """Add what stands under one name in many places; words that follow each other there."""
+        columns = _columns((self._pieces[place][0], place) for place in values.places)
+        if len(columns) == len(values.places):
+            return []
+        words: list[list[str]] = []
+        times = _places(self._pieces[place] for place in values.places)
+        for name, places in columns.items():
+            if len(places) == 1 or name in self.facts:
+                continue
+            column = self._row(places)
+            words += [[*column.texts[slice(*some)]] for some in _stretches(column, WORD)]
+            row = column
+            if not all(shape & OF_COLUMN for shape in column.shapes):
+                row = self._row(place for place, shape in zip(places, column.shapes, strict=True) if shape & OF_COLUMN)
+            if row is not column or times[name] > 1:
+                self._add(row, _sentences(row, (0, len(row.places))))
+        return words
+
+    def _add_turns(self, *rows: _Row) -> None:
+        """Add what may name who speaks at its beginning, as a whole."""
+        for turns in dict.fromkeys(tuple(_turns(row)) for row in rows):
+            if len(turns) > 1:
+                self._read.append((self._row(turns), [(0, len(turns))]))
 
 
-def _columns(values: Iterable[Piece]) -> dict[str, list[str]]:
-    """The strings by the names that they stand under."""
-    found: dict[str, list[str]] = {}
-    for name, text in values:
-        found.setdefault(name or "", []).append(text)
+def _turns(row: _Row) -> list[int]:
+    """The places of what may name who speaks at its beginning."""
+    return [place for place, shape in zip(row.places, row.shapes, strict=True) if shape & TURN]
+
+
+def _first_places(texts: Iterable[str]) -> dict[str, int]:
+    """Where each of some texts stands first."""
+    found: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        found.setdefault(text, place)
+    return found
+
+
+def _sentences(row: _Row, part: Stretch) -> Iterator[Stretch]:
+    """Neighbours in a part of a row that one sentence may run through."""
+    first, behind = part
+    last = 0
+    for at in range(first, behind):
+        if last and (last & CLOSES or (last & COMPLETE and begins_anew(row.texts[at]))):
+            if at - first > 1:
+                yield first, at
+            first = at
+        last = row.shapes[at]
+    if behind - first > 1:
+        yield first, behind
+
+
+def _stretches(row: _Row, shape: int) -> list[Stretch]:
+    """Two or more of a row that follow each other and are of a shape."""
+    found = []
+    first = 0
+    for is_so, some in groupby([one & shape != 0 for one in row.shapes]):
+        behind = first + len(list(some))
+        if is_so and behind - first > 1:
+            found.append((first, behind))
+        first = behind
+    return found
+
+
+def _columns(values: Iterable[tuple[str | None, T]]) -> dict[str, list[T]]:
+    """What stands under names, by these."""
+    found: dict[str, list[T]] = {}
+    for name, value in values:
+        found.setdefault(name or "", []).append(value)
     return found
 
 
@@ -185,21 +283,18 @@ def _are_complete(column: list[str]) -> bool:
     return sum(map(is_open, column)) * _BUT_ONE_IN <= len(column)
 
 
-def _parted(pieces: Iterable[Piece], facts: Collection[str]) -> list[list[str]]:
-    """The texts of pieces, apart where a record begins: where a name of facts comes again; two or more together."""
-    if not facts:
-        return [[text for _, text in pieces]]
-    parts: list[list[str]] = [[]]
+def _parted(pieces: Sequence[Piece], facts: Collection[str]) -> list[Stretch]:
+    """The parts of pieces, apart where a record begins: where a name of facts comes again; two or more together."""
+    begins = [0]
     met: set[str | None] = set()
     last: str | None = None
-    for name, text in pieces:
+    for at, (name, _) in enumerate(pieces):
         if name in facts and name != last and name in met:
-            parts.append([])
+            begins.append(at)
             met.clear()
         met.add(name)
-        parts[-1].append(text)
         last = name
-    return [part for part in parts if len(part) > 1]
+    return [(first, behind) for first, behind in pairwise([*begins, len(pieces)]) if behind - first > 1]
 
 
 def _run_together(runs: Iterable[list[str]]) -> list[str]:

@@ -67,8 +67,25 @@ def said(value: Any, quotations: Collection[str] = (), name: str = "") -> list[P
     return found
 
 
+class Words(dict[str, int]):
+    """How many words pieces have, counted when it is first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        count = self[text] = len(text.split())
+        return count
+
+
 class Shapes(dict[str, int]):
-    """What pieces are like, told when it is first asked for."""
+    """What pieces are like, told when it is first asked for.
+
+    Attributes:
+        words: how many they have.
+
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = Words()
 
     def __missing__(self, text: str) -> int:
         if has_word(text):

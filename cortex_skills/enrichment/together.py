@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
-from cortex_skills.enrichment.neighbours import Neighbours
+from cortex_skills.enrichment.neighbours import Joined, Neighbours
 from cortex_skills.enrichment.pieces import Member, Piece, members_of, said
 from cortex_skills.enrichment.pruning import key_shown
 from cortex_skills.enrichment.steps import NOTHING, Path, Removal, pointer
@@ -61,7 +61,7 @@ class Together:
         old, members = value, members_of(value)
         for _ in range(ROUNDS):
             neighbours = self._neighbours.with_pieces(tuple(said(value, self._quotations, name)))
-            guilty = list(self._verdicts.found(neighbours.joined))
+            guilty = self._guilty(neighbours)
             if not guilty:
                 if not path:
                     self.clean = neighbours
@@ -69,7 +69,7 @@ class Together:
             if type(value) is list and _are_pieces_of_one(members):
                 return self._remove(f"split_{guilty[0][1]}", path, len(members))
             # From the last one on, so that the places of the others stay.
-            for some in reversed(self._found(guilty, neighbours, [self._said(member, name) for member in members])):
+            for some in reversed(self._found(guilty, [self._said(member, name) for member in members])):
                 self._shrink(members, some, old, path, name)
             if not members:
                 return NOTHING
@@ -83,12 +83,16 @@ class Together:
             return said(item, self._quotations, name)
         return [(None, key), *said(item, self._quotations, key)]
 
-    def _found(self, guilty: list[tuple[str, str]], neighbours: Neighbours, pieces: list[list[Piece]]) -> list[_Found]:
+    def _guilty(self, neighbours: Neighbours) -> list[tuple[Joined, str]]:
+        """What of that which is read together holds an instruction, and its kind."""
+        kinds = dict(self._verdicts.found(joined.text for joined in neighbours.joined))
+        return [(joined, kinds[joined.text]) for joined in neighbours.joined if joined.text in kinds]
+
+    def _found(self, guilty: Iterable[tuple[Joined, str]], pieces: list[list[Piece]]) -> list[_Found]:
         """The fewest members that say an instruction together, and others that say one, in their order.
 
         Args:
-            guilty: texts that hold an instruction, and its kind.
-            neighbours: as which the pieces were read.
+            guilty: what holds an instruction, and its kind.
             pieces: of each member.
 
         """
@@ -96,15 +100,14 @@ class Together:
         owners = [owner for owner, some in enumerate(pieces) for _ in some]
         found: list[_Found] = []
         told: list[set[int]] = []
-        for text, kind in guilty:
-            lines = neighbours.lines_of(text)
-            if not lines:
+        for (text, places), kind in guilty:
+            if not places:
                 return [_Found(kind, *self._halved(len(pieces), lambda first, end: self._say(pieces[first:end])))]
-            if any(map(set(lines).issuperset, told)):
+            if any(map(set(places).issuperset, told)):
                 continue
-            for first, last in self._fewest([texts[place] for place in lines], text):
-                told.append({lines[first], lines[last]})
-                found.append(_Found(kind, owners[lines[first]], owners[lines[last]] + 1))
+            for first, last in self._fewest([texts[place] for place in places], text):
+                told.append({places[first], places[last]})
+                found.append(_Found(kind, owners[places[first]], owners[places[last]] + 1))
         return _apart(found)
 
     def _fewest(self, texts: list[str], whole: str) -> list[tuple[int, int]]:
@@ -154,7 +157,7 @@ class Together:
     def _say(self, pieces: Iterable[list[Piece]]) -> bool:
         """Whether members say an instruction when their pieces are read one after the other."""
         neighbours = self._neighbours.with_pieces(tuple(chain.from_iterable(pieces)))
-        return next(self._verdicts.found(neighbours.joined), None) is not None
+        return self._verdicts.any_in(joined.text for joined in neighbours.joined)
 
     def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
         self.removals.append(Removal(reason, pointer(path), count))

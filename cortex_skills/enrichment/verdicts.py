@@ -7,7 +7,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from cortex_skills.enrichment.neighbours import Neighbours
 
 _AT_ONCE = 1 << 16  # characters
 
@@ -19,33 +21,36 @@ class Verdicts:
         # Text → what is in doubt of it.
         self._doubts: dict[str, int] = {}
 
-    def look_at(self, texts: Iterable[str], runs: Callable[[], list[str]] | None = None) -> None:
-        """Look at texts together, before their kinds are asked for one by one.
+    def look_over(self, neighbours: Neighbours) -> bool:
+        """Look at all that is read of some pieces, before any text is asked for; whether any is in doubt."""
+        doubts = _doubts(*neighbours.document())
+        if not any(doubts):
+            return False
+        texts = [*neighbours.alone, *(joined.text for joined in neighbours.joined)]
+        self._doubts = dict(zip(texts, doubts, strict=True))
+        return True
 
-        Args:
-            texts: any.
-            runs: gives texts that hold them all, as lines that follow each other, each in few of them.
-
-        """
-        new = [text for text in texts if text not in self._doubts]
-        if runs and new and not self._doubts:
-            self._doubts = _doubts(runs(), new)
-            return
-        for some in _batches(new):
-            self._doubts |= _doubts(some, some)
+    def look_at(self, texts: Iterable[str]) -> None:
+        """Look at texts together, before their kinds are asked for one by one."""
+        for some in _batches(text for text in texts if text not in self._doubts):
+            self._doubts |= _doubts_of(some)
 
     def kind(self, text: str) -> str | None:
         """The kind of instruction that `text` holds; None when it holds none."""
         return next((kind for _, kind in self.found([text])), None)
 
-    def found(self, texts: Iterable[str], runs: Callable[[], list[str]] | None = None) -> Iterator[tuple[str, str]]:
-        """Those of some texts that hold an instruction, one after the other, and its kind; `runs` as in `look_at`."""
+    def found(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Those of some texts that hold an instruction, one after the other, and its kind."""
         texts = list(texts)
-        self.look_at(texts, runs)
+        self.look_at(texts)
         for text in filter(self._doubts.__getitem__, texts):
             kind = _detect(text, self._doubts[text])
             if kind is not None:
                 yield text, kind
+
+    def any_in(self, texts: Iterable[str]) -> bool:
+        """Whether any of some texts holds an instruction."""
+        return next(self.found(texts), None) is not None
 
     def says_so(self, text: str, whole: str) -> bool:
         """Whether `text` says what `whole` was found to say: in its words, or else in a disguise."""
@@ -82,7 +87,13 @@ def _in_words(doubts: int) -> int:
     return doubts & WORDS
 
 
-def _doubts(runs: Iterable[str], texts: Iterable[str]) -> dict[str, int]:
+def _doubts(whole: str, parts: Sequence[tuple[int, int]]) -> list[int]:
     from cortex_skills.enrichment.detecting import doubts
 
-    return doubts(runs, texts)
+    return doubts(whole, parts)
+
+
+def _doubts_of(texts: Iterable[str]) -> dict[str, int]:
+    from cortex_skills.enrichment.detecting import doubts_of
+
+    return doubts_of(texts)

@@ -23,12 +23,13 @@ def is_hidden(text: str) -> bool:
     return bool(_SELECTORS.search(text) or _TAGS.search(_FLAG.sub("", text)))
 
 
-def odd_lines(text: str) -> set[str]:
-    """The lines of a text in which something is hidden, or that are read otherwise by themselves."""
+def odd_rows(text: str) -> set[int]:
+    """The numbers of the lines of a text in which something is hidden, or that are read otherwise by themselves."""
     if text.isascii():
         # What can be printed hides nothing; most texts are no more than that.
         is_plain = text.replace("\n", "").isprintable() or not _ODD.search(text)
-        return set() if is_plain else {line for line in text.split("\n") if _ODD.search(line)}
-    if not _HIDING.search(text):
+    else:
+        is_plain = not _HIDING.search(text)
+    if is_plain:
         return set()
-    return {line for line in text.split("\n") if _ODD.search(line) or is_hidden(line)}
+    return {number for number, line in enumerate(text.split("\n")) if _ODD.search(line) or is_hidden(line)}

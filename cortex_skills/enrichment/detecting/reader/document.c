@@ -9,14 +9,17 @@
 #include "forms.h"
 #include "parts.h"
 
-// What is asked, and how much of each stands behind it: how many line ends each part has, and the sizes of the lines
-// that the host has folded; then the rows, which are none when only words are asked for, and the parts, with line ends
-// between them; then those lines, each as it was written, as it is read, and as it looks. Who writes texts does not know
-// the seed of the hashes by which their lines are found again.
+// What is asked, and how much of each stands behind it: the parts, and the sizes of the lines that the host has folded;
+// then the rows, with line ends between them; then those lines, each as it was written, as it is read, and as it looks.
+// Who writes texts does not know the seed of the hashes by which their lines are found again.
 typedef struct {
-  uint32_t parts, folded, is_document, signs, rows, raw;
+  uint32_t parts, folded, is_document, signs, rows, size;
   uint64_t seed;
 } Question;
+// A part: the number of its first row, and how many it has.
+typedef struct {
+  uint32_t first, count;
+} Span;
 typedef struct {
   uint32_t raw, read, plain;
 } FoldedLine;
@@ -41,27 +44,16 @@ typedef struct {
 } Looked;
 
 static const Question *asked;
-static const uint32_t *line_ends; // by part
+static const Span *spans; // by part
 static Text whole;
 static Lines rows;
+static uint32_t *row_ends; // by row: the place behind it
 static Part *parts;
 static View *views;
 static uint32_t view_count;
 // By way, and of the views: forms, and the lesser signs that may stand over lines.
 static Looked looked[LOOKED];
 static uint32_t signs_over[LOOKED];
-
-// Takes so many lines, one after the other; false when the host must fold one of them.
-static bool take_lines(Text *left, uint32_t count, Lines *lines, Text *raw) {
-  *lines = (Lines){take(count * sizeof *lines->at), 0};
-  *raw = (Text){left->at, 0};
-  while (lines->count < count) {
-    Text line = taken_until('\n', left);
-    raw->size = line.at + line.size - raw->at;
-    if (!(lines->at[lines->count++] = line_of(line))) return false;
-  }
-  return true;
-}
 
 static void add_part(Part part, uint32_t number) {
   part.first_view = view_count;
@@ -74,34 +66,29 @@ static void add_part(Part part, uint32_t number) {
   parts[number] = part;
 }
 
-static bool are_rows(Lines lines) {
-  for (uint32_t each = 0; each < lines.count; each++)
-    if (!lines.at[each]->noted.is_row) return false;
-  return true;
-}
-
-static uint32_t how_many_lines(uint32_t row_count) {
-  uint32_t count = row_count + asked->folded;
-  for (uint32_t each = 0; each < asked->parts; each++) count += line_ends[each] + 1;
-  return count;
-}
-
-static bool take_rows(uint32_t count) {
-  Text left = whole, raw;
-  if (!take_lines(&left, count, &rows, &raw)) return false;
-  for (uint32_t each = 0; each < rows.count; each++) rows.at[each]->noted.is_row = true;
-  return true;
-}
-
-static bool take_parts(Text left) {
-  for (uint32_t each = 0; each < asked->parts; each++) {
-    Lines lines;
-    Text raw;
-    if (!take_lines(&left, line_ends[each] + 1, &lines, &raw)) return false;
-    if (asked->is_document && !are_rows(lines)) __builtin_trap();
-    add_part(part_of(lines, raw), each);
+// Takes the rows; false when the host must fold one of them.
+static bool take_rows(void) {
+  rows = (Lines){take(asked->rows * sizeof *rows.at), 0};
+  row_ends = take(asked->rows * sizeof *row_ends);
+  for (Text left = whole; rows.count < asked->rows; rows.count++) {
+    Text row = taken_until('\n', &left);
+    if (!(rows.at[rows.count] = line_of(row))) return false;
+    row_ends[rows.count] = row.at + row.size - whole.at;
   }
   return true;
+}
+
+static Text raw_of(Span span) {
+  uint32_t start = span.first ? row_ends[span.first - 1] + 1 : 0;
+  return (Text){whole.at + start, row_ends[span.first + span.count - 1] - start};
+}
+
+static void take_parts(void) {
+  for (uint32_t each = 0; each < asked->parts; each++) {
+    Span span = spans[each];
+    if (!span.count || span.first >= rows.count || span.count > rows.count - span.first) __builtin_trap();
+    add_part(part_of((Lines){rows.at + span.first, span.count}, raw_of(span)), each);
+  }
 }
 
 static Text taken(const uint8_t **at, uint32_t size) {
@@ -113,13 +100,11 @@ static Text taken(const uint8_t **at, uint32_t size) {
 // Takes all that is asked about; false when the host must fold a line.
 static bool take_question(void) {
   asked = given();
-  line_ends = (const uint32_t *)(asked + 1);
-  const FoldedLine *folded = (const FoldedLine *)(line_ends + asked->parts);
+  spans = (const Span *)(asked + 1);
+  const FoldedLine *folded = (const FoldedLine *)(spans + asked->parts);
   const uint8_t *at = (const uint8_t *)(folded + asked->folded);
-  whole = taken(&at, asked->rows);
-  Text raws = taken(&at, asked->raw);
-  uint32_t row_count = asked->is_document ? count_of('\n', whole) + 1 : 0;
-  begin_lines(how_many_lines(row_count), asked->seed);
+  whole = taken(&at, asked->size);
+  begin_lines(asked->rows + asked->folded, asked->seed);
   for (uint32_t each = 0; each < asked->folded; each++) {
     Text raw = taken(&at, folded[each].raw), read = taken(&at, folded[each].read);
     add_folded_line(raw, read, taken(&at, folded[each].plain));
@@ -127,9 +112,10 @@ static bool take_question(void) {
   parts = take(asked->parts * sizeof *parts);
   views = take(asked->parts * MOST_VIEWS * sizeof *views);
   view_count = 0;
-  rows = (Lines){0};
   // What is not known of characters is asked for before anything else is done.
-  return take_rows(row_count) && !met_unknown && take_parts(raws);
+  if (!take_rows() || met_unknown) return false;
+  take_parts();
+  return true;
 }
 
 // In which way a line is told of that is read in a way: as it looks, when it is written so.
@@ -148,7 +134,7 @@ static Joined joined_rows(Way way) {
     pieces[each] = piece_of(rows.at[each], way, told_in(rows.at[each], way) != way);
     ends[each] = end += (each != 0) + pieces[each].size;
   }
-  return (Joined){rows.count ? text_of_lines(rows, way) : (Text){0}, ends, pieces, rows.count, rows.count};
+  return (Joined){text_of_lines(rows, way), ends, pieces, rows.count, rows.count};
 }
 
 static uint32_t count_pieces(const View *view) {
@@ -218,9 +204,15 @@ static void look_for_codes(void) {
   }
 }
 
+static uint32_t size_of_all(void) {
+  uint32_t size = whole.size;
+  for (uint32_t each = 0; each < asked->parts; each++) size += parts[each].raw.size;
+  return size;
+}
+
 static void look_at_rows(void) {
   bool is_alike = are_read_alike(rows, AS_WRITTEN, AS_SEEN);
-  begin_forms(asked->rows + asked->raw);
+  begin_forms(size_of_all());
   look_for_forms(joined_rows(AS_SEEN), AS_SEEN);
   if (!is_alike) look_for_forms(joined_rows(AS_WRITTEN), AS_WRITTEN);
   look_for_forms(joined_views(), AS_VIEWS);

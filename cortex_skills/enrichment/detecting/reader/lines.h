@@ -30,11 +30,11 @@ typedef struct {
 typedef enum { NOT_ASKED, SAYS_NOT, SAYS_SO } Verdict;
 
 // What is noted of a line when a document is looked at as a whole: the lesser signs that may stand in it, as it is
-// written and as it looks; whether a code may, and how often a plus may stand between letters; that it is of it.
+// written and as it looks; whether a code may, and how often a plus may stand between letters.
 typedef struct {
   uint32_t signs[AS_SEEN + 1];
   uint32_t pluses, foreign;
-  bool is_coded, is_row;
+  bool is_coded;
 } Noted;
 
 // What is true of a line, a bit each: it has words of languages without blanks, the host has folded it, it may name who
