@@ -113,7 +113,7 @@ def in_utf7(chars: str) -> str:
 @pytest.mark.parametrize("version", ["1.0+ds1-5", "2.54.7+dfsg-1~deb12u1", "1.74.0+ds1-21", "0.1~+svn49-11"])
 def test_a_version_is_no_utf7(version: str) -> None:
     rows = ["libjson-c5", version, "JSON library", version]
-    assert all(says & shapes.CODE == 0 for says in looking.look_at("\n".join(rows), rows).says)
+    assert all(says & shapes.CODE == 0 for says in looking.look_at("\n".join(rows), looking.spans(rows)).says)
     assert list(decoded(version)) == []
     assert note(f"The library is of version {version}.")
 

@@ -244,6 +244,5 @@ def test_bytes_that_are_no_text_do_not_stop_the_reader() -> None:
 def test_a_text_may_be_in_code_only_with_a_line_that_shows_it(own: list[str], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(own) - 1))
     some = own[first : data.draw(st.integers(first + 1, len(own)))]
-    text = "\n".join(some)
-    if list(decoded(text, ways.EVERY_KIND)):
-        assert looking.look_at("\n".join([*own, *own]), [text]).says[0] & shapes.CODE
+    if list(decoded("\n".join(some), ways.EVERY_KIND)):
+        assert looking.look_at("\n".join([*own, *own]), [(first, len(some))]).says[0] & shapes.CODE

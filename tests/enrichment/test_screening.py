@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from cortex_skills.enrichment.detecting import detect, doubts, locating, looking, reading, signs
 from cortex_skills.enrichment.neighbours import Neighbours
-from cortex_skills.enrichment.pieces import Piece, said
+from cortex_skills.enrichment.pieces import Piece, Shapes, said
 from cortex_skills.enrichment.verdicts import Verdicts
-from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, words_of_any_kind
+from tests.enrichment.texts import ALL, ATTACKS, DEV, DISGUISES, WORDS, rows_of, words_of_any_kind
 
 
 def parts(run: str) -> list[str]:
@@ -20,19 +20,19 @@ def parts(run: str) -> list[str]:
     return ["\n".join(lines[first:last]) for first, last in cuts]
 
 
-def kinds(runs: list[str], texts: list[str]) -> list[str | None]:
-    """What parts of runs say, as it is judged when they are looked at together."""
-    doubted = doubts(runs, texts)
-    return [detect(text, doubted[text]) if doubted[text] else None for text in texts]
+def kinds(run: str, texts: list[str]) -> list[str | None]:
+    """What parts of a run say, as it is judged when they are looked at together."""
+    doubted = doubts(run, [rows_of(text, run) for text in texts])
+    return [detect(text, doubt) if doubt else None for text, doubt in zip(texts, doubted, strict=True)]
 
 
 def assert_clears_no_instruction(run: str) -> None:
     some = parts(run)
     expected = list(map(detect, some))
-    assert kinds([run], some) == expected
+    assert kinds(run, some) == expected
     # Looked at one by one, and without a document around, they are judged no otherwise.
-    assert [kinds([run], [part])[0] for part in some] == expected
-    assert [kinds([part], [part])[0] for part in some] == expected
+    assert [kinds(run, [part])[0] for part in some] == expected
+    assert [kinds(part, [part])[0] for part in some] == expected
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_instruction_is_found_among_facts_as_it_is_alone() -> None:
     for start in range(0, len(DEV), 20):
         texts = DEV[start : start + 20]
         chance.shuffle(texts)
-        assert kinds(["\n".join(texts)], texts) == list(map(detect, texts))
+        assert kinds("\n".join(texts), texts) == list(map(detect, texts))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_no_disguise_is_cleared(change: object) -> None:
     assert callable(change)
     for text in ATTACKS[::7]:
         hidden = change(text)
-        assert kinds([f"The bridge is long.\n{hidden}\nA fact"], [hidden]) == [detect(hidden)]
+        assert kinds(f"The bridge is long.\n{hidden}\nA fact", [hidden]) == [detect(hidden)]
 
 
 @given(
@@ -111,7 +111,7 @@ def test_every_text_of_the_evaluation_is_judged_in_a_document_as_it_is_alone(siz
     wrong = []
     for start in range(0, len(texts), size):
         some = texts[start : start + size]
-        found = kinds(["\n".join(row["text"] for row in some)], [row["text"] for row in some])
+        found = kinds("\n".join(row["text"] for row in some), [row["text"] for row in some])
         wrong += [row["id"] for row, kind in zip(some, found, strict=True) if kind != detect(row["text"])]
     assert wrong == []
 
@@ -121,14 +121,16 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 24)]
         pieces = said({f"fact {at}": text for at, text in enumerate(texts)})
-        together = [*(text for _, text in pieces), *Neighbours(pieces, ()).joined]
-        assert kinds(Neighbours(pieces, ()).runs(), together) == list(map(detect, together))
+        neighbours, verdicts = Neighbours(pieces, (), Shapes()), Verdicts()
+        assert verdicts.look_over(neighbours)
+        together = [*neighbours.alone, *(joined.text for joined in neighbours.joined)]
+        assert list(map(verdicts.kind, together)) == list(map(detect, together))
 
 
 def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
     order, fact = ATTACKS[0], "The bridge is long. " * 150_000
     run = "\n".join([fact, order, fact])
-    assert kinds([run], [order, "The bridge is long."]) == [detect(order), None]
+    assert kinds(run, [order]) == [detect(order)]
     assert [*Verdicts().found([fact, order, fact])] == [(order, detect(order))]
 
 
@@ -137,9 +139,8 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
     for _ in range(12):
         texts = [DISGUISES[chance.choice([*DISGUISES])](text) for text in chance.sample(DEV, 12)]
         verdicts = Verdicts()
-        run = "\n".join(texts)
-        verdicts.look_at(texts, [run].copy)
-        lines = run.split("\n")
+        verdicts.look_over(Neighbours([("", text) for text in texts], (), Shapes()))
+        lines = "\n".join(texts).split("\n")
         # Lines in their order, lines that are no neighbours, and some that were never seen.
         others = ["\n".join(lines[at : at + 3]) for at in range(len(lines))]
         others += ["\n".join(chance.sample(lines, 2)) for _ in range(6)] + chance.sample(DEV, 6)
@@ -158,13 +159,20 @@ def test_the_form_of_a_text_is_seen_within_another() -> None:
 
 PIECES = st.tuples(
     st.sampled_from([None, "a", "b", "c"]),
-    st.sampled_from(["user: x", "a", "b c", "The end.", "ends", "system: y", "k", "1.2-3", "a://b", "7 8", "Of a"]),
+    st.sampled_from(
+        ["user: x", "a", "b c", "The end.", "ends", "system: y", "k", "1.2-3", "a://b", "7 8", "Of a", "of\nthe", ""]
+    ),
 )
 
 
 @given(st.lists(PIECES, max_size=16), st.sets(st.sampled_from("abc")))
 @settings(max_examples=600, deadline=None)
-def test_what_is_read_together_is_in_a_run(pieces: list[Piece], facts: set[str]) -> None:
-    lines = [f"\n{run}\n" for run in Neighbours(pieces, facts).runs()]
-    for text in [*(piece for _, piece in pieces), *Neighbours(pieces, facts).joined]:
-        assert any(f"\n{text}\n" in run for run in lines), text
+def test_all_that_is_read_stands_where_it_is_asked_about(pieces: list[Piece], facts: set[str]) -> None:
+    neighbours = Neighbours(pieces, facts, Shapes())
+    document = neighbours.document()
+    lines = document.text.split("\n")
+    assert {text for _, text in pieces} == set(neighbours.alone)
+    assert ["\n".join(lines[first : first + count]) for first, count in document.parts] == [
+        *neighbours.alone,
+        *(joined.text for joined in neighbours.joined),
+    ]

@@ -88,7 +88,7 @@ def test_who_may_speak_in_capitals_is_told(text: str) -> None:
     named = re.search(rf"(?:{'|'.join(shapes.SPEAKERS)})(?: [A-Z]+)? ?:", text)
     assert bool(reading.doubts(text) & shapes.TURN) == bool(named)
     rows = text.split("\n")
-    assert any(says & shapes.TURN for says in looking.look_at(text, rows).says) == bool(named)
+    assert any(says & shapes.TURN for says in looking.look_at(text, looking.spans(rows)).says) == bool(named)
 
 
 def test_every_character_is_folded_alone_as_it_is_among_others() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cortex_skills.enrichment.detecting import detect, doubts, looking, reading, shapes, turned
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from tests.enrichment.plain import disguises
-from tests.enrichment.texts import ATTACKS
+from tests.enrichment.texts import ATTACKS, rows_of
 
 ALPHABETS, KNOWN = turned.told()
 # What turns a text into one that each alphabet turns back.
@@ -21,7 +21,7 @@ BESIDE = ["é", "1", "_", "the", "bridge", "漢字", "-", "ẇkh", "𝐢", ".", 
 
 def kind(run: str, text: str) -> str | None:
     """What a part of a run says."""
-    doubted = doubts([run], [text])[text]
+    (doubted,) = doubts(run, [rows_of(text, run)])
     return detect(text, doubted) if doubted else None
 
 

@@ -58,6 +58,12 @@ _BETWEEN = (
 )
 
 
+def rows_of(text: str, whole: str) -> tuple[int, int]:
+    """Which lines of a whole a text is that stands in it: the first, and how many."""
+    lines, rows = text.split("\n"), whole.split("\n")
+    return next(at for at in range(len(rows)) if rows[at : at + len(lines)] == lines), len(lines)
+
+
 def words_of_any_kind() -> st.SearchStrategy[str]:
     """Something that means something, or an attack or a fact in disguise, and what stands behind it."""
     plain = st.sampled_from(WORDS) | st.sampled_from(OTHERS) | st.sampled_from(PHRASES) | st.sampled_from(ODDS)
