@@ -43,7 +43,7 @@ def drop_instructions(value: Any, quotations: Collection[str] = ()) -> Cleaned:
         facts = names_of_facts(pieces)
         neighbours = clean if clean is not None and clean.are(pieces, facts) else Neighbours(pieces, facts, shapes)
         may_say = neighbours is not clean and (number > 0 or verdicts.look_over(neighbours))
-        if not may_say or not verdicts.any_in([*neighbours.alone, *(joined.text for joined in neighbours.joined)]):
+        if not may_say or not verdicts.any_in([*neighbours.alone, *neighbours.joined]):
             _remember(pieces)
             return Cleaned(value, tuple(removals))
         kinds = dict(verdicts.found(neighbours.alone))

@@ -49,19 +49,6 @@ def names_of_facts(pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset(name for name, column in _columns(values).items() if name in often and _are_complete(column))
 
 
-class Joined(NamedTuple):
-    """Pieces that are read together.
-
-    Attributes:
-        text: as which they are read, a line or more for each.
-        places: of the pieces, one after the other; of words that are run together, none.
-
-    """
-
-    text: str
-    places: Sequence[int]
-
-
 class Document(NamedTuple):
     """All that is read of some pieces, in one text.
 
@@ -129,14 +116,18 @@ class Neighbours:
         return [*dict.fromkeys([*self._order.texts, *self._names])]
 
     @cached_property
-    def joined(self) -> list[Joined]:
-        """What is read together."""
-        found = [
-            Joined("\n".join(row.texts[first:behind]), row.places[first:behind])
-            for row, stretches in self._read
-            for first, behind in stretches
-        ]
-        return [*found, *(Joined(text, ()) for text in self._run_together)]
+    def joined(self) -> list[str]:
+        """The texts as which pieces are read together."""
+        found = ["\n".join(row.texts[first:behind]) for row, some in self._read for first, behind in some]
+        return found + self._run_together
+
+    def places(self, number: int) -> Sequence[int]:
+        """The places of the pieces that are the lines of one of the texts of `joined`; none of words run together."""
+        for row, some in self._read:
+            if number < len(some):
+                return row.places[slice(*some[number])]
+            number -= len(some)
+        return ()
 
     def document(self) -> Document:
         """What is to be judged of the pieces: those of `alone` and of `joined`, in one text."""
@@ -196,11 +187,12 @@ class Neighbours:
 
     def _add_columns(self, values: _Row) -> list[list[str]]:
         """Add what stands under one name in many places; words that follow each other there."""
-        columns = _columns((self._pieces[place][0], place) for place in values.places)
-        if len(columns) == len(values.places):
+        pieces = [self._pieces[place] for place in values.places]
+        if len({name for name, _ in pieces}) == len(pieces):
             return []
         words: list[list[str]] = []
-        times = _places(self._pieces[place] for place in values.places)
+        columns = _columns((name, place) for (name, _), place in zip(pieces, values.places, strict=True))
+        times = _places(pieces)
         for name, places in columns.items():
             if len(places) == 1 or name in self.facts:
                 continue
@@ -249,9 +241,10 @@ def _sentences(row: _Row, part: Stretch) -> Iterator[Stretch]:
 
 def _stretches(row: _Row, shape: int) -> list[Stretch]:
     """Two or more of a row that follow each other and are of a shape."""
-    found = []
+    found: list[Stretch] = []
     first = 0
-    for is_so, some in groupby([one & shape != 0 for one in row.shapes]):
+    are_so = [one & shape != 0 for one in row.shapes]
+    for is_so, some in groupby(are_so) if True in are_so else ():
         behind = first + len(list(some))
         if is_so and behind - first > 1:
             found.append((first, behind))

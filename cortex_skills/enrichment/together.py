@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
-from cortex_skills.enrichment.neighbours import Joined, Neighbours
+from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Member, Piece, members_of, said
 from cortex_skills.enrichment.pruning import key_shown
 from cortex_skills.enrichment.steps import NOTHING, Path, Removal, pointer
@@ -61,15 +61,15 @@ class Together:
         old, members = value, members_of(value)
         for _ in range(ROUNDS):
             neighbours = self._neighbours.with_pieces(tuple(said(value, self._quotations, name)))
-            guilty = self._guilty(neighbours)
+            guilty = dict(self._verdicts.found(neighbours.joined))
             if not guilty:
                 if not path:
                     self.clean = neighbours
                 return value
             if type(value) is list and _are_pieces_of_one(members):
-                return self._remove(f"split_{guilty[0][1]}", path, len(members))
+                return self._remove(f"split_{next(iter(guilty.values()))}", path, len(members))
             # From the last one on, so that the places of the others stay.
-            for some in reversed(self._found(guilty, [self._said(member, name) for member in members])):
+            for some in reversed(self._found(guilty, neighbours, [self._said(member, name) for member in members])):
                 self._shrink(members, some, old, path, name)
             if not members:
                 return NOTHING
@@ -83,16 +83,12 @@ class Together:
             return said(item, self._quotations, name)
         return [(None, key), *said(item, self._quotations, key)]
 
-    def _guilty(self, neighbours: Neighbours) -> list[tuple[Joined, str]]:
-        """What of that which is read together holds an instruction, and its kind."""
-        kinds = dict(self._verdicts.found(joined.text for joined in neighbours.joined))
-        return [(joined, kinds[joined.text]) for joined in neighbours.joined if joined.text in kinds]
-
-    def _found(self, guilty: Iterable[tuple[Joined, str]], pieces: list[list[Piece]]) -> list[_Found]:
+    def _found(self, guilty: dict[str, str], neighbours: Neighbours, pieces: list[list[Piece]]) -> list[_Found]:
         """The fewest members that say an instruction together, and others that say one, in their order.
 
         Args:
-            guilty: what holds an instruction, and its kind.
+            guilty: texts that hold an instruction, and its kind.
+            neighbours: as which the pieces were read.
             pieces: of each member.
 
         """
@@ -100,7 +96,10 @@ class Together:
         owners = [owner for owner, some in enumerate(pieces) for _ in some]
         found: list[_Found] = []
         told: list[set[int]] = []
-        for (text, places), kind in guilty:
+        for number, text in enumerate(neighbours.joined):
+            if text not in guilty:
+                continue
+            places, kind = neighbours.places(number), guilty[text]
             if not places:
                 return [_Found(kind, *self._halved(len(pieces), lambda first, end: self._say(pieces[first:end])))]
             if any(map(set(places).issuperset, told)):
@@ -157,7 +156,7 @@ class Together:
     def _say(self, pieces: Iterable[list[Piece]]) -> bool:
         """Whether members say an instruction when their pieces are read one after the other."""
         neighbours = self._neighbours.with_pieces(tuple(chain.from_iterable(pieces)))
-        return self._verdicts.any_in(joined.text for joined in neighbours.joined)
+        return self._verdicts.any_in(neighbours.joined)
 
     def _remove(self, reason: str, path: Path, count: int = 1) -> Any:
         self.removals.append(Removal(reason, pointer(path), count))

@@ -26,8 +26,7 @@ class Verdicts:
         doubts = _doubts(*neighbours.document())
         if not any(doubts):
             return False
-        texts = [*neighbours.alone, *(joined.text for joined in neighbours.joined)]
-        self._doubts = dict(zip(texts, doubts, strict=True))
+        self._doubts = dict(zip([*neighbours.alone, *neighbours.joined], doubts, strict=True))
         return True
 
     def look_at(self, texts: Iterable[str]) -> None:

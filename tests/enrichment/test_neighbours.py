@@ -55,7 +55,7 @@ SIZES = st.lists(st.integers(0, 5) | st.sampled_from([23, 24, 25, 40, 47, 48, 60
 @settings(max_examples=300, deadline=None)
 def test_a_sentence_that_runs_through_pieces_is_whole_in_one_text(sizes: list[int]) -> None:
     pieces = list(filter(None, of_sizes(sizes)))
-    texts = [f"\n{joined.text}\n" for joined in Neighbours([("", piece) for piece in pieces], (), Shapes()).joined]
+    texts = [f"\n{text}\n" for text in Neighbours([("", piece) for piece in pieces], (), Shapes()).joined]
     for first, last in combinations(range(len(pieces)), 2):
         # A sentence has a word of each at least, and all words between.
         if sum(len(piece.split()) for piece in pieces[first + 1 : last]) + 2 <= SENTENCE:
@@ -69,7 +69,7 @@ def test_no_piece_is_read_in_many_texts(sizes: list[int], empty: int, names: lis
     texts = of_sizes([*sizes, *[0] * empty, *sizes])
     pieces: list[Piece] = [(names[number % len(names)], text) for number, text in enumerate(texts)]
     for facts in ((), names_of_facts(pieces), names):
-        together = [joined.text for joined in Neighbours(pieces, facts, Shapes()).joined]
+        together = Neighbours(pieces, facts, Shapes()).joined
         # In the order and under its name, each in windows that overlap by half; and as one word of many.
         assert sum(map(len, together)) <= 12 * sum(len(text) + 3 for text in texts)
 

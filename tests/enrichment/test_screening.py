@@ -123,7 +123,7 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
         pieces = said({f"fact {at}": text for at, text in enumerate(texts)})
         neighbours, verdicts = Neighbours(pieces, (), Shapes()), Verdicts()
         assert verdicts.look_over(neighbours)
-        together = [*neighbours.alone, *(joined.text for joined in neighbours.joined)]
+        together = [*neighbours.alone, *neighbours.joined]
         assert list(map(verdicts.kind, together)) == list(map(detect, together))
 
 
@@ -174,5 +174,5 @@ def test_all_that_is_read_stands_where_it_is_asked_about(pieces: list[Piece], fa
     assert {text for _, text in pieces} == set(neighbours.alone)
     assert ["\n".join(lines[first : first + count]) for first, count in document.parts] == [
         *neighbours.alone,
-        *(joined.text for joined in neighbours.joined),
+        *neighbours.joined,
     ]

@@ -40,8 +40,8 @@ PIECE = st.tuples(
 @settings(max_examples=300, deadline=None)
 def test_what_is_read_together_is_known_by_its_pieces(pieces: list[Piece], with_facts: bool) -> None:
     neighbours = Neighbours(pieces, names_of_facts(pieces) | ({"a"} if with_facts else set()), Shapes())
-    for text, places in neighbours.joined:
-        if places:
+    for number, text in enumerate(neighbours.joined):
+        if places := neighbours.places(number):
             assert "\n".join(pieces[place][1] for place in places) == text
         else:
             # Words run together; a word may hold a line end.
