@@ -164,7 +164,7 @@ class PureModule:
         self._code = code = self._code or self._load()
         try:
             parameters = {name: signature.parameters for name, signature in code.signatures.items()}
-            instance = Instance(code.engine, code.pre, _MEMORY_BYTES, parameters)
+            instance = Instance(code.engine, code.pre, _MEMORY_BYTES, parameters, final=code.is_final)
         except (SandboxError, wasmtime.WasmtimeError) as error:
             raise ModuleStopped(f"{self._label} did not start: {error}") from None
         shown = PureInstance(self._label, instance, code.signatures)
@@ -187,7 +187,9 @@ class PureModule:
         module = load_module(engine, self._label, engine.settings, lambda: wasm, wasm)
         functions = {e.name: e.type for e in module.exports if isinstance(e.type, wasmtime.FuncType)}
         signatures = {name: _signature(name, kind) for name, kind in functions.items()}
-        return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), signatures)
+        memories = [e.type.limits for e in module.exports if isinstance(e.type, wasmtime.MemoryType)]
+        is_final = all(limits.min == limits.max for limits in memories)
+        return _Code(engine, wasmtime.Linker(engine.wasm).instantiate_pre(module), signatures, is_final)
 
 
 class _Signature(NamedTuple):
@@ -201,6 +203,7 @@ class _Code(NamedTuple):
     engine: Engine
     pre: wasmtime.InstancePre
     signatures: Mapping[str, _Signature]
+    is_final: bool  # whether its memory has its size from the start
 
 
 class _Prepared(NamedTuple):
