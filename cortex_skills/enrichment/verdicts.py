@@ -43,7 +43,7 @@ class Verdicts:
         texts = list(texts)
         self.look_at(texts)
         for text in filter(self._doubts.__getitem__, texts):
-            kind = _detect(text, self._doubts[text])
+            kind = _verdict(text, self._doubts[text])
             if kind is not None:
                 yield text, kind
 
@@ -55,9 +55,9 @@ class Verdicts:
         """Whether `text` says what `whole` was found to say: in its words, or else in a disguise."""
         doubts = self._doubts[whole]
         in_words = _in_words(doubts)
-        if in_words and _detect(whole, in_words) is not None:
+        if in_words and _verdict(whole, in_words) is not None:
             doubts = in_words
-        return _detect(text, doubts) is not None
+        return _verdict(text, doubts) is not None
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -74,10 +74,10 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield some
 
 
-def _detect(text: str, doubts: int) -> str | None:
-    from cortex_skills.enrichment.detecting import detect
+def _verdict(text: str, doubts: int) -> str | None:
+    from cortex_skills.enrichment.detecting import verdict
 
-    return detect(text, doubts)
+    return verdict(text, doubts)
 
 
 def _in_words(doubts: int) -> int:

@@ -19,6 +19,7 @@ from cortex_skills.enrichment.detecting.folding import fold
 from cortex_skills.enrichment.detecting.hidden import is_hidden
 from cortex_skills.enrichment.detecting.looking import Looks, looks
 from cortex_skills.enrichment.detecting.shapes import (
+    ABOVE,
     ALL,
     BACKWARDS,
     BREAKS,
@@ -66,6 +67,24 @@ def detect(text: str, doubts: int = EVERYTHING) -> str | None:
 
     """
     return None if is_name(text) else _detect(text, DEPTH, [_MOST_DECODED], doubts)
+
+
+def verdict(text: str, doubts: int) -> str | None:
+    """What `detect` says of a text of which this is in doubt, which the reader may know by now.
+
+    Args:
+        text: any text.
+        doubts: bits of `shapes`, and perhaps a rule above them.
+
+    """
+    rule = doubts >> ABOVE
+    if rule:
+        from cortex_skills.enrichment.detecting.tables import RULES
+
+        held = RULES[rule - 1]
+        if not (held.soft and _is_title(text)):
+            return held.kind
+    return detect(text, doubts & EVERYTHING)
 
 
 def is_name(text: str) -> bool:

@@ -29,7 +29,7 @@ _LONGEST = 1 << 21
 
 
 def doubts(whole: str, parts: Sequence[Span]) -> list[int]:
-    """What is in doubt of the parts of a document, as bits of `shapes`; 0 of what says nothing.
+    """What is in doubt of the parts of a document, as `shapes` has it; 0 of what says nothing.
 
     Args:
         whole: the rows, with line ends between them.
@@ -51,7 +51,7 @@ def doubts(whole: str, parts: Sequence[Span]) -> list[int]:
         if not odd.isdisjoint(rows):
             doubted[number] = shapes.EVERYTHING
         elif not orders.isdisjoint(rows):
-            doubted[number] |= shapes.WORDS
+            doubted[number] = doubted[number] & shapes.EVERYTHING | shapes.WORDS
     return _but_names(whole, parts, doubted)
 
 

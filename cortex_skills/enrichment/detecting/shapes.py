@@ -13,6 +13,9 @@ from __future__ import annotations
     1 << place for place in range(12)
 )
 EVERYTHING = (1 << 12) - 1
+# Above them may stand one more than the number of the rule that surely holds for the words of a text, which has nothing
+# then that comes before its words.
+ABOVE = 16
 # Those that are looked for in a text as it is written.
 ALL = TURN | CODE
 # Who speaks, in capitals.

@@ -45,7 +45,8 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
   Formed as_one = formed_as_one(&part);
   if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;
-  uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs | as_one.signs});
+  int32_t rule;
+  uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs | as_one.signs}, &rule);
   return answered((int32_t)(found | said));
 }
 

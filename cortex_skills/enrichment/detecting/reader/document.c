@@ -26,7 +26,7 @@ typedef struct {
 
 enum { AS_VIEWS = AS_SEEN + 1, LOOKED };
 
-// What the host is told, and how much of each stands behind it: a number for each part, the part and the disguise of
+// What the host is told, and how much of each stands behind it: a number for each part, as in `shapes.py`, the part and the disguise of
 // each view; then of the rows as they are written, as they look, and of the views, the places of patterns but those of
 // lesser signs, the ends of each text, and the texts. Ends and texts are told when the host may need them.
 typedef struct {
@@ -242,12 +242,17 @@ static bool may_be_coded(const Part *part) {
 }
 
 static uint32_t judged(const Part *part) {
-  if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs});
+  int32_t rule;
+  if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs}, &rule);
   Formed as_one = formed_as_one(part);
   uint32_t found = as_one.may_be_order ? WORDS : 0;
   if (may_be_coded(part)) found |= CODE;
   if (flags_of(part->lines) & MAY_NAME_SPEAKER) found |= TURN;
-  return found | said_by(part, views, (Signs){signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN) | as_one.signs});
+  Signs signs = {signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN) | as_one.signs};
+  uint32_t said = said_by(part, views, signs, &rule);
+  // What has no form and no sign is what its words are.
+  bool is_sure = rule >= 0 && !(found & (WORDS | TURN)) && !(signs.written | signs.seen);
+  return found | said | (is_sure ? (uint32_t)(rule + 1) << ABOVE : 0);
 }
 
 static bool is_text_told(uint32_t way) {

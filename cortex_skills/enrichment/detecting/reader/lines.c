@@ -46,14 +46,22 @@ static uint64_t hash_of_line(Text text) {
   return mixed(hash, hash_seed);
 }
 
+static const Said NOTHING = {0, -1};
+
+// What is said first, and then.
+static Said and_then(Said first, Said then) {
+  return (Said){first.beside | then.beside, first.rule < 0 ? then.rule : first.rule};
+}
+
 static Said sentence_says(const Token *tokens, uint32_t count, Mask whole) {
   Said says = NOTHING;
-  while (count && says != AN_ORDER) {
+  while (count && says.rule < 0) {
     // Signs only ever add to what holds.
-    Asked asked = {judge_sentence, ~says, false};
+    Asked asked = {judge_sentence, ~says.beside, false};
     int32_t rule = judge_as_it_stands((Sentence){tokens, NULL, count}, whole, &asked);
     if (rule < 0) break;
-    says |= rules[rule].signs ? rules[rule].signs : AN_ORDER;
+    if (rules[rule].signs) says.beside |= rules[rule].signs;
+    else says.rule = rule;
   }
   return says;
 }
@@ -65,7 +73,7 @@ static Mask meaning_of_words(const Token *tokens, uint32_t count) {
 }
 
 static Words read(Text text) {
-  Words words = {0};
+  Words words = {.says_within = NOTHING};
   words.tokens = tokens_of(text, &words.count);
   words.first_end = words.last_end = words.count;
   for (uint32_t place = 0, start = 0; place <= words.count; place++) {
@@ -82,7 +90,7 @@ static Words read(Text text) {
       words.tail = whole;
       words.tail_says = says;
     } else {
-      if (start) words.says_within |= says;
+      if (start) words.says_within = and_then(words.says_within, says);
       words.last_end = place;
       start = place + 1;
     }
@@ -245,13 +253,13 @@ static Said run_says(const Run *run, Way way) {
   uint32_t end_count = run->lines.count - 1, *ends = take(end_count * sizeof *ends);
   Mask with_ends = either(run->whole, line_end.mask);
   Said says = NOTHING;
-  if (may_say(with_ends, AN_ORDER)) {
+  if (may_say(with_ends, UINT32_MAX)) {
     Sentence words = words_of_run(run, way, true, ends);
     says = sentence_says(words.tokens, words.count, with_ends);
   }
   Sentence words = words_of_run(run, way, false, ends);
   Mask phrases = add_phrases_over(ends, end_count, (Token *)words.tokens, words.count);
-  says |= sentence_says(words.tokens, words.count, either(run->whole, phrases));
+  says = and_then(says, sentence_says(words.tokens, words.count, either(run->whole, phrases)));
   back_to(ends);
   return says;
 }
@@ -259,21 +267,21 @@ static Said run_says(const Run *run, Way way) {
 static Said sentences_say(Lines lines, Way way) {
   Run run = {.lines = {lines.at, 0}};
   Said says = NOTHING;
-  for (uint32_t each = 0; each < lines.count && says != AN_ORDER; each++) {
+  for (uint32_t each = 0; each < lines.count && says.rule < 0; each++) {
     const Words *words = words_of(lines.at[each], way);
     run.whole = either(run.whole, words->head);
     run.lines.count++;
     if (words->first_end == words->count) continue;
-    says |= words->says_within | run_says(&run, way);
+    says = and_then(says, and_then(run_says(&run, way), words->says_within));
     run = (Run){{lines.at + each, 1}, words->tail, true};
   }
-  return says | run_says(&run, way);
+  return says.rule < 0 ? and_then(says, run_says(&run, way)) : says;
 }
 
-bool words_say_beside(Lines lines, Way way, uint32_t signs) {
-  if (flags_of(lines) & READ_AS_WHOLE) return judge(text_of_lines(lines, way), signs, false) >= 0;
+int32_t words_say_beside(Lines lines, Way way, uint32_t signs) {
+  if (flags_of(lines) & READ_AS_WHOLE) return judge(text_of_lines(lines, way), signs, false);
   Said says = sentences_say(lines, way);
-  return says == AN_ORDER || says & signs;
+  return says.rule < 0 && says.beside & signs ? BESIDE_SIGNS : says.rule;
 }
 
 static bool say_long_words_of(Line *line) {

@@ -4,9 +4,12 @@
 #include "forms.h"
 #include "reading.h"
 
-// The lesser signs beside any of which words say an instruction, a bit each: all, when they do without them.
-typedef uint32_t Said;
-static const Said NOTHING = 0, AN_ORDER = UINT32_MAX;
+// What words say: the lesser signs beside any of which they say an instruction, a bit each, and the first rule by which
+// they do without; -1, when they do not.
+typedef struct {
+  uint32_t beside;
+  int32_t rule;
+} Said;
 
 // The words of a line, with the ends of its sentences: where the first and the last of those are, or how many words
 // there are when there is none; the categories of what stands before the first end and behind the last, which others
@@ -76,8 +79,10 @@ Text text_of_lines(Lines lines, Way way);
 // What may stand in a line by its form, as it is read in a way.
 Forms forms_of_line(Line *line, Way way);
 
-// Whether their words say an instruction beside such lesser signs, as they are read in a way.
-bool words_say_beside(Lines lines, Way way, uint32_t signs);
+// The first rule by which their words say an instruction, as they are read in a way; BESIDE_SIGNS, when they do beside
+// such lesser signs alone; -1, when they do not.
+enum { BESIDE_SIGNS = INT32_MAX };
+int32_t words_say_beside(Lines lines, Way way, uint32_t signs);
 
 // Whether words that are written as one say an instruction: none goes on from line to line.
 bool long_words_say(Lines lines);

@@ -26,9 +26,9 @@ Formed formed_as_one(const Part *part) {
 
 static bool view_says(const View *view, Lines lines) {
   if (view->way == WAYS) return judge(view->text, view->signs, false) >= 0;
-  if (view->way != APART) return words_say_beside(lines, view->way, view->signs);
+  if (view->way != APART) return words_say_beside(lines, view->way, view->signs) >= 0;
   // What looks like a capital within a word is no sign of a rule; what is parted there, the host must fold anew.
-  return flags_of(lines) & FOLDED_BY_HOST || words_say_beside(lines, APART, 0);
+  return flags_of(lines) & FOLDED_BY_HOST || words_say_beside(lines, APART, 0) >= 0;
 }
 
 static uint32_t said_in_disguise(const Part *part, const View *views) {
@@ -42,12 +42,19 @@ static uint32_t said_in_disguise(const Part *part, const View *views) {
   return said;
 }
 
-uint32_t said_by(const Part *part, const View *views, Signs signs) {
+// The first rule that holds for the words of a part: as it is written, as it looks, or as one line.
+static int32_t rule_of_words(const Part *part, Signs signs) {
   Lines lines = part->lines;
+  int32_t rule = -1;
+  if (!are_read_alike(lines, AS_WRITTEN, AS_SEEN)) rule = words_say_beside(lines, AS_WRITTEN, signs.written);
+  if (rule < 0) rule = words_say_beside(lines, AS_SEEN, signs.seen);
+  if (rule < 0 && part->has_line_ends && flags_of(lines) & HAS_SCRIPT)
+    rule = judge(in_one_line(part->plain), signs.seen, false);
+  return rule;
+}
+
+uint32_t said_by(const Part *part, const View *views, Signs signs, int32_t *rule) {
   uint32_t said = part->shown ? said_in_disguise(part, views) : 0;
-  bool says = words_say_beside(lines, AS_SEEN, signs.seen) ||
-              (!are_read_alike(lines, AS_WRITTEN, AS_SEEN) && words_say_beside(lines, AS_WRITTEN, signs.written)) ||
-              (part->has_line_ends && flags_of(lines) & HAS_SCRIPT &&
-               judge(in_one_line(part->plain), signs.seen, false) >= 0);
-  return says ? said | WORDS : said;
+  *rule = rule_of_words(part, signs);
+  return *rule < 0 ? said : said | WORDS;
 }

@@ -32,5 +32,6 @@ typedef struct {
   uint32_t written, seen;
 } Signs;
 
-// What a part says by its words, and in its views: bits of disguises, and WORDS.
-uint32_t said_by(const Part *part, const View *views, Signs signs);
+// What a part says by its words, and in its views: bits of disguises, and WORDS; writes the first rule that holds for its
+// words, or BESIDE_SIGNS, or -1.
+uint32_t said_by(const Part *part, const View *views, Signs signs, int32_t *rule);

@@ -216,6 +216,8 @@ enum {
   BREAKS = 1 << 10,
   BROKEN = 1 << 11,
 };
+// Above them stands one more than the number of the rule by which words surely say one.
+enum { ABOVE = 16 };
 
 // The first of its words that are written as one which say an instruction: the number of the rule, or -1.
 int32_t judge_long_words(Text plain);
