@@ -28,7 +28,6 @@ _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 _UNSAFE = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "<>&\x7f")
 _ASCII = bytes(range(0x80))
 # For what orjson does not write, or otherwise than Python: floats, integers of more than 64 bits, lone surrogates.
-_OTHER_SCALARS = {str, int, bool, type(None)}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -70,20 +69,30 @@ def whole_characters(text: str) -> str:
 
 def _written(value: Any) -> bytes:
     """`value` as compact JSON in UTF-8, as Python's encoder writes it."""
-    if not _holds_float(value):
-        try:
-            return orjson.dumps(value)
-        except orjson.JSONEncodeError:
-            pass
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return _of_python(value)
+    return _of_python(value) if _holds_float(value) else written
+
+
+def _of_python(value: Any) -> bytes:
     return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def _holds_float(value: Any) -> bool:
-    if not isinstance(value, (dict, list, tuple)):
-        return type(value) is float
-    members = value.values() if isinstance(value, dict) else value
-    kinds = set(map(type, members))
-    return float in kinds or (not kinds <= _OTHER_SCALARS and any(map(_holds_float, members)))
+    """Whether a float stands in a value, which does not contain itself."""
+    found = [value]
+    for item in found:
+        if type(item) is str:
+            continue
+        if isinstance(item, dict):
+            found += item.values()
+        elif isinstance(item, (list, tuple)):
+            found += item
+        elif type(item) is float:
+            return True
+    return False
 
 
 def _with_escapes(text: str, among: str) -> str:
