@@ -22,6 +22,7 @@ _HIDDEN = re.compile(
     "\u00a0\u00ad\u200b-\u200f\u2028-\u202f\u2060\u3000\ufeff]"
 )
 PLAIN = r"!#-%'-;=?-\[\]-~"  # what JSON writes as it is, and no blank or markup: most of all names and values
+_PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 # What JSON writes as it is of ASCII, and is not to be shown so.
@@ -33,6 +34,8 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 def json_text(value: Any) -> str:
     """`value` as compact JSON with everything escaped that is not plainly visible; `value` holds JSON types only."""
+    if type(value) is str and _PLAIN.fullmatch(value):
+        return f'"{value}"'
     written = _written(value)
     for char, escape in _UNSAFE:
         if char in written:
