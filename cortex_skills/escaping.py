@@ -13,6 +13,8 @@ import json
 import re
 from typing import Any
 
+import orjson
+
 # Default-ignorable and blank characters that Unicode nevertheless calls printable, and of the others those that texts
 # of many languages hold.
 _HIDDEN = re.compile(
@@ -24,8 +26,9 @@ _PLAIN = re.compile(f"[ {PLAIN}]*")
 _PLAIN_NAME = re.compile(f"[{PLAIN}]+")
 _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 # What JSON writes as it is of ASCII, and is not to be shown so.
-_UNSAFE = tuple((char, f"\\u{ord(char):04x}") for char in "<>&\x7f")
+_UNSAFE = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "<>&\x7f")
 _ASCII = bytes(range(0x80))
+# For what orjson does not write, or otherwise than Python: floats, integers of more than 64 bits, lone surrogates.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -33,16 +36,20 @@ def json_text(value: Any) -> str:
     """`value` as compact JSON with everything escaped that is not plainly visible; `value` holds JSON types only."""
     if type(value) is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
-    written = _ENCODER.encode(value)
+    written = _written(value)
     for char, escape in _UNSAFE:
         if char in written:
             written = written.replace(char, escape)
-    return written if written.isascii() else _with_escapes(written)
+    if written.isascii():
+        return written.decode()
+    beyond_ascii = written.translate(None, _ASCII)
+    return _with_escapes(*(part.decode("utf-8", "surrogatepass") for part in (written, beyond_ascii)))
 
 
 def one_line(text: str) -> str:
     """`text` on one line, with what is hidden in it escaped; markup stays as it is."""
-    return _with_escapes(whole_characters(text))
+    text = whole_characters(text)
+    return text if text.isascii() and text.isprintable() else _with_escapes(text, text)
 
 
 def shown_name(name: str) -> str:
@@ -63,21 +70,43 @@ def whole_characters(text: str) -> str:
     return text
 
 
-def _with_escapes(text: str) -> str:
-    """`text` with what is hidden in it escaped."""
-    if not text.isascii():
-        for char in set(_HIDDEN.findall(_beyond_ascii(text))):
-            text = text.replace(char, _escaped(char))
-    if text.isprintable():
+def _written(value: Any) -> bytes:
+    """`value` as compact JSON in UTF-8, as Python's encoder writes it."""
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return _of_python(value)
+    return _of_python(value) if _holds_float(value) else written
+
+
+def _of_python(value: Any) -> bytes:
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+
+
+def _holds_float(value: Any) -> bool:
+    """Whether a float stands in a value, which does not contain itself."""
+    found = [value]
+    for item in found:
+        if type(item) is str:
+            continue
+        if isinstance(item, dict):
+            found += item.values()
+        elif isinstance(item, (list, tuple)):
+            found += item
+        elif type(item) is float:
+            return True
+    return False
+
+
+def _with_escapes(text: str, among: str) -> str:
+    """`text` with what is hidden in it escaped, all of which is among some characters."""
+    for char in set(_HIDDEN.findall(among)):
+        text = text.replace(char, _escaped(char))
+        among = among.replace(char, "")
+    if among.isprintable():
         return text
-    escapes = {char: _escaped(char) for char in set(text) if not char.isprintable()}
+    escapes = {char: _escaped(char) for char in set(among) if not char.isprintable()}
     return "".join(map(escapes.get, text, text))
-
-
-def _beyond_ascii(text: str) -> str:
-    """The characters of a text that are not of ASCII."""
-    data = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    return data.decode("utf-8", "surrogatepass")
 
 
 def _escaped(char: str) -> str:

@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.steps import NOTHING, Cleaned
@@ -99,12 +99,21 @@ class _Shortener:
         if type(value) is not list and (type(value) is not dict or in_array):
             self.dropped += 1
             return NOTHING, 0
-        left = room - len("[]")
-        kept: list[tuple[str, Any]] = []
-        for key, head, item in self._members(value):
-            comma = len(kept) > 0
-            whole, there = len(self._write(item)), left - comma - len(head)
-            part, taken = self.shortened(item, whole, there, in_array or type(value) is list)
+        left, whole = room - len("[]"), size - len("[]")
+        members = self._members(value)
+        # The longest beginning that fits as it is, looked for from the end: only members behind it are written.
+        start, sizes = len(members), list[int]()
+        while start and whole > left:
+            start -= 1
+            _, head, item = members[start]
+            comma = start > 0
+            sizes.append(len(self._write(item)) if comma else whole - len(head))
+            whole -= comma + len(head) + sizes[-1]
+        kept = [(key, item) for key, _, item in members[:start]]
+        left -= whole
+        for (key, head, item), item_size in zip(members[start:], reversed(sizes), strict=True):
+            there = left - (len(kept) > 0) - len(head)
+            part, taken = self.shortened(item, item_size, there, in_array or type(value) is list)
             if part is not NOTHING:
                 kept.append((key, part))
                 left = there - taken
@@ -113,7 +122,8 @@ class _Shortener:
         return (dict(kept) if type(value) is dict else [part for _, part in kept]), room - left
 
     @staticmethod
-    def _members(value: dict[str, Any] | list[Any]) -> Iterable[tuple[str, str, Any]]:
+    def _members(value: dict[str, Any] | list[Any]) -> list[tuple[str, str, Any]]:
+        """The members with their names, and what is written before them."""
         if isinstance(value, dict):
-            return ((key, f"{json_text(key)}:", item) for key, item in value.items())
-        return (("", "", item) for item in value)
+            return [(key, f"{json_text(key)}:", item) for key, item in value.items()]
+        return [("", "", item) for item in value]

@@ -129,7 +129,7 @@ def has_word(text: str) -> bool:
     if not text.isascii():
         return True
     first, _, rest = text.partition(" ")
-    return first.isalpha() or _is_word(first) or any(map(_is_word, rest.split()))
+    return first.isalpha() or _is_word(first) or (rest != "" and any(map(_is_word, rest.split())))
 
 
 def _is_word(token: str) -> bool:
@@ -137,7 +137,7 @@ def _is_word(token: str) -> bool:
     if core.isalpha():
         return True
     core = core.replace("-", "").replace("_", "").replace("'", "")
-    if not core.isalnum():
+    if core.isdigit() or not core.isalnum():
         return False
     letters = len(core) if core.isalpha() else sum(map(str.isalpha, core))
     return letters >= _FEWEST_LETTERS and 2 * letters >= len(core)
@@ -168,5 +168,5 @@ def is_open(text: str, short: int = _SHORT) -> bool:
     """
     if not text.isascii() and _UNCASED.search(text):
         return True
-    last = text[text.rfind(" ") + 1 :]
+    last = text.rpartition(" ")[2]
     return last[-1:] in _GOING_ON or (len(last) <= short and last.isalpha() and last.islower()) or len(text) == 1

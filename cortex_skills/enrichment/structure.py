@@ -82,8 +82,10 @@ class _Limiter:
             return value
         if value is None or kind is bool:
             return value
-        if kind is int or kind is float:
-            return self._keep_number(value)
+        if kind is int:
+            return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large")
+        if kind is float:
+            return self._keep_float(value)
         if kind is not dict and kind is not list:
             return self._remove("not_json")
         if len(self._path) >= DEPTH_LIMIT:
@@ -91,9 +93,7 @@ class _Limiter:
         kept = self._keep_members(value) if kind is dict else self._keep_items(value)
         return NOTHING if value and not kept else kept
 
-    def _keep_number(self, value: float) -> Any:
-        if isinstance(value, int):
-            return value if value.bit_length() <= _INTEGER_BITS else self._remove("number_too_large")
+    def _keep_float(self, value: float) -> Any:
         if not math.isfinite(value):
             return self._remove("not_finite")
         # JavaScript has one kind of number: 1.0 is 1, and -0 is 0.
@@ -109,35 +109,37 @@ class _Limiter:
         if len(items) > ARRAY_LIMIT:
             self._remove("array_too_long", len(items) - ARRAY_LIMIT)
         kept = []
+        self._path.append(0)
         for place, value in enumerate(items[:ARRAY_LIMIT]):
-            self._path.append(place)
+            self._path[-1] = place
             if (item := self.keep(value)) is not NOTHING:
                 kept.append(item)
-            self._path.pop()
+        self._path.pop()
         return kept
 
     def _keep_members(self, members: dict[Any, Any]) -> dict[str, Any]:
         if len(members) > OBJECT_LIMIT:
             self._remove("object_too_large", len(members) - OBJECT_LIMIT)
         kept: dict[str, Any] = {}
+        self._path.append("")
         for key, value in islice(members.items(), OBJECT_LIMIT):
             if type(key) is not str:
-                self._remove("key_not_text")
+                self._remove("key_not_text", path=self._path[:-1])
                 continue
-            self._path.append(key)
+            self._path[-1] = key
             if len(key) > KEY_LIMIT:
                 self._remove("key_too_long")
             elif key in _PROTOTYPE_KEYS:
                 self._remove("key_of_prototype")
             elif (item := self.keep(value)) is not NOTHING:
                 self._characters -= len(key)
-                kept[whole_characters(key)] = item
-            self._path.pop()
+                kept[key if key.isascii() else whole_characters(key)] = item
+        self._path.pop()
         return kept
 
-    def _remove(self, reason: str, count: int = 1) -> Any:
+    def _remove(self, reason: str, count: int = 1, path: list[str | int] | None = None) -> Any:
         if len(self.removals) < REMOVALS_LIMIT:
-            self.removals.append(Removal(reason, pointer(self._path), count))
+            self.removals.append(Removal(reason, pointer(self._path if path is None else path), count))
         else:
             last = self.removals[-1]
             total = count + (last.count if last.reason == "more" else 0)
