@@ -27,7 +27,7 @@ FACTS = st.sampled_from(["", "a", "the bridge is long.", "is it: so?", "user", "
 @cache
 def matches(number: int) -> Any:
     """Texts that a pattern matches, as Python reads it."""
-    return st.from_regex(re.compile(patterns.without_anchors()[number]), fullmatch=True)
+    return st.from_regex(re.compile(patterns.every()[number]), fullmatch=True)
 
 
 def stand(text: str) -> set[int]:
@@ -68,7 +68,7 @@ def test_the_literals_are_those_of_the_patterns() -> None:
 
 def test_literals_of_other_patterns_are_not_used() -> None:
     with pytest.raises(RuntimeError, match="make literals"):
-        literals.told([*patterns.without_anchors()[1:], "another"])
+        literals.told([*patterns.every()[1:], "another"])
 
 
 @given(st.data(), st.sampled_from(NUMBERS), st.lists(FACTS, max_size=3), st.sampled_from(["\n", " ", "x"]))

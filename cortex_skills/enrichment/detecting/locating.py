@@ -29,7 +29,8 @@ def formed(told: Told) -> set[int]:
 
 
 def _may_stand(told: Told, place: Place) -> bool:
-    return patterns.may_stand(place.pattern, told.texts[place.start : place.start + place.size])
+    # With the line ends around it, which may belong to a match.
+    return patterns.may_stand(place.pattern, told.texts[max(place.start - 1, 0) : place.start + place.size + 1])
 
 
 def _numbers(told: Told, pattern: int, places: list[Place]) -> Iterator[int]:

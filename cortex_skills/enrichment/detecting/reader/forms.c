@@ -96,7 +96,8 @@ static void note(const Alternative *alternative) {
   *noted = line_count;
   Form *form = take(sizeof *form);
   bool is_sure = alternative->is_exact && answer == YES;
-  *form = (Form){found.forms, alternative->pattern, is_sure, line_start, line.size};
+  bool is_sure_in_one = is_sure && !alternative->is_at_line_end;
+  *form = (Form){found.forms, alternative->pattern, is_sure, is_sure_in_one, line_start, line.size};
   found.forms = form;
 }
 

@@ -2,10 +2,11 @@
 #pragma once
 #include "reader.h"
 
-// That a pattern may stand in a line of a text, and whether it surely does.
+// That a pattern may stand in a line of a text, whether it surely does, and would in one line with others.
 typedef struct Form {
   const struct Form *next;
-  uint16_t pattern, is_sure;
+  uint16_t pattern;
+  bool is_sure, is_sure_in_one;
   uint32_t start, size; // of the line
 } Form;
 

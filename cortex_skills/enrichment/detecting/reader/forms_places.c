@@ -3,7 +3,8 @@
 // Rules kept here:
 // - what may stand in a line is known of the piece with it (`forms_in`), and told for each text that the piece is of;
 // - an alternative that crosses lines is told of all texts, when they have all that it needs; a line end is a blank in a
-//   literal then.
+//   literal then, and itself to what reads them;
+// - a text in one line has no line ends: what wants one stands in it no more.
 #include "alternatives.h"
 #include "literals.h"
 
@@ -84,9 +85,9 @@ static void tell_of_lines(const Joined *texts, Places *places) {
   }
 }
 
-static void tell_over_lines(Places *places) {
+static void tell_over_lines(Text text, Places *places) {
   for (uint32_t each = 0; each < crossing_count; each++)
-    if (are_met(crossing[each], &met) && stands(crossing[each], &met, one) != NO)
+    if (are_met(crossing[each], &met) && stands(crossing[each], &met, text) != NO)
       tell((Place){crossing[each]->pattern, false, OVER_LINES, 0, 0}, places);
 }
 
@@ -94,7 +95,7 @@ Places places_in(Joined texts) {
   meet_all(texts.text, texts.pieces, texts.piece_count);
   Places found = {0, mark()};
   tell_of_lines(&texts, &found);
-  tell_over_lines(&found);
+  tell_over_lines(texts.text, &found);
   return found;
 }
 
@@ -120,7 +121,7 @@ Formed formed(Text text) {
 static void add_pieces(const Piece *pieces, uint32_t count, Formed *found) {
   for (uint32_t each = 0; each < count; each++)
     for (const Form *form = pieces[each].forms.forms; form; form = form->next)
-      if (form->is_sure) add_pattern(form->pattern, found);
+      if (form->is_sure_in_one) add_pattern(form->pattern, found);
 }
 
 // Adds what a text that has met a set may be by the alternatives that have it first.
