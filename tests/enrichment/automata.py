@@ -78,7 +78,7 @@ _At = tuple[int, int]
 
 
 class _Part(NamedTuple):
-    """With which states a part begins and ends, and what each wants there; what nothing of it wants, if it may be so."""
+    """With which states a part begins and ends, and what each wants there; what it wants when nothing of it stands."""
 
     first: frozenset[_At]
     last: frozenset[_At]
@@ -142,15 +142,16 @@ def _around(state: int, along: Edges) -> Iterator[Edge]:
 def _turned(edges: Edges) -> Edges:
     found: Edges = {}
     for state, behind in edges.items():
-        for other, *how in behind:
-            found.setdefault(other, set()).add((state, *how))
+        for other, wanted, count in behind:
+            found.setdefault(other, set()).add((state, wanted, count))
     return found
 
 
 def _renamed(edges: Edges, names: dict[int, int]) -> Edges:
     found: Edges = {}
     for state, behind in edges.items():
-        found.setdefault(names.get(state, state), set()).update((names.get(other, other), *how) for other, *how in behind)
+        renamed = ((names.get(other, other), wanted, count) for other, wanted, count in behind)
+        found.setdefault(names.get(state, state), set()).update(renamed)
     return found
 
 

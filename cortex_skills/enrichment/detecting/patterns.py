@@ -3,7 +3,7 @@
 Rules kept here:
 - a line is a name and a pattern of RE2 on folded text; lists of words that patterns share have lines of their own;
 - a pattern is compiled when a text may hold it, which few ever do;
-- `^` is where a text begins and `$` where it ends; a text that is one of the lines of another begins and ends with them.
+- `^` is where a text begins and `$` where it ends: with a line, when it is some of the lines of another.
 """
 
 from __future__ import annotations
