@@ -17,17 +17,14 @@ import re._constants as ops  # type: ignore[import-not-found]
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from cortex_skills.enrichment.detecting.literals import ANEW, BORDER, LINE_BEGIN, LINE_END, MORE, ON
+
 # A part of a pattern, as Python's parser tells of it: what it is, and what of.
 Item = tuple[Any, Any]
 Bytes = frozenset[int]
 # A state, what must be there before it is entered, and how it counts then.
 Edge = tuple[int, int, int]
 Edges = dict[int, set[Edge]]
-# What an edge may want, a bit each: that a word begins or ends there, that a line begins, or that one ends.
-BORDER, LINE_BEGIN, LINE_END = 1, 2, 4
-# How a state counts that is entered: from one on, as the state before it, or one more.
-ANEW, ON, MORE = range(3)
-
 # What comes before the first state, and behind the last; a state, as it sees itself.
 _BEGIN, _END, _ITSELF = -1, -2, -3
 # What may stand there more often is counted.

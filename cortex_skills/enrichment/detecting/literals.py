@@ -23,10 +23,13 @@ MOST_SETS, WINDOW = 3, 4
 _ALIGNED = 4
 _HEAD, _ALTERNATIVE, _BYTES = struct.Struct("<7I4x"), struct.Struct("<9I"), 256
 _BITS = 32
-# An edge: the state that it leads to, above what it wants there, a bit each, and how the state counts then
-# (`tests/enrichment/automata.py`, `reader/automata.c`).
+# What an edge may want, a bit each: that a word begins or ends there, that a line begins, or that one ends.
+BORDER, LINE_BEGIN, LINE_END = 1, 2, 4
+# How a state counts that is entered: from one on, as the state before it, or one more.
+ANEW, ON, MORE = range(3)
+# How many bits of an edge tell how it counts, and how many what it wants.
 _COUNTS, _WANTS = 2, 3
-_LINE_EDGES = 0b110 << _COUNTS
+_AT_LINE_END = (LINE_BEGIN | LINE_END) << _COUNTS
 
 
 class _Literal(NamedTuple):
@@ -65,8 +68,8 @@ def _literals(literals: list[tuple[str, int]], sets: list[list[int]]) -> Iterato
             yield _Literal(letters[offset : offset + WINDOW], letters, offset, number)
 
 
-def edge(state: int, wanted: int = 0, count: int = 0) -> int:
-    """An edge as a number."""
+def edge(state: int, wanted: int = 0, count: int = ANEW) -> int:
+    """An edge as a number: the state that it leads to, above what it wants, and that above how the state counts."""
     return (state << _WANTS | wanted) << _COUNTS | count
 
 
@@ -74,7 +77,7 @@ def _alternative(
     place: int, pattern: int, crosses: bool, is_exact: bool, sets: list[int], reach: int, automaton: list[Any]
 ) -> bytes:
     *_, others = automaton
-    is_at_line_end = any(one & _LINE_EDGES for _, *some in others for one in some)
+    is_at_line_end = any(one & _AT_LINE_END for _, *some in others for one in some)
     filled = (*sets, *sets[:1] * (MOST_SETS - len(sets)))
     return _ALTERNATIVE.pack(pattern, crosses, is_exact, is_at_line_end, *filled, reach, place)
 

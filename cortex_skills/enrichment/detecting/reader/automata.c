@@ -26,9 +26,9 @@ static uint32_t state_behind(Edge edge) { return edge.how >> (COUNT_BITS + WANT_
 static uint32_t wanted_by(Edge edge) { return edge.how >> COUNT_BITS & ((1 << WANT_BITS) - 1); }
 static uint32_t count_by(Edge edge) { return edge.how & ((1 << COUNT_BITS) - 1); }
 
-// The states, and the classes of all bytes that may come first, where a line begins and elsewhere; where the edges of each
-// state begin, of the one before the first behind all others, and where they end. Up to how many each state counts, and
-// the edges stand behind.
+// The states; the classes of all bytes that may come first, where a line begins and elsewhere; where the edges of each
+// state begin, of the one before the first behind all others, and where they end. Behind stand up to how many each
+// state counts, and the edges.
 struct Automaton {
   uint16_t states, begins_line, begins, edges[];
 };
@@ -94,8 +94,8 @@ static const uint32_t *classes_at(Text text, uint32_t place) {
 
 static bool is_of(const uint32_t *classes, uint32_t class) { return classes[class / BITS] >> class % BITS & 1; }
 
-// Enters what follows a state that has counted so far, and has the byte at a place, which is of some classes; whether the
-// end follows.
+// Enters what follows a state that has counted so far, and has the byte at a place, which is of some classes; whether
+// the end follows.
 static bool follow(const Automaton *automaton, uint32_t number, uint32_t counted, Text text, uint32_t place,
                    const uint32_t *classes, States *into) {
   const Edge *edges = edges_of(automaton);

@@ -47,7 +47,7 @@ static Lines rows;
 static Part *parts;
 static View *views;
 static uint32_t view_count;
-// By way, and of the views.
+// Forms, by way, and those of the views.
 static Looked looked[LOOKED];
 
 // Takes so many lines, one after the other; false when the host must fold one of them.

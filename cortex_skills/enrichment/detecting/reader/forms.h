@@ -79,8 +79,8 @@ typedef struct {
 
 Formed formed(Text text);
 
-// The same of a text over its lines, when what may stand in its pieces is known; and as if it stood in one line, when that
-// is asked for.
+// The same of a text over its lines, when what may stand in its pieces is known; and as if it stood in one line, when
+// that is asked for.
 Formed formed_over_lines(Text text, const Piece *pieces, uint32_t count, bool in_one_line);
 
 // The lesser sign that a pattern stands for, a bit; 0 when it is an instruction.

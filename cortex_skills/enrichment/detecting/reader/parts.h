@@ -16,11 +16,11 @@ Formed formed_as_seen(const Part *part);
 // What it may be over its lines as it is written; nothing when that is how it looks.
 Formed formed_as_written(const Part *part);
 
-// A part as it reads without a disguise, the lesser signs that may stand in it then, and whether it may be an instruction
-// by its form over its lines.
+// A part as it reads without a disguise, the lesser signs that may stand in it then, and whether it may be an
+// instruction by its form over its lines.
 typedef struct {
-  bool may_be_order;
   uint32_t part, disguise, signs;
+  bool may_be_order;
   Way way; // in which its lines are read; WAYS when it is read as a whole
   Text text;
 } View;
