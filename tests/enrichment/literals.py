@@ -5,7 +5,8 @@ python -m tests.enrichment.literals     writes cortex_skills/enrichment/detectin
 Rules kept here:
 - a pattern is some alternatives; of each, any match holds a literal of each of its sets;
 - sets are chosen whose literals are rare in plain texts, by their letters; a line end in a literal is a blank;
-- an alternative that crosses lines may match across a line end, any other stands within a line;
+- an alternative that crosses lines may match across a line end, any other stands within a line; a line end at the end
+  of a match, where a text may end instead, is such an end: a text may begin and end with each of its lines;
 - what holds them is read by an automaton of the alternative, which accepts all that it matches (`automata.py`);
 - the same patterns give the same file (`test_literals.py`).
 """
@@ -22,8 +23,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.detecting import patterns
-from cortex_skills.enrichment.detecting.literals import FILE, MOST_SETS, WINDOW, digest
-from tests.enrichment.automata import Automaton, Bytes, Item, automaton
+from cortex_skills.enrichment.detecting.literals import FILE, MOST_SETS, WINDOW, digest, edge
+from tests.enrichment.automata import SPACES, Automaton, Bytes, Item, automaton
 
 Literals = frozenset[str]
 
@@ -79,7 +80,7 @@ class Alternative(NamedTuple):
 
 def alternatives() -> Iterator[Alternative]:
     """Those of all patterns, in their order."""
-    for number, pattern in enumerate(patterns.without_anchors()):
+    for number, pattern in enumerate(patterns.every()):
         rows: dict[tuple[bool, tuple[Literals, ...], int], list[list[Item]]] = {}
         for items in map(_trimmed, _split(parser.parse(pattern))):
             rows.setdefault((_crosses(items), *_sets(items)), []).append(items)
@@ -94,10 +95,10 @@ def text() -> str:
     literals = sorted({literal for one in sets for literal in one})
     places = {literal: place for place, literal in enumerate(literals)}
     numbers = {one: number for number, one in enumerate(sets)}
-    times = Counter(some for each in every for some in each.automaton.states)
+    times = Counter(some for each in every for some in each.automaton.begins + each.automaton.states)
     classes = {some: number for number, some in enumerate(sorted(times, key=lambda some: (-times[some], sorted(some))))}
     found = {
-        "patterns": digest(patterns.without_anchors()),
+        "patterns": digest(patterns.every()),
         "literals": [[literal, _rarest(literal)] for literal in literals],
         "sets": [sorted(places[literal] for literal in one) for one in sets],
         "classes": list(map(_ranges, classes)),
@@ -105,7 +106,7 @@ def text() -> str:
             [
                 *(each.pattern, each.crosses, each.automaton.is_exact),
                 *([numbers[one] for one in each.sets], each.reach),
-                *_automaton(each.automaton, classes),
+                [*_automaton(each.automaton, classes)],
             ]
             for each in every
         ],
@@ -120,15 +121,15 @@ def _ranges(some: Iterable[int]) -> list[int]:
     return sorted(byte for byte in members for side in (-1, 1) if byte + side not in members)
 
 
-def _automaton(made: Automaton, classes: dict[Bytes, int]) -> tuple[list[int], list[list[int]]]:
-    """The classes of its states; and where not the next state alone follows, the state and those that do.
-
-    An edge is twice the state that it leads to, and one more where it wants the border of a word.
+def _automaton(made: Automaton, classes: dict[Bytes, int]) -> Iterator[list[Any]]:
+    """The classes with which it begins, and of its states; those that count, and up to how many; and where not the next
+    state alone follows, the state and those that do.
     """
-    edges = [[2 * state + at_border for state, at_border in some] for some in made.edges]
-    return [classes[some] for some in made.states], [
-        [state, *some] for state, some in enumerate(edges) if some != [2 * (state + 1)]
-    ]
+    yield [classes[some] for some in made.begins]
+    yield [classes[some] for some in made.states]
+    yield [[state, limit] for state, limit in enumerate(made.limits) if limit]
+    edges = [[edge(*one) for one in some] for some in made.edges]
+    yield [[state, *some] for state, some in enumerate(edges) if some != [edge(state + 1)]]
 
 
 def _flat(items: Iterable[Item]) -> list[Item]:
@@ -143,13 +144,47 @@ def _split(items: Iterable[Item]) -> Iterator[list[Item]]:
     """The alternatives of a pattern, as far as there are few: where one of many texts stands, it is no other."""
     left, done = [_flat(items)], 0
     while left:
-        row = left.pop(0)
+        row = _at_line_ends(left.pop(0))
         place = next((n for n, item in enumerate(row) if item[0] is ops.BRANCH and _texts([item]) is None), None)
         if place is None or len(left) + done + len(row[place][1][1]) > _MOST_ALTERNATIVES:
             done += 1
             yield row
         else:
             left += [[*row[:place], *_flat(branch), *row[place + 1 :]] for branch in row[place][1][1]]
+
+
+def _at_line_ends(items: list[Item]) -> list[Item]:
+    """Items with no line end at their ends, where a text may begin or end instead."""
+    for end, anchor in ((0, (ops.AT, ops.AT_BEGINNING)), (-1, (ops.AT, ops.AT_END))):
+        op, of = items[end]
+        if op is ops.BRANCH and any(list(branch) == [anchor] for branch in of[1]):
+            branches = [each for branch in of[1] for each in _without_line_end(_flat(branch), end, anchor)]
+            items = _with_end(items, end, (op, (None, branches)))
+    return items
+
+
+def _with_end(items: list[Item], end: int, item: Item) -> list[Item]:
+    """Items with another one first, or last."""
+    return [*items[:-1], item] if end else [item, *items[1:]]
+
+
+def _without_line_end(items: list[Item], end: int, anchor: Item) -> Iterator[list[Item]]:
+    """Items, and as they are with an anchor for a line end."""
+    op, of = items[end]
+    if not _crosses([items[end]]) or op not in (ops.LITERAL, ops.IN):
+        yield items
+        return
+    for item in [anchor, *([(ops.IN, _without_line_ends(of))] if op is ops.IN else [])]:
+        yield _with_end(items, end, item)
+
+
+def _without_line_ends(members: Sequence[Item]) -> list[Item]:
+    spaces = [(ops.LITERAL, byte) for byte in sorted(SPACES)]
+    every = [one for item in members for one in (spaces if item == (ops.CATEGORY, ops.CATEGORY_SPACE) else [item])]
+    left = [item for item in every if item != (ops.LITERAL, ord("\n"))]
+    if _holds_line_end(left):
+        raise ValueError(f"{members} hold a line end that is not told apart")
+    return left
 
 
 def _trimmed(items: list[Item]) -> list[Item]:

@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import literals, locating, looking, patterns, reading, signs
+from cortex_skills.enrichment.detecting import (
+    literals,
+    locating,
+    looking,
+    patterns,
+    reading,
+    screening,
+    shapes,
+    signs,
+)
 from cortex_skills.enrichment.detecting.answers import Told
+from cortex_skills.enrichment.detecting.detect import is_name
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from cortex_skills.enrichment.detecting.rule import SIGNS
 from tests.enrichment import literals as made
@@ -27,7 +37,7 @@ FACTS = st.sampled_from(["", "a", "the bridge is long.", "is it: so?", "user", "
 @cache
 def matches(number: int) -> Any:
     """Texts that a pattern matches, as Python reads it."""
-    return st.from_regex(re.compile(patterns.without_anchors()[number]), fullmatch=True)
+    return st.from_regex(re.compile(patterns.every()[number]), fullmatch=True)
 
 
 def stand(text: str) -> set[int]:
@@ -41,25 +51,47 @@ def told(text: str) -> Told:
 
 
 def lines_of(some: Told) -> dict[int, list[int]]:
-    """The lines of texts in which each pattern may stand; a line that is less than 0 when it may go over them."""
+    """The numbers of the texts in whose lines each pattern may stand."""
     found: dict[int, list[int]] = {}
     for place in some.places:
         found.setdefault(place.pattern, []).append(place.number)
     return found
 
 
+def between_line_ends(text: str) -> str:
+    """A text as a line of another."""
+    return f"\n{text}\n"
+
+
 def assert_told_of(text: str) -> None:
     forms = reading.judge_alone(text).forms
     assert stand(text) <= forms.keys()
-    assert all(patterns.may_stand(number, text.encode()) for number, is_sure in forms.items() if is_sure)
+    sure = {number for number, is_sure in forms.items() if is_sure}
+    assert sure <= stand(between_line_ends(text))
     rows = text.split("\n")
     some, seen = told(text), [look_alike(fold(row)) for row in rows]
     places = lines_of(some)
     for number, row in enumerate(seen):
-        for pattern in stand(row) - SIGN_NUMBERS:
-            assert number in places[pattern] or min(places[pattern]) < 0
+        for pattern in set[int]().union(*map(stand, row.split("\n"))) - SIGN_NUMBERS:
+            assert number in places[pattern]
     for place in some.places:
-        assert not place.is_sure or patterns.may_stand(place.pattern, seen[place.number].encode())
+        assert not place.is_sure or place.pattern in stand(between_line_ends(seen[place.number]))
+    assert_doubted(rows)
+
+
+def assert_doubted(rows: list[str]) -> None:
+    """What stands in rows that follow each other is in doubt, however many are taken together."""
+    parts = ["\n".join(rows[first : first + size]) for size in range(1, 4) for first in range(len(rows) - size + 1)]
+    doubts = screening.doubts(["\n".join(rows)], parts)
+    for part in parts:
+        assert doubts[part] & shapes.WORDS or is_name(part) or not orders_in(part)
+
+
+def orders_in(text: str) -> set[int]:
+    """The patterns that stand in a text as it is judged, but for the lesser signs."""
+    folded, plain = reading.folded(text)
+    views = [view.encode() for view in {folded, plain, plain.replace("\n", " ")}]
+    return {number for number in NUMBERS if any(patterns.stands(number, view) for view in views)} - SIGN_NUMBERS
 
 
 def test_the_literals_are_those_of_the_patterns() -> None:
@@ -68,7 +100,7 @@ def test_the_literals_are_those_of_the_patterns() -> None:
 
 def test_literals_of_other_patterns_are_not_used() -> None:
     with pytest.raises(RuntimeError, match="make literals"):
-        literals.told([*patterns.without_anchors()[1:], "another"])
+        literals.told([*patterns.every()[1:], "another"])
 
 
 @given(st.data(), st.sampled_from(NUMBERS), st.lists(FACTS, max_size=3), st.sampled_from(["\n", " ", "x"]))
@@ -98,6 +130,55 @@ def test_what_stands_in_a_text_is_told_in_whichever_lines_it_is_written(text: st
     assert_told_of("\n".join([plain] * 3))
 
 
+PIECES = st.sampled_from(
+    [
+        *("system", "user", "assistant", "developer", "admin", "model", "the user", "end of output", "end of document"),
+        *("must", "ignore", "note", "new task", "role", "content", "message", "please comply", "pipe", "x" * 70, "木"),
+        *(":", " :", "：", ".", "!", "?", ">", "#", "###", "]", "[", "(", "{", '"', "=", ",", "-", " ", "\n", "\n\n"),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14), st.sampled_from(["", " "]))
+@settings(max_examples=1_000, deadline=None)
+def test_what_is_made_of_the_pieces_of_patterns_is_told_of_as_re2_does(pieces: list[str], between: str) -> None:
+    text = look_alike(fold(between.join(pieces)))
+    assert_told_of(text)
+    assert reading.judge_alone(text).forms.keys() <= stand(between_line_ends(text))
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_doubted"),
+    [
+        # Blanks are no line ends: who speaks must begin a line, or a sentence.
+        (["the computer of the user: a bridge", "to the user: b"], False),
+        (["user: a bridge to the user: b", "c"], False),
+        (["user: a bridge", "user: b"], True),
+        (["user: a bridge. user: b", "c"], True),
+        # A line end that is read as a blank is no line end at the same time.
+        (["user: a", "the bridge", "user: b"], False),
+        # So many characters and no more, each as one.
+        (["[系统消息]" + "木" * 80, "你"], False),
+        (["[系统消息]" + "木" * 80 + "你", "a"], True),
+        (["[系统消息]" + "木" * 79, "你"], True),
+        # Where a text ends, a line does.
+        (["a", "### response"], True),
+        (["### response to floods", "a"], False),
+    ],
+)
+def test_a_part_is_in_doubt_where_a_pattern_stands_in_it(rows: list[str], is_doubted: bool) -> None:
+    part = "\n".join(rows)
+    assert bool(orders_in(part)) == is_doubted
+    assert bool(screening.doubts([part], [part])[part] & shapes.WORDS) == is_doubted
+
+
+def test_what_goes_over_lines_is_in_doubt_only_with_all_of_them() -> None:
+    rows = ["a", "user: the bridge", "user: b", "c"]
+    parts = ["\n".join(rows[first:behind]) for first in range(4) for behind in range(first + 2, 5)]
+    doubts = screening.doubts(["\n".join(rows)], parts)
+    assert [part for part in parts if not doubts[part]] == ["a\nuser: the bridge", "user: b\nc"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,8 +206,7 @@ def test_every_text_of_the_evaluation_is_told_of() -> None:
 @settings(max_examples=100, deadline=None)
 def test_the_lines_of_a_form_are_those_in_which_it_stands(some: list[str]) -> None:
     text = look_alike(fold("\n\n".join(some)))
-    some, names = told(text), patterns.names()
-    formed = locating.formed(some)
+    formed, names = locating.formed(told(text)), patterns.names()
     for number, line in enumerate(text.split("\n")):
         assert number in formed or {names[pattern] for pattern in stand(line)} <= SIGNS.keys()
 
@@ -165,9 +245,8 @@ def test_what_is_sure_is_seen_as_re2_sees_it(data: st.DataObject, number: int, b
 def test_many_of_a_kind_are_told_as_one_is(unit: str, times: int) -> None:
     assert stand(unit) <= reading.judge_alone(unit * times).forms.keys()
     for places in lines_of(told(unit * times)).values():
-        lines = [place for place in places if place >= 0]
-        assert lines == sorted(set(lines))
-        assert not lines or lines[-1] <= unit.count("\n") * times
+        assert places == sorted(set(places))
+        assert places[-1] <= unit.count("\n") * times
     assert reading.judge_alone("the bridge").forms == {}
 
 

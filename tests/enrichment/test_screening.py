@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import detect, doubts, locating, looking, reading, signs
+from cortex_skills.enrichment.detecting import detect, doubts, reading, shapes, signs
 from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Piece, Shapes, said
 from cortex_skills.enrichment.verdicts import Verdicts
@@ -151,10 +151,10 @@ def test_what_is_no_part_of_a_document_is_judged_by_itself() -> None:
         assert list(map(verdicts.kind, others)) == expected
 
 
-def test_the_form_of_a_text_is_seen_within_another() -> None:
+def test_the_form_of_a_text_is_seen_among_others() -> None:
     for text in (text.lower() for text in DEV if text.isascii()):
-        some = looking.look_at(f"x {text} x", []).seen
-        assert locating.formed(some) or signs.seen_in(text, reading.judge_alone(text).forms)[0] is None
+        doubted = doubts([f"x\n{text}\nx"], [text])[text]
+        assert doubted & shapes.WORDS or signs.seen_in(text, reading.judge_alone(text).forms)[0] is None
 
 
 PIECES = st.tuples(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 _HEAD = struct.Struct("<12I")
 _NUMBER = struct.Struct("<I")
 _PAIR = struct.Struct("<2I")
-_PLACE = struct.Struct("<HHiII")
+_PLACE = struct.Struct("<HHIII")
 
 
 class Place(NamedTuple):
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     Attributes:
         pattern: its number.
         is_sure: whether it does.
-        number: that of the text; or less than 0, when it may go over lines.
+        number: that of the text.
         start, size: the line, in bytes of all texts.
 
     """

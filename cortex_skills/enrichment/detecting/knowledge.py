@@ -88,7 +88,7 @@ def worked_out() -> list[Lesson]:
     return [
         Lesson("learn", (), tables.told()),
         Lesson("learn_single", (len(singles),), singles),
-        Lesson("learn_forms", (), literals.told(patterns.without_anchors())),
+        Lesson("learn_forms", (), literals.told(patterns.every())),
         Lesson("learn_signs", (), struct.pack(f"<{len(signs)}I", *signs)),
         Lesson("learn_turned", (len(written), len(ways), len(alphabets) + 1), "".join(alphabets).encode() + written),
         Lesson("learn_rot47", (len(rotated),), rotated),

@@ -13,7 +13,7 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cortex_skills.enrichment.detecting.sources import FOLDER
 
@@ -21,8 +21,15 @@ FILE = FOLDER / "literals.json"
 # The sets of which a match holds a literal each; by how many bytes a literal is looked for.
 MOST_SETS, WINDOW = 3, 4
 _ALIGNED = 4
-_HEAD, _ALTERNATIVE, _BYTES = struct.Struct("<7I4x"), struct.Struct("<8I"), 256
+_HEAD, _ALTERNATIVE, _BYTES = struct.Struct("<7I4x"), struct.Struct("<9I"), 256
 _BITS = 32
+# What an edge may want, a bit each: that a word begins or ends there, that a line begins, or that one ends.
+BORDER, LINE_BEGIN, LINE_END = 1, 2, 4
+# How a state counts that is entered: from one on, as the state before it, or one more.
+ANEW, ON, MORE = range(3)
+# How many bits of an edge tell how it counts, and how many what it wants.
+_COUNTS, _WANTS = 2, 3
+_AT_LINE_END = (LINE_BEGIN | LINE_END) << _COUNTS
 
 
 class _Literal(NamedTuple):
@@ -40,11 +47,11 @@ def told(patterns: Sequence[str]) -> bytes:
     literals = sorted(_literals(known["literals"], known["sets"]))
     alternatives = sorted(known["alternatives"], key=lambda alternative: alternative[3][0])
     windows = {literal.window for literal in literals}
-    automata = [_automaton(states, edges) for *_, states, edges in alternatives]
+    automata = [_automaton(*automaton) for *_, automaton in alternatives]
     places = accumulate(map(len, automata), initial=0)
     counts = map(len, (literals, windows, known["sets"], alternatives, patterns, known["classes"]))
-    head = _HEAD.pack(*counts, max(len(states) for *_, states, _ in alternatives))
-    rows = [_alternative(place, *each) for (*each, _, _), place in zip(alternatives, places, strict=False)]
+    head = _HEAD.pack(*counts, max(len(states) for *_, (_, states, *_) in alternatives))
+    rows = [_alternative(place, *each) for each, place in zip(alternatives, places, strict=False)]
     return b"".join((head, *rows, *_classes(known["classes"]), *_entries(literals), *automata))
 
 
@@ -61,8 +68,18 @@ def _literals(literals: list[tuple[str, int]], sets: list[list[int]]) -> Iterato
             yield _Literal(letters[offset : offset + WINDOW], letters, offset, number)
 
 
-def _alternative(automaton: int, pattern: int, crosses: bool, is_exact: bool, sets: list[int], reach: int) -> bytes:
-    return _ALTERNATIVE.pack(pattern, crosses, is_exact, *sets, *sets[:1] * (MOST_SETS - len(sets)), reach, automaton)
+def edge(state: int, wanted: int = 0, count: int = ANEW) -> int:
+    """An edge as a number: the state that it leads to, above what it wants, and that above how the state counts."""
+    return (state << _WANTS | wanted) << _COUNTS | count
+
+
+def _alternative(
+    place: int, pattern: int, crosses: bool, is_exact: bool, sets: list[int], reach: int, automaton: list[Any]
+) -> bytes:
+    *_, others = automaton
+    is_at_line_end = any(one & _AT_LINE_END for _, *some in others for one in some)
+    filled = (*sets, *sets[:1] * (MOST_SETS - len(sets)))
+    return _ALTERNATIVE.pack(pattern, crosses, is_exact, is_at_line_end, *filled, reach, place)
 
 
 def _classes(classes: list[list[int]]) -> Iterator[bytes]:
@@ -76,14 +93,15 @@ def _classes(classes: list[list[int]]) -> Iterator[bytes]:
     return (row.to_bytes(size, "little") for row in rows)
 
 
-def _automaton(states: list[int], others: list[list[int]]) -> bytes:
-    """Where the edges of each state begin, and the edges; the last state is the one before the first."""
-    edges = {state: some for state, *some in others}
-    rows = [edges.get(state, [2 * (state + 1)]) for state in range(len(states))]
+def _automaton(begins: list[int], states: list[int], counted: list[tuple[int, int]], others: list[list[int]]) -> bytes:
+    """Up to how many each state counts, where its edges begin, and the edges; behind the last are those that begin."""
+    limits, edges = dict(counted), {state: some for state, *some in others}
+    rows = [edges.get(state, [edge(state + 1)]) for state in range(len(states) + 1)]
     places = list(accumulate(map(len, rows), initial=0))
-    # Of the end, which has no class, that of the last state stands there.
-    pairs = ((edge, states[edge // 2]) for edge in chain(*rows))
-    numbers = [len(states) - 1, states[-1], *places, *chain(*pairs)]
+    # The end has no class.
+    pairs = ((one, [*states, 0][one // edge(1)]) for one in chain(*rows))
+    most = [limits.get(state, 0) for state in range(len(states))]
+    numbers = [len(states), *begins, *places, *most, *chain(*pairs)]
     data = struct.pack(f"<{len(numbers)}H", *numbers)
     return data + bytes(-len(data) % _ALIGNED)
 

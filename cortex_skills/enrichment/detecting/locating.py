@@ -2,8 +2,7 @@ r"""The texts, of some that follow each other, in which an instruction may stand
 
 Rules kept here:
 - the reader says where which patterns may stand (`looking`), RE2 whether they do, where it is not sure;
-- pure and linear; a text is told when a pattern may hold in it, or in it and its neighbours, whichever of them are left
-  out.
+- pure and linear; a text is told when a pattern may hold in a line of it: of what goes over lines, the reader tells.
 """
 
 from __future__ import annotations
@@ -29,19 +28,20 @@ def formed(told: Told) -> set[int]:
 
 
 def _may_stand(told: Told, place: Place) -> bool:
-    return patterns.may_stand(place.pattern, told.texts[place.start : place.start + place.size])
+    # With the line ends around it, which may belong to a match.
+    return patterns.may_stand(place.pattern, told.texts[max(place.start - 1, 0) : place.start + place.size + 1])
 
 
 def _numbers(told: Told, pattern: int, places: list[Place]) -> Iterator[int]:
     """The numbers of the texts that matches of a pattern touch."""
-    if len(places) > _FEW or any(place.number < 0 for place in places):
+    if len(places) > _FEW:
         yield from _anywhere(told, pattern)
         return
     yield from (place.number for place in places if _may_stand(told, place))
 
 
 def _anywhere(told: Told, pattern: int) -> Iterator[int]:
-    """The same, where matches may go over lines."""
+    """The same, where matches may stand in any."""
     for match in patterns.anywhere(pattern).finditer(told.texts):
         first = bisect_left(told.ends, match.start())
         yield from range(first, bisect_left(told.ends, match.end() - 1, first) + 1)

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a line is a name and a pattern of RE2 on folded text; lists of words that patterns share have lines of their own;
-- a pattern is compiled when a text may hold it, which few ever do.
+- a pattern is compiled when a text may hold it, which few ever do;
+- `^` is where a text begins and `$` where it ends: with a line, when it is some of the lines of another.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from cortex_skills.enrichment.detecting.sources import FOLDER
 
 _MEMORY = 64 << 20
 _NOTES = "#"
+# Makes lines of what has anchors.
+_BY_LINES = "(?m)"
 # Words that patterns share, apart by blanks, `_` for a blank in one.
 _LISTS = frozenset({"TURN", "SYSTEM", "HELPER", "MUST"})
 # The anchors of a pattern, and what holds their letters without being one.
-_ANCHORS = ("^", "$", r"\A", r"\z")
+_ANCHORS = ("^", "$")
 _ANCHOR = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[\^$]")
 
 
@@ -31,15 +34,15 @@ def names() -> list[str]:
     return [name for name, _ in _lines()]
 
 
+def every() -> list[str]:
+    """All patterns."""
+    return [pattern for _, pattern in _lines()]
+
+
 @cache
-def without_anchors() -> list[str]:
-    """All patterns, where the beginning and the end of a text may be anywhere in it."""
-    return [_ANCHOR.sub(_without_anchor, pattern) for _, pattern in _lines()]
-
-
 def has_anchor(number: int) -> bool:
     """Whether a pattern asks where a text begins or ends."""
-    return _lines()[number][1] != without_anchors()[number]
+    return any(found in _ANCHORS for found in _ANCHOR.findall(_lines()[number][1]))
 
 
 def stands(number: int, text: bytes) -> bool:
@@ -48,13 +51,13 @@ def stands(number: int, text: bytes) -> bool:
 
 
 def may_stand(number: int, text: bytes) -> bool:
-    """The same, where the beginning and the end of the text may be anywhere in it."""
+    """The same, in any of the lines of the text that follow each other."""
     return anywhere(number).search(text) is not None
 
 
 def anywhere(number: int) -> Any:
-    """A pattern without its anchors, for who looks for its matches."""
-    return _compiled(without_anchors()[number])
+    """A pattern that may begin and end with any line, for who looks for its matches."""
+    return _compiled(_BY_LINES + _lines()[number][1])
 
 
 @cache
@@ -63,10 +66,6 @@ def _compiled(pattern: str) -> Any:
     options.max_mem = _MEMORY
     options.log_errors = False
     return re2.compile(pattern, options)
-
-
-def _without_anchor(match: re.Match[str]) -> str:
-    return "" if match[0] in _ANCHORS else match[0]
 
 
 @cache

@@ -43,7 +43,7 @@ EXPORT("doubts") int32_t doubts(uint32_t size) {
   if (line->flags & MAY_NAME_SPEAKER) found |= TURN;
   Text seen = line->readings[AS_SEEN]->text, written = line->readings[AS_WRITTEN]->text;
   Formed as_seen = formed(seen), as_written = seen.at == written.at ? as_seen : formed(written);
-  Formed as_one = formed_as_one(&part);
+  Formed as_one = formed_as_seen(&part);
   if (as_seen.may_be_order || as_written.may_be_order || as_one.may_be_order) found |= WORDS;
   int32_t rule;
   uint32_t said = said_by(&part, views, (Signs){as_written.signs, as_seen.signs | as_one.signs}, &rule);

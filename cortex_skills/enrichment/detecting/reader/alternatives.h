@@ -5,10 +5,10 @@
 
 enum { MOST_SETS = 3, SETS = 1024 };
 
-// Whether a match may cross lines; whether its automaton accepts nothing else; its sets; how many bytes of a match may
-// stand before a literal of the first; where its automaton lies.
+// Whether a match may cross lines; whether its automaton accepts nothing else; whether it wants that a line begins or
+// ends; its sets; how many bytes of a match may stand before a literal of the first; where its automaton lies.
 typedef struct {
-  uint32_t pattern, crosses, is_exact, sets[MOST_SETS], reach, automaton;
+  uint32_t pattern, crosses, is_exact, is_at_line_end, sets[MOST_SETS], reach, automaton;
 } Alternative;
 
 // The sets of which a text, or a line, holds a literal, and where the first and the last begin of those.

@@ -3,22 +3,41 @@
 // Rules kept here:
 // - all states are followed at once, and each byte is read once; there is an end to the steps in one text, where RE2
 //   would be faster, and to those in all together: who reaches it may be accepted;
-// - an edge may want the border of a word: a letter, a digit or `_` of ASCII on one side alone, nothing being none.
+// - an edge may want the border of a word: a letter, a digit or `_` of ASCII on one side alone, nothing being none; or
+//   that a line begins there, or ends;
+// - a state may count how often it was entered in turn, up to a limit; it goes on with the least that leads to it.
 #include "automata.h"
 
-enum { BYTES = 256, BITS = 32, STEPS_A_BYTE = 2, MORE_STEPS = 1024, OF_ALL = 32 };
+enum { BYTES = 256, BITS = 32, STEPS_A_BYTE = 16, MORE_STEPS = 8192, OF_ALL = 4 };
 
-// Twice the state that it leads to, `states` for the end, and one more where it wants the border of a word; the class of
-// bytes that the state has.
+// What an edge wants, a bit each, and how the state counts to which it leads: from one on, as the one before it, or one
+// more.
+enum { BORDER = 1, LINE_BEGIN = 2, LINE_END = 4 };
+enum { ANEW, ON, MORE };
+
+// The state that it leads to, `states` for the end, above what it wants, and that above how the state counts; the class
+// of bytes that the state has.
 typedef struct {
-  uint16_t to, class;
+  uint16_t how, class;
 } Edge;
 
-// The states, and the class of all bytes that may come first; where the edges of each state begin, of the one before the
-// first behind all others, and where they end. The edges stand behind.
+enum { COUNT_BITS = 2, WANT_BITS = 3 };
+static uint32_t state_behind(Edge edge) { return edge.how >> (COUNT_BITS + WANT_BITS); }
+static uint32_t wanted_by(Edge edge) { return edge.how >> COUNT_BITS & ((1 << WANT_BITS) - 1); }
+static uint32_t count_by(Edge edge) { return edge.how & ((1 << COUNT_BITS) - 1); }
+
+// The states; the classes of all bytes that may come first, where a line begins and elsewhere; where the edges of each
+// state begin, of the one before the first behind all others, and where they end. Behind stand up to how many each
+// state counts, and the edges.
 struct Automaton {
-  uint16_t states, begins, edges[];
+  uint16_t states, begins_line, begins, edges[];
 };
+
+static const uint16_t *limits_of(const Automaton *automaton) { return automaton->edges + automaton->states + 2; }
+
+static const Edge *edges_of(const Automaton *automaton) {
+  return (const Edge *)(limits_of(automaton) + automaton->states);
+}
 
 // By byte: the classes that it is of, a bit each, in so many numbers; what stands behind a text is of none.
 static const uint32_t *classes_of, *of_none;
@@ -28,8 +47,9 @@ static uint64_t left_of_all, steps;
 // By state: the last place before which it was entered, and as many more as were read before this text, and one.
 static uint32_t *entered, state_count, read_before;
 
+// States, how many those are, and by state what it has counted.
 typedef struct {
-  uint16_t *at;
+  uint16_t *at, *counted;
   uint32_t count;
 } States;
 
@@ -43,7 +63,9 @@ const void *learn_automata(const void *told, uint32_t classes, uint32_t most_sta
   state_count = most_states;
   entered = zeroed(most_states * sizeof *entered);
   now.at = take(most_states * sizeof *now.at);
+  now.counted = take(most_states * sizeof *now.counted);
   next.at = take(most_states * sizeof *next.at);
+  next.counted = take(most_states * sizeof *next.counted);
   return classes_of + BYTES * class_size;
 }
 
@@ -58,36 +80,50 @@ static bool is_border(Text text, uint32_t place) {
   return before != (place < text.size && is_in_word_of_ascii(text.at[place]));
 }
 
+static bool is_line_begin(Text text, uint32_t place) { return !place || text.at[place - 1] == '\n'; }
+
+static bool is_there(uint32_t wanted, Text text, uint32_t place) {
+  if (wanted & BORDER && !is_border(text, place)) return false;
+  if (wanted & LINE_BEGIN && !is_line_begin(text, place)) return false;
+  return !(wanted & LINE_END) || place == text.size || text.at[place] == '\n';
+}
+
 static const uint32_t *classes_at(Text text, uint32_t place) {
   return place < text.size ? classes_of + text.at[place] * class_size : of_none;
 }
 
 static bool is_of(const uint32_t *classes, uint32_t class) { return classes[class / BITS] >> class % BITS & 1; }
 
-// Enters what follows a state and has the byte at a place, which is of some classes; whether the end follows.
-static bool follow(const Automaton *automaton, uint32_t number, Text text, uint32_t place, const uint32_t *classes,
-                   States *into) {
-  const Edge *edges = (const Edge *)&automaton->edges[automaton->states + 2];
+// Enters what follows a state that has counted so far, and has the byte at a place, which is of some classes; whether
+// the end follows.
+static bool follow(const Automaton *automaton, uint32_t number, uint32_t counted, Text text, uint32_t place,
+                   const uint32_t *classes, States *into) {
+  const Edge *edges = edges_of(automaton);
   uint32_t each = automaton->edges[number], behind = automaton->edges[number + 1];
   uint32_t entering = read_before + place + 1;
   for (steps += behind - each; each < behind; each++) {
     Edge edge = edges[each];
-    uint32_t to = edge.to / 2;
-    if (to == automaton->states) {
-      if (!(edge.to & 1) || is_border(text, place)) return true;
-      continue;
-    }
-    if (!is_of(classes, edge.class) || entered[to] == entering) continue;
-    if (edge.to & 1 && !is_border(text, place)) continue;
+    uint32_t to = state_behind(edge), wanted = wanted_by(edge), how = count_by(edge);
+    bool is_end = to == automaton->states;
+    if (!is_end && !is_of(classes, edge.class)) continue;
+    if (wanted && !is_there(wanted, text, place)) continue;
+    if (is_end) return true;
+    uint32_t count = how == ANEW ? 1 : counted + (how == MORE);
+    if (how == MORE && count > limits_of(automaton)[to]) continue;
+    if (entered[to] != entering) into->at[into->count++] = to;
+    else if (into->counted[to] <= count) continue;
     entered[to] = entering;
-    into->at[into->count++] = to;
+    into->counted[to] = count;
   }
   return false;
 }
 
 // The next place, up to `last`, at which something may begin; `last + 1` when there is none.
 static uint32_t next_begin(const Automaton *automaton, Text text, uint32_t place, uint32_t last) {
-  while (place <= last && !is_of(classes_at(text, place), automaton->begins)) place++;
+  for (; place <= last; place++) {
+    uint32_t class = is_line_begin(text, place) ? automaton->begins_line : automaton->begins;
+    if (is_of(classes_at(text, place), class)) break;
+  }
   return place;
 }
 
@@ -96,7 +132,7 @@ static bool step(const Automaton *automaton, Text text, uint32_t place) {
   const uint32_t *classes = classes_at(text, place);
   next.count = 0;
   for (uint32_t each = 0; each < now.count; each++)
-    if (follow(automaton, now.at[each], text, place, classes, &next)) return true;
+    if (follow(automaton, now.at[each], now.counted[now.at[each]], text, place, classes, &next)) return true;
   States read = now;
   now = next;
   next = read;
@@ -122,7 +158,7 @@ Answer accepts(const Automaton *automaton, Text text, uint32_t first, uint32_t l
   for (uint32_t place = begin; answer == NO && place < text.size && (now.count || begin <= last); place++) {
     if (!now.count) place = begin;
     if (place == begin) {
-      follow(automaton, automaton->states, text, place, classes_at(text, place), &now);
+      follow(automaton, automaton->states, 0, text, place, classes_at(text, place), &now);
       begin = next_begin(automaton, text, place + 1, last);
     }
     answer = steps > most ? PERHAPS : step(automaton, text, place + 1) ? YES : NO;

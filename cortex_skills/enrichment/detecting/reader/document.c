@@ -51,9 +51,8 @@ static uint32_t *row_ends; // by row: the place behind it
 static Part *parts;
 static View *views;
 static uint32_t view_count;
-// By way, and of the views: forms, and the lesser signs that may stand over lines.
+// Forms, by way, and those of the views.
 static Looked looked[LOOKED];
-static uint32_t signs_over[LOOKED];
 
 static void add_part(Part part, uint32_t number) {
   part.first_view = view_count;
@@ -170,9 +169,8 @@ static Joined joined_views(void) {
   return (Joined){{text, size}, ends, pieces, view_count, piece - pieces};
 }
 
-static void note_sign(uint32_t sign, int32_t number, uint32_t way) {
-  if (number == OVER_LINES) signs_over[way] |= sign;
-  else if (way == AS_VIEWS) views[number].signs |= sign;
+static void note_sign(uint32_t sign, uint32_t number, uint32_t way) {
+  if (way == AS_VIEWS) views[number].signs |= sign;
   else rows.at[number]->noted.signs[way] |= sign;
 }
 
@@ -191,6 +189,20 @@ static void note_signs(Places *found, uint32_t way) {
 static void look_for_forms(Joined texts, uint32_t way) {
   looked[way] = (Looked){texts, places_in(texts)};
   note_signs(&looked[way].places, way);
+}
+
+// Notes what views may be over their lines, whose pieces follow each other.
+static void look_over_lines(const Piece *pieces) {
+  for (uint32_t each = 0; each < view_count; each++) {
+    View *view = &views[each];
+    uint32_t count = count_pieces(view);
+    if (view->way != APART && count_of('\n', view->text)) {
+      Formed found = formed_over_lines(view->text, pieces, count, false);
+      view->signs |= found.signs;
+      view->may_be_order = found.may_be_order;
+    }
+    pieces += count;
+  }
 }
 
 static void look_for_codes(void) {
@@ -216,13 +228,13 @@ static void look_at_rows(void) {
   look_for_forms(joined_rows(AS_SEEN), AS_SEEN);
   if (!is_alike) look_for_forms(joined_rows(AS_WRITTEN), AS_WRITTEN);
   look_for_forms(joined_views(), AS_VIEWS);
-  for (uint32_t each = 0; each < view_count; each++) views[each].signs |= signs_over[AS_VIEWS];
+  look_over_lines(looked[AS_VIEWS].joined.pieces);
   look_for_codes();
 }
 
 // The lesser signs that may stand in the lines of a part, as it is read in a way.
 static uint32_t signs_in(const Part *part, Way way) {
-  uint32_t found = signs_over[way];
+  uint32_t found = 0;
   for (uint32_t each = 0; each < part->lines.count; each++) {
     const Line *line = part->lines.at[each];
     found |= line->noted.signs[told_in(line, way)];
@@ -244,11 +256,13 @@ static bool may_be_coded(const Part *part) {
 static uint32_t judged(const Part *part) {
   int32_t rule;
   if (!asked->is_document) return said_by(part, views, (Signs){asked->signs, asked->signs}, &rule);
-  Formed as_one = formed_as_one(part);
-  uint32_t found = as_one.may_be_order ? WORDS : 0;
+  Formed as_seen = formed_as_seen(part), as_written = formed_as_written(part);
+  uint32_t found = as_seen.may_be_order || as_written.may_be_order ? WORDS : 0;
+  for (uint32_t each = part->first_view; each < part->behind_views; each++)
+    if (views[each].may_be_order) found |= views[each].disguise;
   if (may_be_coded(part)) found |= CODE;
   if (flags_of(part->lines) & MAY_NAME_SPEAKER) found |= TURN;
-  Signs signs = {signs_in(part, AS_WRITTEN), signs_in(part, AS_SEEN) | as_one.signs};
+  Signs signs = {signs_in(part, AS_WRITTEN) | as_written.signs, signs_in(part, AS_SEEN) | as_seen.signs};
   uint32_t said = said_by(part, views, signs, &rule);
   // What has no form and no sign is what its words are.
   bool is_sure = rule >= 0 && !(found & (WORDS | TURN)) && !(signs.written | signs.seen);
@@ -301,7 +315,6 @@ static Answer *answer(void) {
 EXPORT("look") int32_t look(void) {
   if (!take_question()) return answered(FOLD_IT);
   __builtin_memset(looked, 0, sizeof looked);
-  __builtin_memset(signs_over, 0, sizeof signs_over);
   if (asked->is_document) look_at_rows();
   else looked[AS_VIEWS].joined = joined_views();
   return answered((int32_t)answer());

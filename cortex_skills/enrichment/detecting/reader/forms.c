@@ -2,8 +2,8 @@
 //
 // Rules kept here:
 // - a pattern is some alternatives, each with sets of literals: any match holds a literal of each;
-// - an alternative that does not cross lines is looked for in each line that has all of it; of any other, it is noted
-//   what the line has, and may have with those beside it (`forms_places.c`);
+// - an alternative is looked for in each line that has all of it; for those that may cross lines, it is noted what the
+//   line has, and may have with those beside it (`forms_places.c`);
 // - what holds the literals is read by the automaton of the alternative, which accepts all that this matches; in a line
 //   one that is exact is sure, of any other RE2 decides.
 #include "alternatives.h"
@@ -90,13 +90,14 @@ Answer stands(const Alternative *alternative, const Met *met, Text text) {
 // Notes an alternative when it may stand in the line; another of its pattern need not be.
 static void note(const Alternative *alternative) {
   uint32_t *noted = &noted_of[alternative->pattern];
-  if (alternative->crosses || *noted == line_count || !are_met(alternative, &met)) return;
+  if (*noted == line_count || !are_met(alternative, &met)) return;
   Answer answer = stands(alternative, &met, line);
   if (answer == NO) return;
   *noted = line_count;
   Form *form = take(sizeof *form);
   bool is_sure = alternative->is_exact && answer == YES;
-  *form = (Form){found.forms, alternative->pattern, is_sure, line_start, line.size};
+  bool is_sure_in_one = is_sure && !alternative->is_at_line_end;
+  *form = (Form){found.forms, alternative->pattern, is_sure, is_sure_in_one, line_start, line.size};
   found.forms = form;
 }
 

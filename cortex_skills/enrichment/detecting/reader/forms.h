@@ -2,10 +2,11 @@
 #pragma once
 #include "reader.h"
 
-// That a pattern may stand in a line of a text, and whether it surely does.
+// That a pattern may stand in a line of a text, whether it surely does, and would in one line with others.
 typedef struct Form {
   const struct Form *next;
-  uint16_t pattern, is_sure;
+  uint16_t pattern;
+  bool is_sure, is_sure_in_one;
   uint32_t start, size; // of the line
 } Form;
 
@@ -51,14 +52,11 @@ typedef struct {
   uint32_t count, piece_count;
 } Joined;
 
-enum { OVER_LINES = -2 };
-
-// A pattern, whether it surely stands there, the number of the text in which it may stand, and the line there; or
-// OVER_LINES, and no line.
+// A pattern, whether it surely stands there, the number of the text in which it may stand, and the line there; no line,
+// when it may stand over lines.
 typedef struct {
   uint16_t pattern, is_sure;
-  int32_t number;
-  uint32_t start, size;
+  uint32_t number, start, size;
 } Place;
 
 // Where which patterns may stand.
@@ -67,9 +65,10 @@ typedef struct {
   Place *places;
 } Places;
 
+// In the lines of some texts.
 Places places_in(Joined texts);
 
-// The same of one text.
+// In one text, in its lines or over them.
 Places places_in_text(Text text);
 
 // What a text may be by its form: the lesser signs that may stand in it, and whether it may be an instruction.
@@ -80,8 +79,9 @@ typedef struct {
 
 Formed formed(Text text);
 
-// The same of a text as if it stood in one line, when what may stand in its pieces is known.
-Formed formed_in_one_line(Text text, const Piece *pieces, uint32_t count);
+// The same of a text over its lines, when what may stand in its pieces is known; and as if it stood in one line, when
+// that is asked for.
+Formed formed_over_lines(Text text, const Piece *pieces, uint32_t count, bool in_one_line);
 
 // The lesser sign that a pattern stands for, a bit; 0 when it is an instruction.
 uint32_t sign_of(uint32_t pattern);

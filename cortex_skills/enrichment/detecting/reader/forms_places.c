@@ -1,9 +1,10 @@
-// Where in some texts patterns may stand: in which of their lines, or over lines.
+// Where patterns may stand: in which lines of some texts, or over the lines of one.
 //
 // Rules kept here:
 // - what may stand in a line is known of the piece with it (`forms_in`), and told for each text that the piece is of;
-// - an alternative that crosses lines is told of all texts, when they have all that it needs; a line end is a blank in a
-//   literal then.
+// - an alternative that crosses lines is looked for in a text that has all that it needs; a line end is a blank in a
+//   literal then, and itself to what reads the text;
+// - a text in one line has no line ends: what wants one stands in it no more.
 #include "alternatives.h"
 #include "literals.h"
 
@@ -84,17 +85,24 @@ static void tell_of_lines(const Joined *texts, Places *places) {
   }
 }
 
-static void tell_over_lines(Places *places) {
-  for (uint32_t each = 0; each < crossing_count; each++)
-    if (are_met(crossing[each], &met) && stands(crossing[each], &met, one) != NO)
-      tell((Place){crossing[each]->pattern, false, OVER_LINES, 0, 0}, places);
-}
-
 Places places_in(Joined texts) {
-  meet_all(texts.text, texts.pieces, texts.piece_count);
   Places found = {0, mark()};
   tell_of_lines(&texts, &found);
-  tell_over_lines(&found);
+  return found;
+}
+
+// Whether an alternative may stand over the lines of a text that was gone through.
+static bool stands_over_lines(const Alternative *alternative, Text text) {
+  return are_met(alternative, &met) && stands(alternative, &met, text) != NO;
+}
+
+Places places_in_text(Text text) {
+  Piece piece = {text.size, false, forms_in(text)};
+  bool has_lines = count_of('\n', text);
+  if (has_lines) meet_all(text, &piece, 1);
+  Places found = places_in((Joined){text, &text.size, &piece, 1, 1});
+  for (uint32_t each = 0; has_lines && each < crossing_count; each++)
+    if (stands_over_lines(crossing[each], text)) tell((Place){crossing[each]->pattern, false, 0, 0, 0}, &found);
   return found;
 }
 
@@ -104,9 +112,9 @@ static void add_pattern(uint32_t pattern, Formed *found) {
   found->may_be_order = found->may_be_order || !sign;
 }
 
-Places places_in_text(Text text) {
-  Piece piece = {text.size, false, forms_in(text)};
-  return places_in((Joined){text, &text.size, &piece, 1, 1});
+static bool is_known(uint32_t pattern, const Formed *found) {
+  uint32_t sign = sign_of(pattern);
+  return sign ? found->signs & sign : found->may_be_order;
 }
 
 Formed formed(Text text) {
@@ -120,26 +128,30 @@ Formed formed(Text text) {
 static void add_pieces(const Piece *pieces, uint32_t count, Formed *found) {
   for (uint32_t each = 0; each < count; each++)
     for (const Form *form = pieces[each].forms.forms; form; form = form->next)
-      if (form->is_sure) add_pattern(form->pattern, found);
+      if (form->is_sure_in_one) add_pattern(form->pattern, found);
 }
 
 // Adds what a text that has met a set may be by the alternatives that have it first.
 static void add_formed(uint32_t set, Formed *found) {
-  for (const Alternative *each = first_of(set); each < first_of(set + 1); each++) {
-    uint32_t sign = sign_of(each->pattern);
-    bool is_known = sign ? found->signs & sign : found->may_be_order;
-    if (!is_known && are_met(each, &met) && stands(each, &met, one) != NO) add_pattern(each->pattern, found);
-  }
+  for (const Alternative *each = first_of(set); each < first_of(set + 1); each++)
+    if (!is_known(each->pattern, found) && stands_over_lines(each, one)) add_pattern(each->pattern, found);
 }
 
-Formed formed_in_one_line(Text text, const Piece *pieces, uint32_t count) {
-  void *start = mark();
-  Formed found = {0, false};
-  add_pieces(pieces, count, &found);
-  meet_all(text, pieces, count);
+static void add_formed_in_one_line(const Piece *pieces, uint32_t count, Formed *found) {
+  add_pieces(pieces, count, found);
   for (uint32_t some = 0; some < SETS / 64; some++)
     for (uint64_t left = met.bits[some]; left; left &= left - 1)
-      add_formed(some * 64 + __builtin_ctzll(left), &found);
+      add_formed(some * 64 + __builtin_ctzll(left), found);
+}
+
+Formed formed_over_lines(Text text, const Piece *pieces, uint32_t count, bool in_one_line) {
+  void *start = mark();
+  Formed found = {0, false};
+  meet_all(text, pieces, count);
+  for (uint32_t each = 0; each < crossing_count; each++)
+    if (!is_known(crossing[each]->pattern, &found) && stands_over_lines(crossing[each], text))
+      add_pattern(crossing[each]->pattern, &found);
+  if (in_one_line) add_formed_in_one_line(pieces, count, &found);
   back_to(start);
   return found;
 }

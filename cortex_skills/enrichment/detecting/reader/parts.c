@@ -13,15 +13,24 @@ Part part_of(Lines lines, Text raw) {
   return part;
 }
 
-Formed formed_as_one(const Part *part) {
-  if (!part->has_line_ends) return (Formed){0, false};
+static Formed formed_in(const Part *part, Text text, Way way, bool in_one_line) {
   Lines lines = part->lines;
   Piece *pieces = take(lines.count * sizeof *pieces);
   for (uint32_t each = 0; each < lines.count; each++) {
     Line *line = lines.at[each];
-    pieces[each] = (Piece){line->readings[AS_SEEN]->text.size, false, forms_of_line(line, AS_SEEN)};
+    pieces[each] = (Piece){line->readings[way]->text.size, false, forms_of_line(line, way)};
   }
-  return formed_in_one_line(part->plain, pieces, lines.count);
+  return formed_over_lines(text, pieces, lines.count, in_one_line);
+}
+
+Formed formed_as_seen(const Part *part) {
+  return part->has_line_ends ? formed_in(part, part->plain, AS_SEEN, true) : (Formed){0, false};
+}
+
+Formed formed_as_written(const Part *part) {
+  Lines lines = part->lines;
+  if (!part->has_line_ends || are_read_alike(lines, AS_WRITTEN, AS_SEEN)) return (Formed){0, false};
+  return formed_in(part, text_of_lines(lines, AS_WRITTEN), AS_WRITTEN, false);
 }
 
 static bool view_says(const View *view, Lines lines) {

@@ -10,12 +10,17 @@ typedef struct {
   bool has_line_ends; // it is read as if it had none, too
 } Part;
 
-// What a part may be by its form as if it stood in one line; nothing when it does.
-Formed formed_as_one(const Part *part);
+// What a part may be by its form over its lines, as it looks, and as if it stood in one line; nothing when it does.
+Formed formed_as_seen(const Part *part);
 
-// A part as it reads without a disguise, and the lesser signs that may stand in it then.
+// What it may be over its lines as it is written; nothing when that is how it looks.
+Formed formed_as_written(const Part *part);
+
+// A part as it reads without a disguise, the lesser signs that may stand in it then, and whether it may be an
+// instruction by its form over its lines.
 typedef struct {
   uint32_t part, disguise, signs;
+  bool may_be_order;
   Way way; // in which its lines are read; WAYS when it is read as a whole
   Text text;
 } View;
