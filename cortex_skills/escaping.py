@@ -29,6 +29,7 @@ _UNQUOTED = re.compile(r"[^\s\"<>&\\]+")
 _UNSAFE = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "<>&\x7f")
 _ASCII = bytes(range(0x80))
 # For what orjson does not write, or otherwise than Python: floats, integers of more than 64 bits, lone surrogates.
+_JSON_ALONE = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -73,7 +74,7 @@ def whole_characters(text: str) -> str:
 def _written(value: Any) -> bytes:
     """`value` as compact JSON in UTF-8, as Python's encoder writes it."""
     try:
-        written = orjson.dumps(value)
+        written = orjson.dumps(value, option=_JSON_ALONE)
     except orjson.JSONEncodeError:
         return _of_python(value)
     return _of_python(value) if _holds_float(value) else written

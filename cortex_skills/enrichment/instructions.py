@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from cortex_skills.enrichment.neighbours import Neighbours, names_of_facts
+from cortex_skills.enrichment.columns import names_of_facts
+from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Piece, Shapes, said
 from cortex_skills.enrichment.pruning import pruned
 from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal

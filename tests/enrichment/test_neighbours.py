@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_skills.enrichment import sanitize_enrichment
-from cortex_skills.enrichment.neighbours import Neighbours, names_of_facts
+from cortex_skills.enrichment.columns import names_of_facts
+from cortex_skills.enrichment.neighbours import Neighbours
 from cortex_skills.enrichment.pieces import Piece, Shapes, has_word, is_open, said
 
 SENTENCE = 24  # words
