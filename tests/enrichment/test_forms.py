@@ -81,10 +81,11 @@ def assert_told_of(text: str) -> None:
 
 def assert_doubted(rows: list[str]) -> None:
     """What stands in rows that follow each other is in doubt, however many are taken together."""
-    parts = ["\n".join(rows[first : first + size]) for size in range(1, 4) for first in range(len(rows) - size + 1)]
-    doubts = screening.doubts(["\n".join(rows)], parts)
-    for part in parts:
-        assert doubts[part] & shapes.WORDS or is_name(part) or not orders_in(part)
+    parts = [(first, size) for size in range(1, 4) for first in range(len(rows) - size + 1)]
+    doubts = screening.doubts("\n".join(rows), parts)
+    for (first, size), doubted in zip(parts, doubts, strict=True):
+        part = "\n".join(rows[first : first + size])
+        assert doubted & shapes.WORDS or is_name(part) or not orders_in(part)
 
 
 def orders_in(text: str) -> set[int]:
@@ -169,14 +170,14 @@ def test_what_is_made_of_the_pieces_of_patterns_is_told_of_as_re2_does(pieces: l
 def test_a_part_is_in_doubt_where_a_pattern_stands_in_it(rows: list[str], is_doubted: bool) -> None:
     part = "\n".join(rows)
     assert bool(orders_in(part)) == is_doubted
-    assert bool(screening.doubts([part], [part])[part] & shapes.WORDS) == is_doubted
+    assert bool(screening.doubts(part, [(0, len(rows))])[0] & shapes.WORDS) == is_doubted
 
 
 def test_what_goes_over_lines_is_in_doubt_only_with_all_of_them() -> None:
     rows = ["a", "user: the bridge", "user: b", "c"]
-    parts = ["\n".join(rows[first:behind]) for first in range(4) for behind in range(first + 2, 5)]
-    doubts = screening.doubts(["\n".join(rows)], parts)
-    assert [part for part in parts if not doubts[part]] == ["a\nuser: the bridge", "user: b\nc"]
+    parts = [(first, behind - first) for first in range(4) for behind in range(first + 2, 5)]
+    doubts = screening.doubts("\n".join(rows), parts)
+    assert [part for part, doubted in zip(parts, doubts, strict=True) if not doubted] == [(0, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.enrichment.detecting import detect, doubts, looking, reading, shapes, turned
+from cortex_skills.enrichment.detecting import detect, doubts, looking, reading, shapes, turned, verdict
 from cortex_skills.enrichment.detecting.folding import fold, look_alike
 from tests.enrichment.plain import disguises
 from tests.enrichment.texts import ATTACKS, rows_of
@@ -22,7 +22,7 @@ BESIDE = ["é", "1", "_", "the", "bridge", "漢字", "-", "ẇkh", "𝐢", ".", 
 def kind(run: str, text: str) -> str | None:
     """What a part of a run says."""
     (doubted,) = doubts(run, [rows_of(text, run)])
-    return detect(text, doubted) if doubted else None
+    return verdict(text, doubted) if doubted else None
 
 
 def ways(text: str) -> list[str]:
