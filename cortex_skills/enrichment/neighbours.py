@@ -71,7 +71,15 @@ class Neighbours:
     @cached_property
     def alone(self) -> list[str]:
         """The texts of the pieces, each once."""
-        return [*dict.fromkeys([*self._order.texts, *self._names])]
+        return [*self._first_places]
+
+    @cached_property
+    def _first_places(self) -> dict[str, int]:
+        """Where each text of the pieces stands first, the names behind the order."""
+        found: dict[str, int] = {}
+        for place, text in enumerate([*self._order.texts, *self._names]):
+            found.setdefault(text, place)
+        return found
 
     @cached_property
     def joined(self) -> list[str]:
@@ -90,7 +98,7 @@ class Neighbours:
     def document(self) -> Document:
         """What is to be judged of the pieces: those of `alone` and of `joined`, in one text."""
         texts = [*self._order.texts, *self._names]
-        parts = [(place, place + 1) for place in _first_places(texts).values()]
+        parts = [(place, place + 1) for place in self._first_places.values()]
         for row, some in self._read:
             # Of other rows than the order, what is read together stands there once more.
             start, covered = 0, len(row.texts) if row is self._order else 0
@@ -103,9 +111,9 @@ class Neighbours:
         parts += [(place, place + 1) for place in range(len(texts), len(texts) + len(self._run_together))]
         texts += self._run_together
         whole = "\n".join(texts)
-        if whole.count("\n") < len(texts):
-            return Document(whole, [(first, behind - first) for first, behind in parts])
-        lines = [0, *accumulate(text.count("\n") + 1 for text in texts)]
+        lines = [*range(len(texts) + 1)]
+        if whole.count("\n") >= len(texts):
+            lines = [0, *accumulate(text.count("\n") + 1 for text in texts)]
         return Document(whole, [(lines[first], lines[behind] - lines[first]) for first, behind in parts])
 
     def are(self, pieces: Sequence[Piece], facts: Collection[str]) -> bool:
@@ -168,14 +176,6 @@ class Neighbours:
         for some in dict.fromkeys(tuple(turns(row)) for row in rows):
             if len(some) > 1:
                 self._read.append((self._row(some), [(0, len(some))]))
-
-
-def _first_places(texts: Iterable[str]) -> dict[str, int]:
-    """Where each of some texts stands first."""
-    found: dict[str, int] = {}
-    for place, text in enumerate(texts):
-        found.setdefault(text, place)
-    return found
 
 
 def _run_together(runs: Iterable[list[str]]) -> list[str]:
