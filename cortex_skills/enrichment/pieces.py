@@ -49,8 +49,6 @@ def said(value: Any, quotations: Collection[str] = (), name: str = "") -> list[P
         name: the name that the value stands under.
 
     """
-    if type(value) is str:
-        return [] if value in quotations else [(name, value)]
     found: list[Piece] = []
 
     def look(item: Any, name: str) -> None:

@@ -109,37 +109,35 @@ class _Limiter:
         if len(items) > ARRAY_LIMIT:
             self._remove("array_too_long", len(items) - ARRAY_LIMIT)
         kept = []
-        self._path.append(0)
         for place, value in enumerate(items[:ARRAY_LIMIT]):
-            self._path[-1] = place
+            self._path.append(place)
             if (item := self.keep(value)) is not NOTHING:
                 kept.append(item)
-        self._path.pop()
+            self._path.pop()
         return kept
 
     def _keep_members(self, members: dict[Any, Any]) -> dict[str, Any]:
         if len(members) > OBJECT_LIMIT:
             self._remove("object_too_large", len(members) - OBJECT_LIMIT)
         kept: dict[str, Any] = {}
-        self._path.append("")
         for key, value in islice(members.items(), OBJECT_LIMIT):
             if type(key) is not str:
-                self._remove("key_not_text", path=self._path[:-1])
+                self._remove("key_not_text")
                 continue
-            self._path[-1] = key
+            self._path.append(key)
             if len(key) > KEY_LIMIT:
                 self._remove("key_too_long")
             elif key in _PROTOTYPE_KEYS:
                 self._remove("key_of_prototype")
             elif (item := self.keep(value)) is not NOTHING:
                 self._characters -= len(key)
-                kept[key if key.isascii() else whole_characters(key)] = item
-        self._path.pop()
+                kept[whole_characters(key)] = item
+            self._path.pop()
         return kept
 
-    def _remove(self, reason: str, count: int = 1, path: list[str | int] | None = None) -> Any:
+    def _remove(self, reason: str, count: int = 1) -> Any:
         if len(self.removals) < REMOVALS_LIMIT:
-            self.removals.append(Removal(reason, pointer(self._path if path is None else path), count))
+            self.removals.append(Removal(reason, pointer(self._path), count))
         else:
             last = self.removals[-1]
             total = count + (last.count if last.reason == "more" else 0)
