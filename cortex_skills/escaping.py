@@ -43,8 +43,7 @@ def json_text(value: Any) -> str:
             written = written.replace(char, escape)
     if written.isascii():
         return written.decode()
-    beyond_ascii = written.translate(None, _ASCII)
-    return _with_escapes(*(part.decode("utf-8", "surrogatepass") for part in (written, beyond_ascii)))
+    return _with_escapes(_read(written), _read(written.translate(None, _ASCII)))
 
 
 def one_line(text: str) -> str:
@@ -82,6 +81,10 @@ def _written(value: Any) -> bytes:
 
 def _of_python(value: Any) -> bytes:
     return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+
+
+def _read(written: bytes) -> str:
+    return written.decode("utf-8", "surrogatepass")
 
 
 def _holds_float(value: Any) -> bool:

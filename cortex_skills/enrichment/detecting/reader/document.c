@@ -26,9 +26,10 @@ typedef struct {
 
 enum { AS_VIEWS = AS_SEEN + 1, LOOKED };
 
-// What the host is told, and how much of each stands behind it: a number for each part, as in `shapes.py`, the part and the disguise of
-// each view; then of the rows as they are written, as they look, and of the views, the places of patterns but those of
-// lesser signs, the ends of each text, and the texts. Ends and texts are told when the host may need them.
+// What the host is told, and how much of each stands behind it: a number for each part, as in `shapes.py`, the part and
+// the disguise of each view; then of the rows as they are written, as they look, and of the views, the places of
+// patterns but those of lesser signs, the ends of each text, and the texts. Ends and texts are told when the host may
+// need them.
 typedef struct {
   uint32_t places, ends, text;
 } Told;
