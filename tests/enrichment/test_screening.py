@@ -129,8 +129,8 @@ def test_a_longer_document_with_many_disguises_is_judged_text_by_text() -> None:
 
 def test_a_document_of_megabytes_is_judged_part_by_part() -> None:
     order, fact = ATTACKS[0], "The bridge is long. " * 150_000
-    run = "\n".join([fact, order, fact])
-    assert kinds(run, [order]) == [detect(order)]
+    run = "\n".join([fact, order, "The bridge is long.", fact])
+    assert kinds(run, [order, "The bridge is long."]) == [detect(order), None]
     assert [*Verdicts().found([fact, order, fact])] == [(order, detect(order))]
 
 
