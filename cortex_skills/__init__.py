@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.config import Config
+    from cortex_skills.config.settings import Config
+    from cortex_skills.gate.result import Result
     from cortex_skills.plugin import Plugin
-    from cortex_skills.results import Result
 
 __all__ = ["Config", "CortexError", "Plugin", "Result"]
 
 __version__ = "0.1.0"
 
-# What is large is imported when it is first used: the command has to start at once.
-_LAZY = {"Config": "config", "Plugin": "plugin", "Result": "results"}
+# Large modules are imported when they are first used, so that the command starts quickly.
+_LAZY = {"Config": "config.settings", "Plugin": "plugin", "Result": "gate.result"}
 
 
 def __getattr__(name: str) -> Any:

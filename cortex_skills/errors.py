@@ -1,12 +1,12 @@
-"""The errors of the plugin: one tree, one stable code each.
+"""The errors of the plugin, each with a stable code.
 
 Rules kept here:
-- every error that leaves the plugin is a `CortexError`, with a code out of `CODES`;
-- it says what happened, to what, and what to do next (`hint`);
-- codes are promises to clients: none is renamed or reused.
+- every error that leaves the plugin is a `CortexError` with a code from `CODES`;
+- it states what happened, to what, and what to do next (`hint`);
+- codes are stable for clients: no code is renamed or reused.
 
-The lower floors (`cortex_graph`, `cortex_sandbox`) have error trees of their own with the same codes; the gate turns
-them into results with `from_floor`.
+The lower floors (`cortex_graph`, `cortex_sandbox`) have their own error classes with the same codes; `from_floor`
+converts them.
 """
 
 from __future__ import annotations
@@ -16,43 +16,14 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-CODES = frozenset(
-    {
-        "assertion_limit",
-        "cancelled",
-        "config_invalid",
-        "graph_busy",
-        "graph_unavailable",
-        "internal_error",
-        "invalid_arguments",
-        "manifest_invalid",
-        "namespace_violation",
-        "permission_denied",
-        "proof_failed",
-        "proof_not_found",
-        "proof_required",
-        "proof_timeout",
-        "query_limit",
-        "query_timeout",
-        "rate_limited",
-        "scan_rejected",
-        "signature_invalid",
-        "signature_required",
-        "skill_ambiguous",
-        "skill_error",
-        "skill_memory",
-        "skill_not_found",
-        "skill_timeout",
-        "store_locked",
-        "tool_not_allowed",
-        "tool_not_found",
-        "transpile_error",
-        "unauthorized",
-        "undeclared_predicate",
-        "write_limit",
-        "zk_disabled",
-    }
-)
+CODES = frozenset({
+    "assertion_limit", "cancelled", "config_invalid", "graph_busy", "graph_unavailable", "internal_error",
+    "invalid_arguments", "manifest_invalid", "namespace_violation", "permission_denied", "proof_failed",
+    "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout", "rate_limited",
+    "scan_rejected", "signature_invalid", "signature_required", "skill_ambiguous", "skill_error", "skill_memory",
+    "skill_not_found", "skill_timeout", "store_locked", "tool_not_allowed", "tool_not_found", "transpile_error",
+    "unauthorized", "undeclared_predicate", "write_limit", "zk_disabled",
+})  # fmt: skip
 
 
 class CortexError(Exception):
@@ -61,7 +32,7 @@ class CortexError(Exception):
     Args:
         code: one of `CODES`.
         message: what happened, and to what.
-        hint: what to do next; empty when there is nothing to say.
+        hint: what to do next; empty when there is no advice.
         details: JSON-ready facts for a program.
 
     Raises:
@@ -79,12 +50,12 @@ class CortexError(Exception):
         self.details = details or {}
 
     def to_json(self) -> dict[str, Any]:
-        """The error as it goes over a wire: `{code, message, hint, details}`."""
+        """The error as a JSON object: `{code, message, hint, details}`."""
         return {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}
 
 
 def from_floor(error: Exception) -> CortexError | None:
-    """An error of `cortex_graph` or `cortex_sandbox` as one of ours; None when it carries no code of ours."""
+    """An error of `cortex_graph` or `cortex_sandbox` as a `CortexError`; None when it has no code from `CODES`."""
     if isinstance(error, CortexError):
         return error
     code = getattr(error, "code", None)
@@ -95,7 +66,7 @@ def from_floor(error: Exception) -> CortexError | None:
 
 
 def as_ours(what: str, error: Exception) -> CortexError:
-    """Whatever went wrong, as an error with a stable code; a bug of ours is logged whole and told in a word."""
+    """Any error as a `CortexError`; an unexpected one is logged with its traceback and becomes `internal_error`."""
     ours = from_floor(error)
     if ours is not None:
         return ours

@@ -5,9 +5,9 @@
         result = plugin.call("skill_graph_query", {"predicate": "hasStatus", "scope": "namespace"}, agent="a1")
 
 Rules kept here:
-- every call, from every door, passes `Plugin.call`, and each step of the gate behind it (`gate`);
-- a call answers with a result, also when it fails; a host never dies of a skill;
-- the active skills are swapped in one step, and a call under way ends on what it began with (see `active`).
+- every call, from every client, passes `Plugin.call` and each step of the gate (`gate`);
+- a call returns a result, also when it fails; a skill cannot crash its host;
+- the active skills are replaced in one step, and a call in progress ends on the version that it began with.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from cortex_skills import audit, policy
-from cortex_skills.config import Config
-from cortex_skills.events import AgentStart, EventName, Events, Hook, SessionEnd, ToolEnd
-from cortex_skills.gate import Gate, checked_agent
-from cortex_skills.limits import Budgets
-from cortex_skills.results import Result
-from cortex_skills.stopping import Stop
+from cortex_skills.audit import call_records as audit
+from cortex_skills.cancellation import CancelToken
+from cortex_skills.config.settings import Config
+from cortex_skills.gate.hooks import AgentStart, EventName, Hook, Hooks, SessionEnd, ToolEnd
+from cortex_skills.gate.result import Result
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
-    from cortex_skills.enrichment import Policy
+    from cortex_skills.enrichment.policy import Policy
+    from cortex_skills.gate.decisions import Decision
+    from cortex_skills.lifecycle.reload.approval import Approval
+    from cortex_skills.lifecycle.reload.report import ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
-    from cortex_skills.reload import Approval, ReloadReport
-    from cortex_skills.skill import Skill
+    from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ DEFAULT_AGENT = "default"
 
 
 class Plugin:
-    """One session of skills on one namespace. Safe to use from several threads; make one with `Plugin.open`."""
+    """One session of skills on one namespace. Safe to use from several threads; create one with `Plugin.open`."""
 
     def __init__(
         self,
@@ -53,33 +53,35 @@ class Plugin:
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
     ) -> None:
-        from cortex_skills.active import ActiveSkills
         from cortex_skills.enrichment.policy import RULE
-        from cortex_skills.loader import Loader
+        from cortex_skills.gate.gate import Gate, checked_agent
+        from cortex_skills.host import Host, Session
+        from cortex_skills.lifecycle.active_skills import ActiveSkills
+        from cortex_skills.lifecycle.loader import Loader
+        from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.memory import Memories
-        from cortex_skills.runtime import Session
-        from cortex_skills.watcher import Watcher
+        from cortex_skills.policy.budgets import Budgets
 
         settings = config.skill_sandbox
-        self.config = config
-        self.graph = graph
-        self.memories = Memories(graph)
-        self.agent = checked_agent(agent)
-        self.cleaning = RULE if cleaning is None else cleaning
-        self.session = uuid.uuid4().hex
-        self._events = Events()
         budgets = Budgets(
             max_graph_queries=settings.max_graph_queries,
             max_assertions=settings.max_assertions,
             max_writes=settings.max_writes,
         )
+        self.config = config
+        self.graph = graph
+        self.memories = Memories(graph)
+        self.agent = checked_agent(agent)
+        self.cleaning = cleaning or RULE
+        self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
-        folders = [Path(folder) for folder in developing]
-        self._active = ActiveSkills(Loader(config, graph, self.memories, budgets, session, folders), approve)
-        self._gate = Gate(config, graph, self.memories, self._active, budgets, self._events, session, self.cleaning)
+        self._host = Host(config, graph, self.memories, budgets, session, self.cleaning)
+        self._hooks = Hooks()
+        self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
+        self._gate = Gate(self._host, self._active, self._hooks)
         if graph.namespace in config.proofs.shapes:
-            self.prover().namespace_rules  # noqa: B018 - what is wrong with them is said when the plugin opens
-        self._watcher = Watcher(self._active.look_again) if config.hot_reload else None
+            self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
+        self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
 
     @classmethod
     def open(
@@ -95,18 +97,19 @@ class Plugin:
 
         Args:
             config: `Config()` alone is an embedded store in memory.
-            agent: on whose behalf skills act when a call does not say.
-            approve: which permissions a reload may add to a skill: all of them (True), those of a list, such as
-                `graph:write`, or what a function says of the skill's name and a set of them. By default none.
+            agent: on whose behalf skills act when a call names no agent.
+            approve: which permissions a reload may add to a skill: all of them (True), those in a list, such as
+                `graph:write`, or those for which a function of the skill's name and a set of them returns True. By
+                default none.
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
-                since the local developer's key signs them as they are read.
-            cleaning: how much stricter than the rule what a model reads is cleaned (`cortex_skills.enrichment.Policy`).
+                because the local developer's key signs them as they are read.
+            cleaning: restrictions on what a model reads, beyond the default ones (`cortex_skills.enrichment.Policy`).
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
 
         """
-        from cortex_skills.opening import open_graph
+        from cortex_skills.config.open_graph import open_graph
 
         config = config or Config()
         for warning in config.warnings:
@@ -134,7 +137,7 @@ class Plugin:
             The names, in the order in which they were loaded.
 
         Raises:
-            CortexError: what is wrong with it, with the code of the step that refused.
+            CortexError: the error of the step that refused.
 
         """
         names = self._active.load(Path(path))
@@ -143,7 +146,7 @@ class Plugin:
         return names
 
     def unload(self, name: str) -> None:
-        """Deactivate a skill and let go of it.
+        """Deactivate a skill and remove it.
 
         Raises:
             CortexError: `skill_not_found`; `invalid_arguments` when another skill depends on it.
@@ -159,17 +162,17 @@ class Plugin:
         approve: Approval | None = None,
         retry: bool = True,
     ) -> ReloadReport:
-        """Look at the folders of skills, and swap the skills that changed for new versions of themselves.
+        """Check the folders of skills for changes, and replace the skills that changed by their new versions.
 
         Args:
-            name: only this skill, and what it is tied to by dependencies; None for all, and for those that are new
-                in a folder of skills.
-            paths: only skills that have to do with one of these files or folders.
-            approve: as for `open`, in the place of what was said there.
-            retry: whether what was rejected is tried again though nothing of it changed since.
+            name: only this skill, and those connected to it by dependencies; None for all, and for new ones in a folder
+                of skills.
+            paths: only skills that one of these files or folders belongs to.
+            approve: as for `open`; replaces the value given there.
+            retry: whether a skill that was rejected is tried again though it did not change since.
 
         Returns:
-            What was reloaded, and what was rejected and why: that answers on as it was.
+            What was reloaded, and what was rejected and why; the old version of a rejected skill stays active.
 
         Raises:
             CortexError: `skill_not_found`; `graph_unavailable`, when the plugin is closed.
@@ -177,23 +180,23 @@ class Plugin:
         """
         return self._active.reload(name, paths=paths, approval=approve, retry=retry)
 
-    def on_reload(self, tell: Callable[[ReloadReport], None]) -> Callable[[], None]:
-        """Have `tell` called with what each reload did, when that is anything; on the thread that reloads.
+    def on_reload(self, callback: Callable[[ReloadReport], None]) -> Callable[[], None]:
+        """Call `callback` with the report of each reload that changed or rejected a skill, on the reloading thread.
 
         Returns:
-            What takes it back.
+            A function that removes the callback.
 
         """
-        return self._active.on_reload(tell)
+        return self._active.on_reload.add(callback)
 
-    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have `tell` called when other skills are active than before, or other versions; on the thread that did it.
+    def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` when other skills or other versions are active than before, on the thread that changed them.
 
         Returns:
-            What takes it back.
+            A function that removes the callback.
 
         """
-        return self._active.on_change(tell)
+        return self._active.on_change.add(callback)
 
     # --- the gate
 
@@ -204,52 +207,54 @@ class Plugin:
         *,
         skill: str | None = None,
         agent: str | None = None,
-        stop: Stop | None = None,
+        cancel: CancelToken | None = None,
     ) -> Result:
         """Call a tool.
 
         Args:
             tool: its name.
-            arguments: as its input schema says.
-            skill: the acting skill; may be left out when exactly one is active.
-            agent: on whose behalf; the plugin's own when left out.
-            stop: ends the call early, from another thread.
+            arguments: as its input schema requires.
+            skill: the acting skill; may be omitted when exactly one is active.
+            agent: on whose behalf; the plugin's own when omitted.
+            cancel: cancels the call early.
 
         Returns:
-            The answer; a failure is one too, with its code.
+            The result; a failure is one too, with its code.
 
         """
-        return self._gate.call(tool, arguments, skill, agent, stop, enrich=True)
+        return self._gate.call(tool, arguments, skill, agent, cancel, enrich=True)
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
     ) -> Result:
-        """`call`, without blocking the event loop; who cancels the task ends the call."""
-        stop = Stop()
+        """`call`, without blocking the event loop; cancelling the task cancels the call."""
+        cancel = CancelToken()
         try:
-            return await asyncio.to_thread(self.call, tool, arguments, skill=skill, agent=agent, stop=stop)
+            return await asyncio.to_thread(self.call, tool, arguments, skill=skill, agent=agent, cancel=cancel)
         except asyncio.CancelledError:
-            stop.set()
+            cancel.cancel()
             raise
 
     def prover(self) -> Prover:
-        """What makes Proofs of Logic in the own namespace; made when something is proved."""
-        return self._gate.prover()
+        """Makes the Proofs of Logic of the namespace."""
+        return self._host.prover
 
-    # --- what a host decides and hears
+    # --- for the host application
 
-    def check(self, tool: str, *, skill: str | None = None, permissions: Collection[str] = ()) -> policy.Decision:
+    def check(self, tool: str, *, skill: str | None = None, permissions: Collection[str] = ()) -> Decision:
         """Whether a tool may be called while these skills are active: the host's own tools too. Changes nothing.
 
-        It is what the gate would say of allow-lists and permissions; not of arguments, rate, budgets or hooks.
+        The decision covers allow-lists and permissions; not arguments, rate, budgets or hooks.
 
         Args:
             tool: its name, of the plugin's tools or of the host's own.
-            skill: the acting skill; may be left out as in `call`, and for a tool that needs no permission.
-            permissions: what the host says that its own tool needs of the acting skill, such as `graph:write`.
+            skill: the acting skill; may be omitted as in `call`, and for a tool that needs no permission.
+            permissions: what the host's own tool needs of the acting skill, such as `graph:write`.
 
         """
-        return policy.decide(tool, self.skills, self._gate.tools, skill=skill, permissions=permissions)
+        from cortex_skills.gate.decisions import decide
+
+        return decide(tool, self.skills, skill=skill, permissions=permissions)
 
     def record(
         self,
@@ -260,69 +265,72 @@ class Plugin:
         agent: str | None = None,
         milliseconds: float = 0.0,
     ) -> None:
-        """Put a call of a tool of the host's own into the audit, and tell the hooks of `after_tool_call`.
+        """Write a call of a tool of the host's own to the audit, and run the hooks of `after_tool_call`.
 
         Args:
             tool: its name.
-            outcome: `ok`, or a word for what went wrong, such as the code of a decision.
+            outcome: `ok`, or one word for what went wrong, such as the code of a decision.
             skill: the acting skill, if any.
-            agent: on whose behalf; the plugin's own when left out.
+            agent: on whose behalf; the plugin's own when omitted.
             milliseconds: how long it took.
 
         Raises:
             CortexError: `invalid_arguments`.
 
         """
+        from cortex_skills.gate.gate import checked_agent
+
         who = self.agent if agent is None else checked_agent(agent)
         entry = audit.of_host(tool, skill, who, outcome, milliseconds)
         audit.record(entry)
-        self._events.after_tool_call(ToolEnd(entry, self.session))
+        self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
-        """Have `hook` called at each `event`; see `cortex_skills.events` for what it is told, and when.
+        """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.
 
         Returns:
-            What takes it back.
+            A function that removes the hook; calling it twice has no effect.
 
         Raises:
-            CortexError: `invalid_arguments`: there is no such event, or the hook is no plain callable.
+            CortexError: `invalid_arguments`: there is no such event, or the hook is not a plain callable.
 
         """
-        return self._events.on(event, hook)
-
-    # --- what a host shows and tells
+        return self._hooks.on(event, hook)
 
     def tools(self, format: Format | None = None) -> list[dict[str, Any]]:  # noqa: A002 - what hosts call it
         """The tools: name, description, inputSchema, permissions.
 
         Args:
-            format: for a model: those that the active skills permit, as `mcp`, `openai` or `anthropic` have tools.
+            format: for a model: those that the active skills permit, as `mcp`, `openai` or `anthropic` define tools.
 
         Raises:
             CortexError: `invalid_arguments`: there is no such format.
 
         """
+        from cortex_skills.tools import all_tools
+
         if format is None:
-            return [tool.definition() for tool in self._gate.tools.values()]
+            return [tool.definition() for tool in all_tools().values()]
         from cortex_skills.tools.offered import offered
 
-        return offered(self._gate.tools.values(), self.skills, format)
+        return offered(all_tools().values(), self.skills, format)
 
-    def context(self, *, agent: str | None = None, stop: Stop | None = None) -> str:
-        """What the active skills want an agent to know before it starts: their declared queries, answered.
+    def context(self, *, agent: str | None = None, cancel: CancelToken | None = None) -> str:
+        """The results of the queries that the active skills declare, for an agent that starts.
 
-        Each query passes the gate like any other. The answer is one `<semantic-skill-context skill="…">` block for each
-        skill that has something to tell; empty when none has.
+        Each query passes the gate like any other. There is one `<semantic-skill-context skill="…">` block for each
+        skill whose queries match; the text is empty when none does.
         """
         from cortex_skills.enrichment import context_block
 
-        self._events.before_agent_start(AgentStart(audit.word(self.agent if agent is None else agent), self.session))
+        who = audit.word(self.agent if agent is None else agent)
+        self._hooks.notify("before_agent_start", AgentStart(who, self.session))
         blocks = []
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
             for query in skill.semantic.queries:
                 arguments = {"predicate": query.predicate, "scope": query.scope}
-                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, stop, enrich=False)
+                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, enrich=False)
                 if result.is_error:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
@@ -331,21 +339,21 @@ class Plugin:
         return "\n".join(block for block in blocks if block)
 
     def status(self) -> dict[str, Any]:
-        """What is going on: the store, the active skills and what they have used, and what is switched off."""
-        from cortex_skills.status import status_of
+        """The store, the active skills, what they have used, and what is switched off."""
+        from cortex_skills.gate.status import status_of
 
-        return status_of(self, self._active, self._gate.budgets)
+        return status_of(self._host, self._active, watching=self.is_watching)
 
     @property
     def is_watching(self) -> bool:
-        """Whether the folders of skills are watched, and what changes there is reloaded."""
+        """Whether the folders of skills are watched, and skills that change there are reloaded."""
         return self._watcher is not None and self._watcher.is_watching
 
-    # --- life
+    # --- closing
 
     def close(self) -> None:
-        """Tell the hooks of `session_end`, deactivate every skill and close the store. Closing twice is fine."""
-        self._events.session_end(SessionEnd(self.agent, self.session))
+        """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
+        self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
         if self._watcher is not None:
             self._watcher.stop()
         self._active.close()

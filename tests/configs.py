@@ -10,5 +10,5 @@ UNSIGNED = {"requireSignature": False}
 
 
 def config(**settings: Any) -> Config:
-    """A configuration in which skills need no signature, unless `verification` says that they do."""
+    """A configuration in which skills need no signature, unless `verification` requires one."""
     return Config(verification={**UNSIGNED, **settings.pop("verification", {})}, **settings)

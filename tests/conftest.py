@@ -1,4 +1,4 @@
-"""What every test stands on."""
+"""Settings of all tests."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from tests.leftovers import pytest_runtest_protocol
 
 __all__ = ["pytest_runtest_protocol"]
 
-# No test may fail because a machine is slow, or because of what was drawn: time is what `make bench` measures.
-# Where CI is set, hypothesis draws the same each time, so that a change is judged by what it changed; elsewhere it
-# draws anew, and finds more.
+# No test fails because the machine is slow: `make bench` measures time. Where CI is set, hypothesis uses the same
+# examples in every run, so that a result depends on the change alone; elsewhere each run draws new examples.
 UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("tests", settings.default, deadline=None, suppress_health_check=UNHEALTHY)
 settings.load_profile("tests")
 
-# Keys, tokens and stores that nobody gave a place go where the tests' own data goes.
+# The default folder for keys, tokens and stores is a temporary one.
 if "XDG_DATA_HOME" not in os.environ:
     _DATA = tempfile.TemporaryDirectory(prefix="cortex-tests-")
     os.environ["XDG_DATA_HOME"] = _DATA.name
 
-# The skills of the tests are signed by nobody; those of tests/signatures say that they have to be.
+# The skills of the tests are not signed; the tests in tests/signatures require signatures.
 os.environ.setdefault("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no collection of garbage walks over it again."""
+    """Exclude the imported modules and the collected tests from garbage collection, since they live until the end."""
     gc.collect()
     gc.freeze()

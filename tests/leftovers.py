@@ -1,10 +1,10 @@
-"""What a failed test leaves behind fails no other test.
+"""Collects the resources of a failed test, so that they fail no other test.
 
 Rules kept here:
-- a failed test lets go of nothing by itself: its exception holds its frames, and these hold files, sockets and
-  processes that nobody closes any more. Whichever test runs when they are collected would be warned of them, and a
-  warning is an error here. So they are collected at once, and what is said of them then is not heard;
-- nothing is done after a test that passed: what it leaves is its own fault, and is told.
+- the exception of a failed test refers to its frames, and these to open files, sockets and processes. When they are
+  collected during another test, their warnings would be errors of that test. So they are collected at once, without
+  warnings;
+- after a test that passed nothing is collected: warnings about its resources are its errors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Clean up when the test, or what it was set up with, has failed."""
+    """Collect garbage when the test or one of its fixtures failed."""
     failed_before = item.session.testsfailed
     done = yield
     if item.session.testsfailed > failed_before:

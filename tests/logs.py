@@ -1,4 +1,4 @@
-"""What the plugin says, for tests that read it."""
+"""A fixture for tests that read the log of the plugin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def told() -> Iterator[None]:
-    """What the plugin says at INFO is said, for `caplog` to read."""
+def logged_at_info() -> Iterator[None]:
+    """The plugin logs at INFO, so that `caplog` records it."""
     logger = logging.getLogger("cortex_skills")
     before = logger.level
     logger.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""Ports that nobody else is likely to take between two times that a test needs them."""
+"""Ports that another process is unlikely to bind while a test does not listen on them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import random
 import socket
 from contextlib import suppress
 
-_CHOICES = range(10_000, 32_000)  # systems hand out higher ones to whoever asks for any, and to whoever connects
+_CHOICES = range(10_000, 32_000)  # below the ephemeral ports that systems assign
 _RANDOM = random.SystemRandom()
 
 
 def quiet_port() -> int:
-    """A port of 127.0.0.1 on which nobody listens now, and which no system gives to those who name none."""
+    """A free port of 127.0.0.1 outside the ephemeral range."""
     for _ in range(100):
         port = _RANDOM.choice(_CHOICES)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

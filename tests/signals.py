@@ -1,4 +1,4 @@
-"""Programs that hear signals."""
+"""Start programs that react to signals."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def heard(*numbers: signal.Signals) -> Iterator[None]:
-    """What is started meanwhile hears these, also where the tests themselves run under nohup or in the background."""
-    deaf = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
-    for number in deaf:
+def signals_delivered(*numbers: signal.Signals) -> Iterator[None]:
+    """Programs started within the block do not ignore these signals, even where the tests run under nohup."""
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
         signal.signal(number, signal.SIG_DFL)
     try:
         yield
     finally:
-        for number in deaf:
+        for number in ignored:
             signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""A failed test and the innocent one after it."""
+"""A failed test does not affect the tests after it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_that_is_innocent_too():
 """
 
 
-def test_what_a_failed_test_left_open_fails_no_other(tmp_path: Path) -> None:
+def test_resources_of_a_failed_test_fail_no_other_test(tmp_path: Path) -> None:
     (tmp_path / "test_four.py").write_text(FOUR)
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "tests.leftovers", "-p", "no:cacheprovider"]
     done = subprocess.run(

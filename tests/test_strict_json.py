@@ -1,4 +1,4 @@
-"""JSON is read so that no two readers see two documents."""
+"""Strict JSON: every reader gets the same document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.strict_json import read_json
+from cortex_skills.safe_io.strict_json import read_json
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -18,7 +18,7 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES)
-def test_what_is_json_is_read_as_it_was_written(value: Any) -> None:
+def test_json_is_parsed_to_the_value_that_was_written(value: Any) -> None:
     assert read_json(json.dumps(value)) == value
     assert read_json(json.dumps(value).encode()) == value
 
@@ -28,6 +28,17 @@ NO_JSON += [b"\xff", b"\xef\xbb\xbf{}", b"[" * 200_000, b"{} {}", b"'a'", b"01",
 
 
 @pytest.mark.parametrize("text", NO_JSON, ids=lambda text: repr(text[:20]))
-def test_what_is_not_is_an_error(text: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - each has words of its own
+def test_invalid_json_is_an_error(text: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - each has its own message
         read_json(text)
+
+
+def test_a_caller_limits_size_depth_and_floats() -> None:
+    assert read_json('{"a": [1]}', max_size=10, max_depth=2, floats=False) == {"a": [1]}
+    for text, limit in (('{"a": [1]}', {"max_size": 9}), ('{"a": [1]}', {"max_depth": 1}), ("1.5", {"floats": False})):
+        with pytest.raises(ValueError, match=r"longer|nested|whole number"):
+            read_json(text, **limit)
+
+
+def test_a_caller_allows_repeated_keys() -> None:
+    assert read_json('{"a": 1, "a": 2}', repeated_keys=True) == {"a": 2}

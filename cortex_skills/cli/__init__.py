@@ -1,4 +1,4 @@
-"""The command `cortex-skills`: a thin door onto the plugin, one file a command or a small family of them."""
+"""The command `cortex-skills`: a thin interface to the plugin, with one file for each command or group of commands."""
 
 from cortex_skills.cli.app import main
 

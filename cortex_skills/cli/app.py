@@ -1,10 +1,10 @@
-"""The command itself: its help, its commands by job, and how it ends.
+"""The command line program: its help, its commands by purpose, its exit codes.
 
 Rules kept here:
-- it ends with 0 when it did what was asked, 1 when the thing that was asked about is bad (an invalid manifest, a
-  critical finding, a call that was refused), 2 for a wrong usage or an environment that is not in order, 130 when it
-  was interrupted, 141 when nobody reads on; never with a traceback, unless `--verbose` asks for it;
-- what is large is imported by the command that needs it: `--version` and `--help` are there at once.
+- the exit code is 0 on success, 1 when the subject of the command is bad (an invalid manifest, a critical finding, a
+  refused call), 2 for wrong usage or a broken environment, 130 after an interrupt, 141 when the reader of the output
+  has closed it. A traceback is printed only with `--verbose`;
+- each command imports its large dependencies itself, so that `--version` and `--help` start quickly.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ from cortex_skills.cli.graph import graph
 from cortex_skills.cli.init import init
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
-from cortex_skills.cli.mcp import mcp
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.scan import scan
-from cortex_skills.cli.serve import serve
+from cortex_skills.cli.serve import mcp, serve
 from cortex_skills.cli.sign import sign, verify
 from cortex_skills.cli.skills import list_skills, status
 from cortex_skills.cli.tests import test
@@ -43,7 +42,7 @@ from cortex_skills.errors import CortexError, from_floor
 
 PROGRAM = "cortex-skills"
 
-_DONE, _BAD, _USAGE, _INTERRUPTED, _NOBODY_READS = 0, 1, 2, 130, 141
+_DONE, _BAD, _USAGE, _INTERRUPTED, _OUTPUT_CLOSED = 0, 1, 2, 130, 141
 _ENVIRONMENT = frozenset({"config_invalid", "graph_busy", "graph_unavailable", "internal_error", "store_locked"})
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
@@ -52,35 +51,35 @@ log = logging.getLogger(__name__)
 
 _HELP = """Semantic skills for AI agents on an RDF knowledge graph.
 
-A skill is a folder with a SKILL.md, which says what the skill may do, and a skill.ts, which does it in a sandbox.
-Agents call tools on the graph; the skill that acts decides what they may, and adds what it knows.
+A skill is a folder with a SKILL.md, which declares its permissions, and a skill.ts, which runs in a sandbox.
+Agents call tools on the graph. The acting skill limits what they may do, and enriches the answers.
 
-The graph is in your data folder unless --store names another. Every namespace sees its own triples only.
+The graph is stored in your data folder unless --store names another. A namespace sees only its own triples.
 """
 
 _EPILOG = """\b
-From nothing to a skill that answers:
+A first skill:
   cortex-skills init stock-watch
-      write a skill that works, with a test and what an editor needs
+      write a working skill, with a test and editor settings
   cortex-skills dev stock-watch --test --query hasStatus
-      reload it at each save, run its tests, and ask it something
+      reload it after each save, run its tests and a query
   cortex-skills test stock-watch
-      run its tests once, for CI with --junit FILE
+      run its tests once; --junit FILE for CI
 
 \b
 Examples:
   cortex-skills validate --load skills/
-      check every skill of a folder, and load them once
+      check every skill of a folder, and load each once
   cortex-skills query --skills skills/kyc --predicate hasStatus --scope namespace
-      ask the graph, with what the skill has to say
+      query the graph, with the skill's enrichment
   cortex-skills call skill_assert --skills skills/kyc '{"subject": "a", "predicate": "p", "object": 1}'
       assert a statement on behalf of the skill
 
 \b
 Exit status:
   0  done
-  1  the thing asked about is bad: an invalid manifest, a critical finding, a refused call
-  2  wrong usage, or an environment that is not in order
+  1  the subject is bad: an invalid manifest, a critical finding, a refused call
+  2  wrong usage, or a broken environment
 
 \b
 Shell completion (bash; zsh and fish likewise):
@@ -88,11 +87,11 @@ Shell completion (bash; zsh and fish likewise):
 """
 
 
-class Program(Group):
-    """The group of all commands, and the one place where errors become messages and exit codes."""
+class CommandLine(Group):
+    """The group of all commands. Errors become messages and exit codes here and nowhere else."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
-        """Run the command line `args`, and leave the process with its exit code.
+        """Run the command line `args`, and exit the process with its exit code.
 
         Raises:
             SystemExit: always.
@@ -103,9 +102,9 @@ class Program(Group):
         words = sys.argv[1:] if args is None else list(args)
         common = Common()
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks is no reason to fail
+            if hasattr(stream, "reconfigure"):  # never fail on a character that the terminal's encoding lacks
                 stream.reconfigure(errors="backslashreplace")
-        with logging_to(common):
+        with logging_to(common.out, lambda: common.verbose):
             code = self._run(words, common)
         sys.exit(code)
 
@@ -117,7 +116,7 @@ class Program(Group):
         except click.exceptions.Exit as ended:
             return ended.exit_code
         except click.ClickException as error:
-            # What the options said is not known when reading them has failed.
+            # When parsing the options failed, --json may not have been parsed.
             common.out.as_json = common.out.as_json or "--json" in words
             common.out.error(_usage(error))
             return _USAGE
@@ -125,16 +124,16 @@ class Program(Group):
             return _INTERRUPTED
         except Exception as error:
             if isinstance(error, OSError) or isinstance(error.__cause__, BrokenPipeError):
-                _let_go_of_output()
+                _discard_output()
             if isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError):
-                return _NOBODY_READS
-            ours = from_floor(error) or _unforeseen(error)
+                return _OUTPUT_CLOSED
+            ours = from_floor(error) or _unexpected(error)
             common.out.error(ours)
             return _USAGE if ours.code in _ENVIRONMENT else _BAD
 
 
 def _usage(error: click.ClickException) -> CortexError:
-    """What is wrong with the command line, with the nearest right word or the way to the help."""
+    """The usage error as a `CortexError`, with the nearest valid word or a pointer to the help."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
     near = getattr(error, "possibilities", None)
@@ -143,21 +142,21 @@ def _usage(error: click.ClickException) -> CortexError:
     return CortexError("invalid_arguments", message, hint=hint)
 
 
-def _unforeseen(error: Exception) -> CortexError:
+def _unexpected(error: Exception) -> CortexError:
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = f" ({error.filename})" if error.filename else ""
-        hint = "make room, or write to another place"
-        return CortexError("internal_error", f"this could not be written: {error.strerror}{where}", hint=hint)
-    log.info("this was not foreseen", exc_info=error)
-    hint = "run it again with --verbose, and report what it says"
+        hint = "free disk space, or write to another folder"
+        return CortexError("internal_error", f"writing failed: {error.strerror}{where}", hint=hint)
+    log.info("unexpected error", exc_info=error)
+    hint = "run the command again with --verbose, and report its output"
     return CortexError("internal_error", f"{type(error).__name__}: {error}", hint=hint)
 
 
-def _let_go_of_output() -> None:
-    """Send what is still to be written nowhere, so that the interpreter does not fail on it when it ends."""
+def _discard_output() -> None:
+    """Redirect buffered output to the null device, so that the interpreter does not fail when it flushes at exit."""
     if sys.stdout is sys.__stdout__ and sys.stdout is not None:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -167,7 +166,7 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
         context.exit()
 
 
-program = Program(
+program = CommandLine(
     PROGRAM,
     help=_HELP,
     epilog=_EPILOG,
@@ -175,18 +174,20 @@ program = Program(
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key],
         "Use skills": [query, call, status],
-        "Prove": [proof],
-        "Serve others": [mcp, serve, token],
+        "Prove statements": [proof],
+        "Serve clients": [mcp, serve, token],
         "Keep the graph": [graph],
-        "Mend the installation": [doctor, completion],
+        "Maintain the installation": [doctor, completion],
     },
     params=[
-        click.Option(["--version"], is_flag=True, expose_value=False, callback=_print_version, help="The version.")
+        click.Option(
+            ["--version"], is_flag=True, expose_value=False, callback=_print_version, help="Print the version."
+        )
     ],
     context_settings={"max_content_width": 110},
 )
 
 
 def main() -> None:
-    """The entry point."""
+    """Entry point of the `cortex-skills` command."""
     program()

@@ -1,10 +1,10 @@
-"""`proof bundle`, and `proof verify` of a bundle: a whole chain in one file, checked elsewhere with one command.
+"""`proof bundle`, and `proof verify` of a bundle: a chain of evidence in one file, verified with one command.
 
 Rules kept here:
-- whom to trust is what the settings say (`proofs.trustedIssuers`) and the trust store of publishers; a bundle names
-  nobody to be trusted;
-- each link is told with its verdict, what it means and what not, in the order from the issuer to the assertion;
-- the first link that does not hold is the error.
+- trusted issuers come from the settings (`proofs.trustedIssuers`) and trusted publishers from the trust store, never
+  from the bundle;
+- each link is shown with its verdict, what it establishes and what it does not, from the issuer to the assertion;
+- the error names the first link that does not hold.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cortex_skills.proofs.bundle import Link
-    from cortex_skills.proofs.kinds import Asked
+    from cortex_skills.proofs.kinds import CheckContext
 
 STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated": "yellow"}
 
@@ -31,34 +31,34 @@ STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated"
 @click.argument("triple_id", metavar="HASH")
 @click.pass_obj
 def bundle(common: Common, triple_id: str) -> None:
-    """Put everything into one file that somebody elsewhere needs to check an assertion.
+    """Write one file with everything that a verifier needs to check an assertion.
 
-    HASH is what the assertion answered with. In the file are the signed assertion, its zero-knowledge proofs with
-    their issuers' credentials, its Proof of Logic with the statements that it rests on, and the skill, whose folder
-    --skills names. Look at what it tells before you hand it on. `proof verify` checks it.
+    HASH is the hash that the assertion returned. The file contains the signed assertion, its zero-knowledge proofs with
+    the credentials of their issuers, its Proof of Logic with its premises, and the files of the skill, whose folder
+    --skills names. Review what the file discloses before you share it. `proof verify` checks it.
     """
     from cortex_skills.proofs.bundle import make_bundle
-    from cortex_skills.reading import skill_folders
+    from cortex_skills.skill_folder.snapshot import skill_folders
 
     if not common.skills:
-        raise click.UsageError("no skill is named: give its folder with --skills FOLDER")
+        raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
     folders = [folder for path in common.skills for folder in skill_folders(path)]
     with common.plugin() as plugin:
         document = make_bundle(plugin.graph, triple_id, folders)
     common.out.answer(document, lambda: common.out.line(json.dumps(document)))
 
 
-def verify_bundle(common: Common, content: str, asked: Asked, required: Sequence[str]) -> None:
-    """Check a bundle and show it, link by link.
+def verify_bundle(common: Common, content: str, asked: CheckContext, required: Sequence[str]) -> None:
+    """Verify a bundle and show the result link by link.
 
     Args:
-        common: the options of all commands.
-        content: the file's.
-        asked: what it is checked against.
-        required: what has to be proved, as `read_requirement` takes it.
+        common: the common options.
+        content: of the file.
+        asked: the options of the verification.
+        required: what must be proved, in the syntax of `read_requirement`.
 
     Raises:
-        CortexError: `proof_failed`: it is not verified; `invalid_arguments`; `config_invalid`.
+        CortexError: `proof_failed`: a link is not verified; `invalid_arguments`; `config_invalid`.
 
     """
     from cortex_skills.proofs.bundle import Trusted, check_bundle, read_bundle, read_requirement
@@ -82,21 +82,21 @@ def verify_bundle(common: Common, content: str, asked: Asked, required: Sequence
     bad = broken(links)
     if bad is not None:
         message = f"the chain breaks at {bad.name} ({bad.about}): {bad.why()}"
-        raise CortexError("proof_failed", message, hint="believe nothing of it; the links above say what holds")
+        raise CortexError("proof_failed", message, hint="do not rely on the bundle; the links above show what holds")
 
 
 def _show(common: Common, verdict: str, statement: str, links: Sequence[Link]) -> None:
     common.out.line((verdict.replace("_", " ").upper(), STYLES[verdict]), " (bundle)")
     common.out.line(f"  {statement}")
     for link in links:
-        common.out.line(_told(link.verdict.value), f" {link.name}: {link.about}")
+        common.out.line(_styled(link.verdict.value), f" {link.name}: {link.about}")
         for check in link.checks:
-            common.out.line("      ", _told(check.verdict.value), f" {check.part}")
+            common.out.line("      ", _styled(check.verdict.value), f" {check.part}")
             for reason in check.reasons:
                 common.out.line(f"          because: {reason}")
             common.out.line(f"          means: {check.establishes}")
             common.out.line(f"          does not mean: {check.does_not_establish}")
 
 
-def _told(verdict: str) -> tuple[str, Any]:
+def _styled(verdict: str) -> tuple[str, Any]:
     return verdict.replace("_", " "), STYLES[verdict]

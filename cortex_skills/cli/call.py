@@ -1,42 +1,45 @@
-"""`call` and `query`: the tools, as an agent calls them.
+"""`call` and `query`: call a tool as an agent does.
 
 Rules kept here:
-- every call passes `Plugin.call`, and what it answers is printed as it is: a model's text, or the whole result as JSON;
-- a call that was refused is an answer too (`--json` prints it), and an error with its code on standard error;
-- a value is read as JSON where it is JSON, and as text where it is not.
+- every call passes `Plugin.call`; the text for a model, or with `--json` the whole result, is printed unchanged;
+- a refused call is printed as a result with `--json`, and as an error with its code on standard error;
+- a value that is valid JSON is parsed as JSON, any other value is text.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Choice, Common
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.strict_json import read_json
+
+_SHOWN_REASONS = 3
 
 
 def _tools_like(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """What a shell offers in the place of a tool's name."""
-    from cortex_skills.tools import TOOLS
+    """Completion candidates for the name of a tool."""
+    from cortex_skills.tools import all_tools
 
-    return [name for name in TOOLS if name.startswith(incomplete)]
+    return [name for name in all_tools() if name.startswith(incomplete)]
 
 
 @click.command(cls=Command)
 @click.argument("tool", shell_complete=_tools_like)
 @click.argument("arguments", metavar="[JSON|-]", required=False)
-@click.option("--arg", "pairs", metavar="KEY=VALUE", multiple=True, help="One argument; may be given again.")
+@click.option("--arg", "pairs", metavar="KEY=VALUE", multiple=True, help="One argument. Repeatable.")
 @SKILL
 @click.pass_obj
 def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...], skill: str | None) -> None:
     """Call a tool on behalf of a skill.
 
-    The arguments are a JSON object, or - for one from standard input; --arg adds to them or takes their place. The
-    skills to load are named by --skills.
+    The arguments are a JSON object, or - to read it from standard input; --arg adds or replaces one. --skills names the
+    skills to load.
     """
     _call(common, tool, _arguments(arguments, pairs), skill)
 
@@ -48,16 +51,16 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
 @click.option(
     "--scope",
     type=Choice(["agent", "namespace", "global"]),
-    help="agent [the default]: about the agent itself; namespace, global: about anything in the namespace.",
+    help="agent [default]: triples about the agent; namespace, global: all triples of the namespace.",
 )
-@click.option("--limit", type=int, metavar="N", help="At most so many triples [20].")
-@click.option("--cursor", metavar="CURSOR", help="The next page, as the page before names it.")
+@click.option("--limit", type=int, metavar="N", help="Maximum number of triples [20].")
+@click.option("--cursor", metavar="CURSOR", help="The cursor of the next page, from the answer before.")
 @SKILL
 @click.pass_obj
 def query(common: Common, /, object_: str | None, skill: str | None, **given: Any) -> None:
-    """Ask the graph, and print triples and what the skill adds.
+    """Query the graph, and print the triples and the enrichment of the skill.
 
-    The same as `call skill_graph_query`. The skills to load are named by --skills.
+    The same as `call skill_graph_query`. --skills names the skills to load.
     """
     if object_ is not None:
         given["object"] = read_value(object_)
@@ -65,17 +68,21 @@ def query(common: Common, /, object_: str | None, skill: str | None, **given: An
     details = _call(common, "skill_graph_query", arguments, skill)
     of_the_agent = given["scope"] in (None, "agent")
     if of_the_agent and (given["subject"] or not details["total"]) and not common.out.as_json:
-        common.out.note("only what is said about the agent itself was asked for: --scope namespace asks for everything")
-    said = details["enrichment"]
-    if said["status"] == "failed" and not common.out.as_json:
-        failure = CortexError(said["code"], f"the skill has nothing to say: {said['message']}", details=said)
+        common.out.note("this queried only triples about the agent: --scope namespace queries the whole namespace")
+    enrichment = details["enrichment"]
+    if (note := removed_note(enrichment)) and not common.out.as_json:
+        common.out.note(note)
+    if enrichment["status"] == "failed" and not common.out.as_json:
+        failure = CortexError(
+            enrichment["code"], f"the skill's onQuery failed: {enrichment['message']}", details=enrichment
+        )
         common.out.error(failure)
     if details["nextCursor"] and not common.out.as_json:
-        common.out.note(f"there are more: --cursor {details['nextCursor']}")
+        common.out.note(f"more triples: --cursor {details['nextCursor']}")
 
 
 def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[str, Any]:
-    """Call a tool and print what it answers; the details of the answer.
+    """Call a tool and print its answer. Returns the details of the answer.
 
     Raises:
         CortexError: the call was refused, or failed.
@@ -91,11 +98,28 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
     return result.details
 
 
+def removed_note(enrichment: Mapping[str, Any]) -> str:
+    """A note for the author of a skill about what was removed from an enrichment; empty when nothing was.
+
+    >>> removed_note({"strippedCount": 1, "reasons": [{"reason": "key_not_declared", "path": "/n", "count": 1}]})
+    '1 value of the enrichment was removed: key_not_declared at /n (declare it: semantic.enrichment.fields in SKILL.md)'
+    """
+    count, reasons = enrichment.get("strippedCount", 0), enrichment.get("reasons", ())
+    if not count:
+        return ""
+    places = [f"{each['reason']} at {each['path'] or '/'}" for each in reasons[:_SHOWN_REASONS]]
+    more = ", …" if len(reasons) > _SHOWN_REASONS else ""
+    undeclared = any(each["reason"].endswith("_not_declared") for each in reasons)
+    hint = " (declare it: semantic.enrichment.fields in SKILL.md)" if undeclared else ""
+    were = "value of the enrichment was" if count == 1 else "values of the enrichment were"
+    return f"{count} {were} removed: {', '.join(places)}{more}{hint}"
+
+
 def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
-    """The arguments of a call; anything but an object is the tool's to refuse.
+    """The arguments of a call. The tool refuses arguments that are not an object.
 
     Raises:
-        click.UsageError: they are no JSON, or a pair is none.
+        click.UsageError: they are not JSON, or a pair is not KEY=VALUE.
 
     """
     if text == "-":
@@ -104,39 +128,25 @@ def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:
         except UnicodeDecodeError:
             raise click.UsageError("the arguments on standard input are not UTF-8") from None
     try:
-        arguments = {} if text is None else _json(text)
-    except (ValueError, RecursionError) as error:
+        arguments = {} if text is None else read_json(text)
+    except ValueError as error:
         way = """give one object in quotes, '{"key": "value"}', or --arg KEY=VALUE"""
-        raise click.UsageError(f"the arguments are no JSON ({error}): {way}") from None
+        raise click.UsageError(f"the arguments are not JSON ({error}): {way}") from None
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not key or not equals or not isinstance(arguments, dict):
-            raise click.UsageError(f"--arg {pair}: give KEY=VALUE, to be added to an object")
+            raise click.UsageError(f"--arg {pair}: give KEY=VALUE, with arguments that are an object")
         arguments[key] = read_value(value)
     return arguments
 
 
 def read_value(text: str) -> Any:
-    """A value as it is given on a command line: JSON where it is JSON, else the text.
+    """A value of the command line: parsed when it is JSON, else the text.
 
     >>> read_value("5"), read_value("five"), read_value('{"node": "b"}')
     (5, 'five', {'node': 'b'})
     """
     try:
-        return _json(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         return text
-
-
-def _json(text: str) -> Any:
-    """JSON as RFC 8259 has it: without NaN and Infinity.
-
-    Raises:
-        ValueError: it is none.
-
-    """
-
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is no JSON")
-
-    return json.loads(text, parse_constant=refuse)

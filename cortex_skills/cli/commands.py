@@ -1,8 +1,8 @@
-"""What is special about our commands: options of all, help in sections, and a word for a misspelt name.
+"""Base classes of the commands: common options, help in sections, suggestions for misspelt names.
 
 Rules kept here:
-- every command and group takes the options of all commands, and its help lists them apart;
-- a group without a command prints its help; with one that it does not have, it names the nearest.
+- every command and group takes the common options, and its help lists them separately;
+- a group without a command prints its help; for an unknown command the error names the nearest one.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import click
 
 from cortex_skills.cli.options import MAX_WORD, CommonOption, common_options
 
-_WHOLE = 500  # characters of a command's first sentence: all of them
+_WHOLE = 500  # a limit for the short help that cuts nothing
 
 
 class Command(click.Command):
-    """A command that takes the options of all."""
+    """A command with the common options."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.params.extend(common_options())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the command's own options, then those of all."""
+        """List the command's options, then the common options."""
         _format_options(self, ctx, formatter)
 
 
 class UnknownCommandError(click.UsageError):
-    """There is no command of that name; `possibilities` are those that are nearly so called."""
+    """An unknown command; `possibilities` are the nearest names."""
 
     def __init__(self, name: str, possibilities: Sequence[str], ctx: click.Context) -> None:
         super().__init__(f"no such command: {name}", ctx)
@@ -38,10 +38,10 @@ class UnknownCommandError(click.UsageError):
 
 
 class Group(click.Group):
-    """A family of commands. In its help they stand under the titles of `sections`.
+    """A group of commands, listed in its help under the titles of `sections`.
 
     Args:
-        sections: the names of commands by title.
+        sections: commands by title.
 
     """
 
@@ -61,7 +61,7 @@ class Group(click.Group):
         """The command that the first argument names.
 
         Raises:
-            UnknownCommandError: there is none.
+            UnknownCommandError: there is no such command.
 
         """
         name = args[0]

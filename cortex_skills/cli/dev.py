@@ -1,13 +1,13 @@
-"""`dev`: a skill that answers as it was saved last.
+"""`dev`: watch a skill and reload it after each save.
 
 Rules kept here:
-- what is saved is reloaded by the rules of hot reload; what is wrong is shown as a compiler shows it, and the version
-  before answers on until it is mended;
-- skills that do not load at first are waited for, as they are being written;
-- the graph is a throw-away one unless `--store` names another: the first line says which;
-- with `--test` the tests of a skill are run when it was loaded, and when one of them or their data was saved; they have
-  graphs of their own;
-- it ends with Ctrl-C, or when nobody reads on, and leaves no thread, file or process behind.
+- a saved skill is reloaded by the rules of hot reload; errors are shown in the format of a compiler, and the previous
+  version keeps answering until they are fixed;
+- a skill that does not load at first is loaded as soon as it is valid;
+- the graph is temporary unless `--store` names another; the first line states which;
+- with `--test` the tests of a skill run after it was loaded, and after a test or its data was saved, each on its own
+  graph;
+- the command ends with Ctrl-C or when its output is closed, and leaves no thread, file or process behind.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from cortex_skills.cli.call import read_value
+from cortex_skills.cli.call import read_value, removed_note
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, SKILL, Common
 from cortex_skills.cli.output import style_of
-from cortex_skills.cli.tests import Shown, run_tests, settings_for_tests, summary
+from cortex_skills.cli.tests import OutcomePrinter, run_tests, settings_for_tests, summary
 from cortex_skills.errors import CortexError
-from cortex_skills.testing import is_test_file
 
 if TYPE_CHECKING:
+    from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.plugin import Plugin
-    from cortex_skills.reload import Rejected, Reloaded, ReloadReport
 
-# A query at each save of a long day; the limits of a skill itself hold as ever.
+# Room for a query after each save; the limits of the skill itself are unchanged.
 _ROOM = {"maxCallsPerMinute": 1000, "maxGraphQueries": 100_000}
 _DATA = frozenset({".ttl", ".nt", ".rdf", ".jsonld"})
 _ENDINGS = ("SIGTERM", "SIGHUP")
@@ -46,10 +45,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(cls=Command)
 @click.argument("folder", type=FOLDER)
-@click.option("--query", metavar="PREDICATE|JSON", help="Asked after each load; JSON: the query's arguments.")
-@click.option("--data", metavar="FILE", type=FILE, help="RDF to put into the graph first.")
+@click.option("--query", metavar="PREDICATE|JSON", help="Query after each load; as JSON, the arguments of the query.")
+@click.option("--data", metavar="FILE", type=FILE, help="RDF file to import into the graph first.")
 @click.option("--test", is_flag=True, help="Run the skill's tests after each save.")
-@click.option("--yes-permissions", is_flag=True, help="Let a save add permissions to a skill.")
+@click.option("--yes-permissions", is_flag=True, help="Allow a save to add permissions to a skill.")
 @SKILL
 @click.pass_obj
 def dev(
@@ -61,22 +60,22 @@ def dev(
     yes_permissions: bool,
     skill: str | None,
 ) -> None:
-    """Watch a skill, or a folder of skills, and reload what is saved.
+    """Watch a skill, or a folder of skills, and reload it after each save.
 
-    Shows what is wrong as a compiler does, and what changed in the manifest. Skills run on a throw-away graph in
-    memory, unless --store names another. What they depend on is named by --skills. Ctrl-C ends it.
+    Shows errors with their source line, and changes of the manifest. Skills run on a temporary graph in memory, unless
+    --store names another. --skills names skills that they depend on. Ctrl-C ends the command.
     """
-    from cortex_skills.watcher import Watcher
+    from cortex_skills.lifecycle.watcher import Watcher
 
     settings = common.settings(store=common.store or "memory:", hotReload=False, skillSandbox=_ROOM if query else None)
-    with _ended_by_signals(common), _told_of_skills(common), common.plugin(settings, [folder]) as plugin:
-        where = "on a throw-away graph in memory (--store URL keeps one)"
+    with _ends_on_signals(common), _shows_skill_logs(common), common.plugin(settings, [folder]) as plugin:
+        where = "on a temporary graph in memory (--store URL keeps it)"
         if settings.store != "memory:":
             where = f"on the graph in {settings.store_name}"
         tests = _Tests(common, folder) if test else None
         session = _Session(common, plugin, folder, _arguments(query), skill, tests, approve=yes_permissions)
         where = f"watching {folder} {where}; Ctrl-C ends"
-        session.tell("watching", where, folder=str(folder), store=settings.store_name)
+        session.report("watching", where, folder=str(folder), store=settings.store_name)
         if data is not None:
             from cortex_graph import import_rdf
 
@@ -96,7 +95,7 @@ def dev(
 
 
 class _Session:
-    """One run of `dev`. What it is told of changes comes on the watcher's thread."""
+    """One run of `dev`. Changes are reported on the watcher's thread."""
 
     def __init__(
         self,
@@ -122,11 +121,11 @@ class _Session:
         self._failure: BaseException | None = None
 
     def wait(self) -> None:
-        """Wait for the end.
+        """Wait until the run ends.
 
         Raises:
-            KeyboardInterrupt: it was asked for.
-            OSError: nobody reads what is told.
+            KeyboardInterrupt: the user ended it.
+            OSError: the output is closed.
 
         """
         while not self._over.wait(1.0):
@@ -135,7 +134,7 @@ class _Session:
             raise self._failure
 
     def changed(self, paths: frozenset[str] | None) -> None:
-        """Something was saved; None: or may have been."""
+        """React to saved files; None when unknown files may have changed."""
         try:
             if self._is_loaded:
                 self._reload(paths)
@@ -146,10 +145,10 @@ class _Session:
             self._over.set()
 
     def load(self, *, again: bool = True) -> None:
-        """Load everything for the first time.
+        """Load all skills for the first time.
 
         Args:
-            again: whether to say what is wrong also when it is what was said before.
+            again: whether to show a fault again that was shown before.
 
         """
         started = time.monotonic()
@@ -161,19 +160,19 @@ class _Session:
             if again or str(error) != self._last_fault:
                 self._last_fault = str(error)
                 self._show_error(error, self._folder)
-                self.tell("waiting", "waiting for it to be mended")
+                self.report("waiting", "waiting for a save that fixes it")
             return
         self._is_loaded = True
         for name in names:
             skill = self._plugin.skills[name]
             hooks = sorted(skill.runtime.hooks) if skill.runtime else []
             message = f"loaded {name} {skill.semantic.skill_version}, exports {', '.join(hooks) or 'no hooks'}"
-            self.tell("loaded", message, started, name=name, version=skill.semantic.skill_version, hooks=hooks)
+            self.report("loaded", message, started, name=name, version=skill.semantic.skill_version, hooks=hooks)
         self._ask(names)
         self._test(names)
 
-    def tell(self, event: str, message: str, started: float | None = None, **facts: Any) -> None:
-        """One line; with `--json` one document."""
+    def report(self, event: str, message: str, started: float | None = None, **facts: Any) -> None:
+        """Write one line; with `--json` one document."""
         out = self._common.out
         if started is not None:
             facts["milliseconds"] = round((time.monotonic() - started) * 1000)
@@ -185,15 +184,17 @@ class _Session:
 
     def _reload(self, paths: frozenset[str] | None) -> None:
         started = time.monotonic()
-        # What is rejected is told at each save of it, and not because something else was looked at.
-        report = self._plugin.reload(paths=paths, approve=self._approve, retry=paths is not None)
-        self._show(report, started)
-        names = [item.name for item in (*report.reloaded, *report.loaded)]
+        # A rejected skill is reported after each save of it, not after saves of other skills.
+        done = self._plugin.reload(paths=paths, approve=self._approve, retry=paths is not None)
+        self._show(done, started)
+        names = [item.name for item in (*done.reloaded, *done.loaded)]
         self._ask(names)
         self._test([*names, *self._tested_by(paths or (), names)])
 
     def _tested_by(self, paths: Collection[str], but: Collection[str]) -> list[str]:
-        """The skills whose tests, or the data of whose tests, are among what was saved."""
+        """The skills of which a test, or the data of a test, was saved."""
+        from cortex_skills.skill_folder.snapshot import is_test_file
+
         folders = {name: skill.folder for name, skill in self._plugin.skills.items() if name not in but}
         saved = [Path(path) for path in paths if is_test_file(path) or Path(path).suffix in _DATA]
         return [name for name, folder in folders.items() if any(path.is_relative_to(folder) for path in saved)]
@@ -210,52 +211,55 @@ class _Session:
             for item in items:
                 self._show_reloaded(word, item, started)
         for name in report.restored:
-            self.tell("restored", f"{name} is again what answers", name=name)
-        told: set[str] = set()
-        for rejected in report.rejected:  # what is wrong with a group is told once
-            self._show_rejected(rejected, fully=str(rejected.error) not in told)
-            told.add(str(rejected.error))
+            self.report("restored", f"{name} answers again", name=name)
+        shown: set[str] = set()
+        for rejected in report.rejected:  # a fault of a group of skills is shown once
+            self._show_rejected(rejected, fully=str(rejected.error) not in shown)
+            shown.add(str(rejected.error))
 
     def _show_reloaded(self, word: str, item: Reloaded, started: float) -> None:
         files = ", ".join(item.files)
         what = f"{word} {item.name} {item.version}" + (f": {files}" if files else "")
-        self.tell(word, what, started, **item.to_json())
+        self.report(word, what, started, **item.to_json())
         if not self._common.out.as_json:
             for difference in item.differences:
                 style = style_of("warn") if difference.security else ""
                 self._common.out.line("  SKILL.md ", (str(difference), style))
 
     def _show_rejected(self, rejected: Rejected, *, fully: bool) -> None:
-        kept = "it is not loaded" if rejected.answering is None else f"version {rejected.answering} answers on"
+        kept = "it is not loaded" if rejected.answering is None else f"version {rejected.answering} keeps answering"
         if fully and not self._common.out.as_json:
             self._show_error(rejected.error, rejected.folder)
-        self.tell("rejected", f"rejected {rejected.name}: {kept}", **rejected.to_json())
+        self.report("rejected", f"rejected {rejected.name}: {kept}", **rejected.to_json())
 
     def _show_error(self, error: CortexError, folder: Path) -> None:
         faults = faults_of(error, _shown_as(folder))
         if self._common.out.as_json:
-            self.tell("error", "", folder=str(folder), errors=[fault.to_json() for fault in faults])
+            self.report("error", "", folder=str(folder), errors=[fault.to_json() for fault in faults])
         for fault in faults if not self._common.out.as_json else ():
             fault.show(self._common.out, _shown_as(folder))
 
     def _ask(self, names: list[str]) -> None:
-        """The chosen query, for the skills that were loaded just now."""
+        """Run the chosen query for skills that were just loaded."""
         for name in names if self._query is not None else ():
             if self._skill is not None and name != self._skill:
                 continue
             started = time.monotonic()
             result = self._plugin.call("skill_graph_query", self._query or {}, skill=name)
-            self.tell("answer", f"{name} answers", started, name=name, **result.to_json())
-            said = result.details.get("enrichment", {})
+            self.report("answer", f"{name} answers", started, name=name, **result.to_json())
+            enrichment = result.details.get("enrichment", {})
             if not self._common.out.as_json:
                 for line in filter(None, result.text.split("\n")):
                     self._common.out.line(f"  {line}")
-                if said.get("status") == "failed":
-                    self._common.out.error(CortexError(said["code"], said["message"], details=said))
+                if note := removed_note(enrichment):
+                    self._common.out.note(f"  {note}")
+                if enrichment.get("status") == "failed":
+                    failure = CortexError(enrichment["code"], enrichment["message"], details=enrichment)
+                    self._common.out.error(failure)
 
 
 class _Tests:
-    """Runs the tests of skills of one folder, and shows their outcomes."""
+    """Runs the tests of the skills of one folder, and shows the outcomes."""
 
     def __init__(self, common: Common, folder: Path) -> None:
         self._common = common
@@ -264,21 +268,21 @@ class _Tests:
 
     def run(self, session: _Session, folder: Path) -> None:
         """Run the tests of the skill in this folder."""
-        from cortex_skills.reading import is_skill
+        from cortex_skills.skill_folder.snapshot import is_skill
 
         out = self._common.out
-        shown = Shown(out)
+        printer = OutcomePrinter(out)
         needed = tuple(self._common.skills) if is_skill(self._folder) else (*self._common.skills, self._folder)
-        tell = (lambda _: None) if out.as_json else (lambda outcome: shown(outcome, _shown_as(folder)))
-        report = run_tests(self._common, self._config, folder, needed, "", tell)
+        show = (lambda _: None) if out.as_json else (lambda outcome: printer(outcome, _shown_as(folder)))
+        report = run_tests(self._common, self._config, folder, needed, "", show)
         if report.outcomes:
-            session.tell("tested", f"{report.skill}: {summary([report])}", **report.to_json())
+            session.report("tested", f"{report.skill}: {summary([report])}", **report.to_json())
         else:
-            session.tell("tested", f"{report.skill} has no tests (write skill.test.ts)", **report.to_json())
+            session.report("tested", f"{report.skill} has no tests (write skill.test.ts)", **report.to_json())
 
 
 def _shown_as(folder: Path) -> Path:
-    """A folder as a person in the current folder would write it."""
+    """A folder, relative to the current folder where possible."""
     try:
         return folder.relative_to(Path.cwd())
     except (OSError, ValueError):
@@ -294,8 +298,8 @@ def _arguments(query: str | None) -> dict[str, Any] | None:
 
 
 @contextmanager
-def _ended_by_signals(common: Common) -> Iterator[None]:
-    """Ctrl-C is how it ends, and so are the other ways to say that it should."""
+def _ends_on_signals(common: Common) -> Iterator[None]:
+    """End the block on Ctrl-C, SIGTERM and SIGHUP, without a traceback."""
 
     def end(_: int, __: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt
@@ -303,20 +307,20 @@ def _ended_by_signals(common: Common) -> Iterator[None]:
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in _ENDINGS if hasattr(signal, name)):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            if signal.getsignal(number) is not signal.SIG_IGN:  # ignored under nohup
                 before[number] = signal.signal(number, end)
     try:
         yield
     except KeyboardInterrupt:
         if common.out.is_terminal:
-            common.out.line()  # the terminal has written ^C where the prompt comes
+            common.out.line()  # the terminal has written ^C on this line
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 class _SkillLines(logging.Handler):
-    """Shows what a skill logs; what is a warning is shown anyway."""
+    """Shows what a skill logs below warning level; warnings are shown by the log itself."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__(logging.INFO)
@@ -329,9 +333,12 @@ class _SkillLines(logging.Handler):
 
 
 @contextmanager
-def _told_of_skills(common: Common) -> Iterator[None]:
-    """Show what skills log, and not twice what is rejected; `--verbose` shows everything anyway."""
-    skills, reloads = logging.getLogger("cortex_skills.skill_log"), logging.getLogger("cortex_skills.reload")
+def _shows_skill_logs(common: Common) -> Iterator[None]:
+    """Show what skills log, and silence the log of rejected reloads, which are shown already."""
+    skills, reloads = (
+        logging.getLogger("cortex_skills.runtime.log"),
+        logging.getLogger("cortex_skills.reload"),
+    )
     if common.verbose or common.out.as_json:
         yield
         return

@@ -1,8 +1,8 @@
-"""`doctor`: checks the installation, and says how to mend it.
+"""`doctor`: check the installation, and show how to repair it.
 
 Rules kept here:
-- every check is made, whatever the others say, and none ends with a traceback;
-- it ends with 2 when a check fails; a warning does not fail.
+- every check runs, also after another has failed, and none ends with a traceback;
+- the exit code is 2 when a check fails; a warning is no failure.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ def doctor(common: Common) -> None:
     from cortex_skills.cli.checks import CHECKS
 
     out = common.out
-    with out.working("checking (the first time on a machine takes some seconds more)"):
-        verdicts = [verdict for check in CHECKS for verdict in check(common)]
-    failed = any(verdict.status == "fail" for verdict in verdicts)
+    with out.working("checking (the first time on a machine takes a few seconds longer)"):
+        results = [result for check in CHECKS for result in check(common)]
+    failed = any(result.status == "fail" for result in results)
 
     def show() -> None:
-        for verdict in verdicts:
+        for result in results:
             out.line(
-                (f"{verdict.status:<4}", style_of(verdict.status) or "green"), f"  {verdict.subject}: {verdict.message}"
+                (f"{result.status:<4}", style_of(result.status) or "green"), f"  {result.subject}: {result.message}"
             )
-            if verdict.hint:
-                out.line(f"        hint: {verdict.hint}")
+            if result.hint:
+                out.line(f"        hint: {result.hint}")
 
-    out.answer({"ok": not failed, "checks": [verdict.to_json() for verdict in verdicts]}, show)
+    out.answer({"ok": not failed, "checks": [result.to_json() for result in results]}, show)
     if failed:
         raise click.exceptions.Exit(2)

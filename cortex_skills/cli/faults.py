@@ -1,9 +1,8 @@
-"""What an error tells of a skill, fault by fault, each with its place and the line that it is about.
+"""The faults of a skill that an error reports, each with its location and source line.
 
 Rules kept here:
 - a fault names file, line and column where they are known, and shows the source line with a caret, as a compiler does;
-- what does not say where it is (a field of the manifest) is looked up in the file, and never guessed further than
-  its line.
+- the line of a field of the manifest is looked up in the file; nothing more precise is guessed.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a skill; what is not known is empty.
+    """One fault of a skill; unknown attributes are empty.
 
     Attributes:
-        code, message, hint: as of the error.
+        code, message, hint: of the error.
         field: of the manifest.
         file: relative to the skill's folder.
         line, column: from 1.
-        excerpt: the source line and, below it, the caret.
+        excerpt: the source line and the caret below it.
 
     """
 
@@ -56,7 +55,7 @@ class Fault:
         }
 
     def show(self, out: Output, folder: Path) -> None:
-        """Write it as a compiler would."""
+        """Write the fault in the format of a compiler."""
         place = ":".join(str(part) for part in (folder / self.file, self.line, self.column) if part)
         about = f"{self.field}: " if self.field else ""
         first, *more = self.message.split("\n")
@@ -68,7 +67,7 @@ class Fault:
 
 
 def faults_of(error: CortexError, folder: Path) -> list[Fault]:
-    """Everything that an error tells of a skill in this folder."""
+    """The faults that an error reports about the skill in `folder`."""
     details = error.details
     if problems := details.get("errors"):
         return [_placed(Fault(error.code, **problem), folder) for problem in problems]
@@ -92,12 +91,12 @@ def _found(code: str, finding: dict[str, Any], folder: Path) -> Fault:
 
 
 def excerpt_at(folder: Path, file: str, line: int, column: int) -> str:
-    """The line that a finding is about, and below it the caret; empty when it is not there to be shown.
+    """The source line of a finding and a caret below it; empty when the file or line does not exist.
 
     Args:
-        folder: the skill's.
-        file: relative to it.
-        line: from 1; lines end where ECMAScript ends them.
+        folder: of the skill.
+        file: relative to the folder.
+        line: from 1; line terminators are those of ECMAScript (§12.3).
         column: from 1, in code points.
 
     """
@@ -110,7 +109,7 @@ def excerpt_at(folder: Path, file: str, line: int, column: int) -> str:
 
 
 def _placed(fault: Fault, folder: Path) -> Fault:
-    """A fault of the manifest with its line, its column and its source."""
+    """A fault of the manifest with its line, column and excerpt."""
     file = fault.file.removeprefix(f"{folder.name}/")
     text = _text(folder, file)
     if fault.field and Path(file).name == _MANIFEST and fault.line is None:
@@ -125,8 +124,8 @@ def _placed(fault: Fault, folder: Path) -> Fault:
 
 
 def _line_of(text: str, field: str) -> int | None:
-    """The line of a manifest on which a field stands."""
-    from cortex_skills.manifest.parse import read_frontmatter
+    """The line of a field in the manifest; None when it cannot be found."""
+    from cortex_skills.manifest.frontmatter import read_frontmatter
 
     try:
         path: tuple[str | int, ...] = tuple(
@@ -138,7 +137,7 @@ def _line_of(text: str, field: str) -> int | None:
 
 
 def _text(folder: Path, file: str) -> str:
-    """The text of a file of a skill, as far as it is one."""
+    """The text of a regular file of the skill; empty for anything else."""
     path = folder / file
     if not file or Path(file).is_absolute() or ".." in Path(file).parts or path.is_symlink() or not path.is_file():
         return ""

@@ -1,9 +1,9 @@
-"""`init`: a new skill that works as it stands.
+"""`init`: create a skill that works.
 
 Rules kept here:
-- on a terminal it asks for what was not said; in a pipe, or with `--yes`, it takes the defaults and asks nothing;
-- what it writes is checked as `validate` would before anything is written, so that a bad answer leaves nothing behind;
-- no file that is there is overwritten.
+- on a terminal it asks for missing options; in a pipe, or with `--yes`, it uses the defaults;
+- the files are validated before anything is written, so that a bad answer writes nothing;
+- no existing file is overwritten.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _MAX_ASKED = 20
 @click.command(cls=Command)
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
-@click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it asks for; may be given again.")
-@click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts; may be given again.")
+@click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it queries. Repeatable.")
+@click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts. Repeatable.")
 @click.option("--agentskills", is_flag=True, help="Two files, SKILL.md and semantic.yaml, for agentskills.io.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
 @click.pass_obj
@@ -41,9 +41,9 @@ def init(
     agentskills: bool,
     yes: bool,
 ) -> None:
-    """Write a new skill that works, with a test and what an editor needs.
+    """Create a working skill, with a test and editor settings.
 
-    FOLDER is made, and its name is the skill's. Asks on a terminal for what is not said.
+    FOLDER is created; its name is the name of the skill. On a terminal the command asks for missing options.
     """
     from cortex_skills.scaffold import Plan, files_of, write_folder
     from cortex_skills.scaffold.writing import check_free
@@ -51,7 +51,7 @@ def init(
     ask = not (yes or common.out.as_json or description or reads or writes) and _is_terminal()
     if folder is None:
         if not ask:
-            raise click.UsageError("the skill has no name yet: give a FOLDER, whose name is the skill's")
+            raise click.UsageError("the skill has no name: give a FOLDER, whose name becomes the name of the skill")
         folder = Path(_asked("Name of the skill", "my-skill", lambda name: _check_name(Path(name))))
     folder = folder.absolute() if folder.name in ("", "..") else folder
     _check_name(folder)
@@ -85,7 +85,7 @@ def _show(common: Common, folder: Path, files: list[str]) -> None:
 
 
 def _check_name(folder: Path) -> None:
-    from cortex_skills.schemas import schema, shown
+    from cortex_skills.safe_io.schemas import schema, shown
 
     rule = schema("skill")["properties"]["name"]
     name = folder.name
@@ -108,7 +108,7 @@ def _check_predicates(predicates: tuple[str, ...]) -> None:
 
 
 def _check(folder: Path, files: dict[str, str]) -> None:
-    """The manifest must be in order before anything is written."""
+    """Validate the manifest before anything is written."""
     from cortex_skills.manifest import ManifestError, parse_manifest
     from cortex_skills.manifest.portable import unportable
 
@@ -125,7 +125,7 @@ def _is_terminal() -> bool:
 
 
 def _asked(question: str, default: str, check: Callable[[str], None] = lambda _: None) -> str:
-    """The answer to a question; it is asked again as long as the answer will not do."""
+    """The answer to a question, which is repeated until the answer is valid."""
     for _ in range(_MAX_ASKED):
         answer = str(click.prompt(question, default=default, show_default=bool(default), err=True)).strip()
         try:

@@ -1,9 +1,8 @@
-"""`key create`, `key list` and `key export`: the keys that sign.
+"""`key create`, `key list` and `key export`: signing keys.
 
 Rules kept here:
-- only the public part of a key is ever written: no command shows or copies the secret. Who needs it elsewhere copies
-  its file, and knows that they do;
-- the forms are those that other programs take: `did:key`, Multikey, JWK (RFC 8037), PEM (RFC 8410).
+- commands write only the public part of a key; to move the secret, a person copies its file;
+- the export formats are standard ones: `did:key`, Multikey, JWK (RFC 8037), PEM (RFC 8410).
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ _SPKI = bytes.fromhex("302a300506032b6570032100")
 @click.argument("name", metavar="NAME")
 @click.pass_obj
 def create(common: Common, name: str) -> None:
-    """Make a key called NAME, and show who its signatures are from.
+    """Create a key called NAME, and print its public part.
 
-    Its secret is a file in your data folder that only you can read; keep a copy of it in a safe place.
+    The secret is a file in your data folder that only you can read. Keep a copy in a safe place.
     """
-    from cortex_skills.proofs.keys.local import key_folder
+    from cortex_skills.keys.folder import key_folder
 
     folder = key_folder(common.settings())
     key = folder.create(name)
     common.out.answer({"name": key.name, "did": key.did}, lambda: common.out.line(key.did))
     if not common.out.as_json:
-        common.out.note(f"its secret is in {folder.path}: whoever has it signs as you")
+        common.out.note(f"its secret is in {folder.path}: any holder of that file can sign as you")
 
 
 @click.command("list", cls=Command)
 @click.pass_obj
 def list_(common: Common) -> None:
     """List the keys: names and public parts."""
-    from cortex_skills.proofs.keys.local import key_folder
+    from cortex_skills.keys.folder import key_folder
 
     keys = key_folder(common.settings()).list()
     document = [{"name": key.name, "did": key.did, "problem": key.problem} for key in keys]
@@ -52,14 +51,14 @@ def list_(common: Common) -> None:
 @click.command(cls=Command)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--as", "form", type=Choice(["did", "multikey", "jwk", "pem"]), default="did", show_default=True, help="How."
+    "--as", "form", type=Choice(["did", "multikey", "jwk", "pem"]), default="did", show_default=True, help="The format."
 )
 @click.pass_obj
 def export(common: Common, name: str, form: str) -> None:
-    """Write the public part of the key called NAME, for those who check its signatures."""
+    """Print the public part of the key called NAME, for verifiers of its signatures."""
     import json
 
-    from cortex_skills.proofs.keys.local import key_folder
+    from cortex_skills.keys.folder import key_folder
 
     key = key_folder(common.settings()).open(name)
     jwk = {"kty": "OKP", "crv": "Ed25519", "x": urlsafe_b64encode(key.public).decode().rstrip("=")}
@@ -76,6 +75,6 @@ def export(common: Common, name: str, form: str) -> None:
 
 key = Group(
     "key",
-    help="Make, list and export the keys that sign proofs, credentials and skills.",
+    help="Create, list and export the keys that sign proofs, credentials and skills.",
     sections={"Commands": [create, list_, export]},
 )

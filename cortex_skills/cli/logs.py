@@ -1,46 +1,45 @@
 """The log of the process, on standard error.
 
 Rules kept here:
-- warnings and errors only, unless `--verbose` asks for all; a traceback only then, too;
-- what is not written is not made: whoever logs can ask whether anybody reads it;
-- while no command runs, the process's logging is as it was.
+- warnings and errors only; with `--verbose` all records, and tracebacks;
+- the level of the root logger is set, so that a caller can skip making a record that is not written;
+- when the command has ended, the logging configuration of the process is restored.
 """
 
 from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cortex_skills.cli.options import Common
+from cortex_skills.cli.output import Output
 
 
 class _LogLines(logging.Handler):
-    """Writes records as the options say, which are read after this has been put in place."""
+    """Writes log records to the output of the command."""
 
-    def __init__(self, common: Common) -> None:
+    def __init__(self, out: Output, is_verbose: Callable[[], bool]) -> None:
         super().__init__()
-        self._common = common
+        self._out = out
+        self._is_verbose = is_verbose  # a function: the handler is installed before the options are parsed
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
-        common = self._common
-        if record.levelno < (logging.INFO if common.verbose else logging.WARNING):  # a logger may have its own level
+        verbose = self._is_verbose()
+        if record.levelno < (logging.INFO if verbose else logging.WARNING):  # a logger may have a level set
             return
         message = record.getMessage()
-        if record.exc_info and common.verbose:
+        if record.exc_info and verbose:
             message = "\n".join([message, *"".join(traceback.format_exception(*record.exc_info)).splitlines()])
-        common.out.log(record.levelname.lower(), record.name, message)
+        self._out.log(record.levelname.lower(), record.name, message)
 
 
 @contextmanager
-def logging_to(common: Common) -> Iterator[None]:
-    """Write the log as the options of a command say, for as long as it runs."""
+def logging_to(out: Output, is_verbose: Callable[[], bool]) -> Iterator[None]:
+    """Write the log to `out` until the block ends."""
     root = logging.getLogger()
-    handler, level = _LogLines(common), root.level
+    handler, level = _LogLines(out, is_verbose), root.level
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
     try:
@@ -48,9 +47,3 @@ def logging_to(common: Common) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
-
-
-def write_all(common: Common) -> None:
-    """Write the whole log from now on."""
-    common.verbose = True
-    logging.getLogger().setLevel(logging.INFO)

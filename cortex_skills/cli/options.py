@@ -1,14 +1,15 @@
-"""The options that every command takes, before or after its name, and what they open.
+"""The options that every command takes, before or after its name, and the plugin that they open.
 
 Rules kept here:
-- an option means the same on either side of the command's name; of two values the last one counts, `--skills` adds up;
-- no file is looked for: the configuration is what `--config`, the environment and the options say;
-- a command opens the plugin here and nowhere else, so that it is closed whatever happens;
-- a store that is made because there was none is told of: its name may have been misspelt.
+- an option means the same before and after the command's name; the last value counts, `--skills` accumulates;
+- no configuration file is searched for: the sources are `--config`, the environment and the options;
+- commands open the plugin only here, so that it is always closed;
+- a note reports a store that was created because none existed: its name may be misspelt.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,22 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cortex_skills.cli.logs import write_all
 from cortex_skills.cli.output import Output
 
 if TYPE_CHECKING:
-    from cortex_skills.config import Config
+    from cortex_skills.config.settings import Config
     from cortex_skills.plugin import Plugin
 
     _Choice = click.Choice[str]
 else:
-    _Choice = click.Choice  # which is generic from click 8.2
+    _Choice = click.Choice  # generic only from click 8.2
 
-MAX_WORD = 64  # what is looked at of a misspelt word
+MAX_WORD = 64  # characters of a misspelt word that are compared
 
 
 class NearValueError(click.BadParameter):
-    """There is no such value, folder or file; `possibilities` are those that may have been meant."""
+    """An unknown value, folder or file; `possibilities` are the nearest valid ones."""
 
     def __init__(self, error: click.BadParameter, possibilities: Sequence[str]) -> None:
         super().__init__(error.message, error.ctx, error.param)
@@ -40,13 +40,13 @@ class NearValueError(click.BadParameter):
 
 
 class _SkillFolder(click.Path):
-    """The folder of a skill, or of skills."""
+    """The folder of a skill, or a folder of skills."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path of a folder that is there.
+        """The path of an existing folder.
 
         Raises:
-            NearValueError: there is none.
+            NearValueError: the folder does not exist.
 
         """
         try:
@@ -56,13 +56,13 @@ class _SkillFolder(click.Path):
 
 
 class Choice(_Choice):
-    """One of a few words; a misspelt one is told the nearest."""
+    """One of a few words; the error for a misspelt one names the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word.
 
         Raises:
-            NearValueError: it is none of them.
+            NearValueError: it is not one of the words.
 
         """
         from difflib import get_close_matches
@@ -74,14 +74,14 @@ class Choice(_Choice):
 
 
 def _folders_like(path: Path) -> list[str]:
-    """The folder of a file, or those beside a path with nearly its name."""
+    """The folder of a file, or folders beside the path with a similar name."""
     from difflib import get_close_matches
 
     try:
         if path.is_file():
             return [str(path.parent)]
         names = [child.name for child in path.parent.iterdir() if child.is_dir()]
-    except (OSError, ValueError):  # a ValueError: a path that holds a NUL
+    except (OSError, ValueError):  # ValueError: the path contains a NUL
         return []
     return [str(path.with_name(name)) for name in get_close_matches(path.name, names)]
 
@@ -92,15 +92,15 @@ SKILL = click.option("--skill", metavar="NAME", help="The acting skill; needed w
 
 @dataclass
 class Common:
-    """What was said with the options of all commands; filled while the command line is read.
+    """The values of the common options, set while the command line is parsed.
 
     Attributes:
-        out: where the answer goes.
+        out: where the answer is written.
         config: the YAML file.
-        store: the graph; overrides the configuration.
-        namespace: of the agents; overrides the configuration.
-        agent: on whose behalf.
-        skills: folders of skills, in the order in which they were named.
+        store: URL or folder of the graph; overrides the configuration.
+        namespace: overrides the configuration.
+        agent: the agent id that calls are made for.
+        skills: folders of skills, in the given order.
         verbose: whether the whole log is written.
 
     """
@@ -114,27 +114,27 @@ class Common:
     verbose: bool = False
 
     def settings(self, **overrides: Any) -> Config:
-        """The configuration out of all its sources.
+        """The configuration from all its sources.
 
         Args:
-            overrides: settings that win over the options, too.
+            overrides: settings that take precedence over the options.
 
         Raises:
             CortexError: `config_invalid`.
 
         """
-        from cortex_skills.config import Config
+        from cortex_skills.config.settings import Config
 
-        said = {"store": self.store, "agentNamespace": self.namespace} | overrides
-        return Config.load(self.config, overrides={key: value for key, value in said.items() if value is not None})
+        given = {"store": self.store, "agentNamespace": self.namespace} | overrides
+        return Config.load(self.config, overrides={key: value for key, value in given.items() if value is not None})
 
     @contextmanager
     def plugin(self, config: Config | None = None, developing: Collection[Path] = ()) -> Iterator[Plugin]:
         """A plugin on the configured store, without skills.
 
         Args:
-            config: in place of the configured one.
-            developing: folders of skills that the user is writing (see `Plugin.open`).
+            config: replaces the configuration from the options.
+            developing: folders of skills under development (see `Plugin.open`).
 
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
@@ -146,7 +146,7 @@ class Common:
         is_new = settings.store_folder is not None and not settings.store_folder.exists()
         with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT, developing=developing) as plugin:
             if is_new:
-                self.out.note(f"a new store was made in {settings.store_name}")
+                self.out.note(f"created a new store in {settings.store_name}")
             yield plugin
 
     @contextmanager
@@ -159,20 +159,20 @@ class Common:
 
         """
         if not self.skills:
-            raise click.UsageError("no skill is named: give its folder with --skills FOLDER")
+            raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
         with self.plugin(config) as plugin:
             for folder in self.skills:
                 self.load(plugin, folder)
             yield plugin
 
     def load(self, plugin: Plugin, folder: Path) -> list[str]:
-        """Load a folder of skills, and say so on a terminal: the first time on a machine the guests are compiled."""
-        with self.out.working(f"loading {folder} (the first time on a machine takes some seconds more)"):
+        """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""
+        with self.out.working(f"loading {folder} (the first time on a machine takes a few seconds longer)"):
             return plugin.load(folder)
 
 
 def common_options() -> list[click.Option]:
-    """The options of all commands, made anew for each."""
+    """New instances of the options that every command takes."""
 
     def option(*names: str, keep: Callable[[Common, Any], None], **settings: Any) -> click.Option:
         def remember(context: click.Context, _: click.Parameter, value: Any) -> None:
@@ -185,11 +185,14 @@ def common_options() -> list[click.Option]:
         common.out.as_json = value
 
     def set_verbose(common: Common, _: bool) -> None:
-        write_all(common)
+        common.verbose = True
+        logging.getLogger().setLevel(logging.INFO)
 
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     return [
-        option("--config", metavar="FILE", type=file, keep=_setter("config"), help="The settings (cortex.yaml)."),
+        option(
+            "--config", metavar="FILE", type=file, keep=_setter("config"), help="The configuration file (cortex.yaml)."
+        ),
         option(
             "--store",
             metavar="URL",
@@ -197,28 +200,28 @@ def common_options() -> list[click.Option]:
             help="The graph: memory:, a folder, or a server (http…, cortex:…).",
         ),
         option("--namespace", metavar="NS", keep=_setter("namespace"), help="The namespace [mayros]."),
-        option("--agent", metavar="ID", keep=_keep_agent, help="On whose behalf [default]."),
+        option("--agent", metavar="ID", keep=_keep_agent, help="The agent id of the calls [default]."),
         option(
             "--skills",
             metavar="FOLDER",
             type=FOLDER,
             multiple=True,
             keep=lambda common, folders: common.skills.extend(folders),
-            help="A skill, or a folder of skills, to load; may be given again.",
+            help="A skill, or a folder of skills, to load. Repeatable.",
         ),
-        # Eager, so that `--version --json` is JSON as well.
+        # Eager, so that `--version --json` prints JSON.
         option("--json", is_flag=True, is_eager=True, keep=set_json, help="Answer with one JSON document."),
         option("-v", "--verbose", is_flag=True, keep=set_verbose, help="Write the log to standard error."),
     ]
 
 
 class CommonOption(click.Option):
-    """An option of all commands; a class of its own, so that the help lists them apart."""
+    """An option of every command; the class lets the help list these options separately."""
 
 
 def _keep_agent(common: Common, value: str) -> None:
     from cortex_skills.errors import CortexError
-    from cortex_skills.gate import checked_agent
+    from cortex_skills.gate.gate import checked_agent
 
     try:
         common.agent = checked_agent(value)

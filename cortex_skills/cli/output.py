@@ -1,34 +1,36 @@
-"""What the command writes: an answer to standard output, everything else to standard error.
+"""The output of commands: the answer on standard output, everything else on standard error.
 
 Rules kept here:
-- standard output holds the answer and nothing else; with `--json` that is exactly one JSON document, or, for an answer
-  that goes on, one a line;
-- errors, log lines and notes go to standard error; with `--json` they are JSON documents too, one a line;
-- every character that is not printable is written as an escape, wherever the text came from: a file name or a value of
-  the graph cannot draw on a terminal, and what follows the first line of an error cannot look like another error;
-- colours, tables and progress on a terminal only, and no colours when NO_COLOR is set; plain lines in a pipe.
+- standard output holds only the answer; with `--json` exactly one JSON document, or one a line for a stream of events;
+- errors, log lines and notes go to standard error; with `--json` as JSON documents, one a line;
+- every character that is not printable is escaped: a file name or a value of the graph cannot send control sequences
+  to a terminal, and the later lines of an error cannot imitate another error;
+- colours, tables and progress bars only on a terminal, no colours when NO_COLOR is set; plain lines in a pipe.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from cortex_skills.errors import CortexError
-from cortex_skills.escaping import one_line
+from cortex_skills.safe_io.display import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from cortex_graph.transfer import Progress
 
-# A text, or a text with the style that it has on a terminal.
+# A text, or a text and its style on a terminal.
 Part = str | tuple[str, str]
 
 _STYLES = {"critical": "bold red", "error": "bold red", "fail": "bold red", "warning": "yellow", "warn": "yellow"}
@@ -38,7 +40,7 @@ class Output:
     """Writes for a person or, as JSON, for a program.
 
     Args:
-        as_json: whether a program reads.
+        as_json: whether the answer is JSON, for a program.
 
     """
 
@@ -48,27 +50,27 @@ class Output:
     # --- the answer
 
     def answer(self, document: Any, show: Callable[[], None]) -> None:
-        """Give the answer: the document to a program, or what `show` writes to a person."""
+        """Write the answer: `document` as JSON for a program, or the lines that `show` writes for a person."""
         if self.as_json:
             click.echo(json.dumps(document, indent=2))
         else:
             show()
 
     def document(self, document: Any) -> None:
-        """One of several JSON documents, for an answer that goes on; each stands on a line of its own."""
+        """Write one JSON document of a stream, on one line."""
         click.echo(json.dumps(document))
 
     def line(self, *parts: Part) -> None:
-        """One line of the answer."""
+        """Write one line of the answer."""
         _write(self._terminal, parts)
 
     def text(self, text: str) -> None:
-        """Several lines of the answer."""
+        """Write several lines of the answer."""
         for line in text.split("\n"):
             self.line(line)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Rows under the names of their columns; in a pipe a line each, with tabs between."""
+        """Write a table; in a pipe one line a row, with tabs between the cells."""
         if self._terminal is None:
             for row in (columns, *rows):
                 click.echo("\t".join(one_line(cell) for cell in row))
@@ -91,7 +93,7 @@ class Output:
     # --- everything else
 
     def error(self, error: CortexError) -> None:
-        """An error: its code, what happened, and what to do next."""
+        """Write an error: its code, what happened, and what to do next."""
         if self.as_json:
             self._note_json(error.to_json())
             return
@@ -100,14 +102,14 @@ class Output:
             self._paragraph("hint: ", "bold", error.hint)
 
     def note(self, message: str) -> None:
-        """Something worth knowing beside the answer."""
+        """Write a note beside the answer."""
         if self.as_json:
             self._note_json({"note": message})
         else:
             self._note(message)
 
     def log(self, level: str, source: str, message: str) -> None:
-        """A line of the log."""
+        """Write a line of the log."""
         if self.as_json:
             self._note_json({"level": level, "logger": source, "message": message})
         else:
@@ -115,7 +117,7 @@ class Output:
 
     @contextmanager
     def working(self, what: str) -> Iterator[None]:
-        """Say on a terminal what takes so long, and for how long already; nothing in a pipe."""
+        """Show a spinner and the elapsed time on a terminal until the block ends; nothing in a pipe."""
         if self._margin is None or self.as_json:
             yield
             return
@@ -139,13 +141,13 @@ class Output:
         with Progress(*columns, console=self._margin, transient=True) as bar:
             task = bar.add_task(one_line(what), total=None)
 
-            def told(step: str, done: int, total: int | None) -> None:
+            def report(step: str, done: int, total: int | None) -> None:
                 bar.update(task, description=one_line(f"{step} ({what})"), completed=done, total=total)
 
-            yield told
+            yield report
 
     def _paragraph(self, label: str, style: str, text: str) -> None:
-        """Lines of which only the first one stands at the margin."""
+        """Lines of which all but the first are indented."""
         first, *rest = text.split("\n")
         self._note((label, style), first)
         for line in rest:
@@ -167,7 +169,7 @@ class Output:
 
 
 def _source_line(details: Mapping[str, Any]) -> str:
-    """The line of a skill's source that an error is about, with its caret, below the message that names its place."""
+    """The source line of an error, with a caret below it."""
     _, *lines = str(details.get("excerpt", "")).expandtabs(4).split("\n")
     return "".join(f"\n{line}" for line in lines)
 
@@ -185,14 +187,40 @@ def _write(console: Console | None, parts: Sequence[Part], *, err: bool = False)
         return
     from rich.text import Text
 
-    # Soft: the terminal wraps, so that a copied path or hash is whole.
+    # Soft wrapping by the terminal, so that a path or hash can be copied whole.
     console.print(Text.assemble(*shown), soft_wrap=True)
 
 
 def _console(stream: TextIO | None) -> Console | None:
-    """The terminal behind a stream; None when there is none."""
+    """The terminal of a stream; None when the stream is no terminal."""
     if stream is None or not stream.isatty():
         return None
     from rich.console import Console
 
     return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 statement`, `2 statements`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def are(number: int) -> str:
+    """`is` of one, `are` of several."""
+    return "is" if number == 1 else "are"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file atomically.
+
+    Raises:
+        CortexError: `invalid_arguments`: it cannot be written.
+
+    """
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
+            file.write(text)
+        os.replace(file.name, path)  # noqa: PTH105 - both are on one disk
+    except OSError as error:
+        hint = "choose a writable folder"
+        raise CortexError("invalid_arguments", f"{path} cannot be written: {error.strerror}", hint=hint) from None

@@ -1,10 +1,10 @@
-"""`proof show`, `proof verify` and `proof sign`: what is proved, and whether it holds. Bundles: see `cli.bundle`.
+"""`proof show`, `proof verify` and `proof sign`. Bundles: see `cli.bundle`.
 
 Rules kept here:
-- nothing is decided here: each kind of proof has its own module, and its checks are shown as they are;
-- a proof in a file is checked with nothing but the file, as anybody could; only a Proof of Logic is held against the
-  graph that it speaks of, since it is about that graph;
-- `verify` ends with 0 only when every part holds.
+- nothing is decided here: each proof kind has its own module, whose checks are shown unchanged;
+- a proof in a file is verified with the file alone; only a Proof of Logic is verified against the graph, which it is
+  about;
+- the exit code of `verify` is 0 only when every part is verified.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cortex_skills.errors import CortexError
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_graph.proofs import StoredProof
-    from cortex_skills.proofs.kinds import Asked
+    from cortex_skills.proofs.kinds import CheckContext, ProofKind
     from cortex_skills.proofs.verdict import Check
 
 _MAX_BYTES = 4 << 20
@@ -35,10 +35,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("proof_id", metavar="ID")
 @click.pass_obj
 def show(common: Common, proof_id: str) -> None:
-    """Write a proof of the namespace, as a file that `proof verify` takes.
+    """Print a proof of the namespace, in the format that `proof verify` reads.
 
-    ID is what `graph show` says, or an assertion with a proof answers with. With --json there is more around the
-    proof: its kind, when it was made, which statements it proves and rests on.
+    ID is shown by `graph show` and returned by an assertion with a proof. --json adds the kind of the proof, its time,
+    the statements that it proves, and its premises.
     """
     import json
 
@@ -57,7 +57,7 @@ def show(common: Common, proof_id: str) -> None:
 
 @click.command(cls=Command)
 @click.argument("what", metavar="FILE|ID")
-@click.option("--replay/--no-replay", default=True, help="Ask the rules of a Proof of Logic again [they are].")
+@click.option("--replay/--no-replay", default=True, help="Evaluate the rules of a Proof of Logic again [default].")
 @click.option(
     "--credential",
     "credentials",
@@ -66,13 +66,13 @@ def show(common: Common, proof_id: str) -> None:
     multiple=True,
     help="A credential that signs a commitment of a zero-knowledge proof. Repeatable.",
 )
-@click.option("--nonce", metavar="TEXT", help="What the prover of a zero-knowledge proof was asked to bind in.")
+@click.option("--nonce", metavar="TEXT", help="The nonce that a zero-knowledge proof must be bound to.")
 @click.option(
     "--require",
     "required",
     metavar="WHAT",
     multiple=True,
-    help="What a bundle has to prove: birthYear=1900..2008, or residence=BE,DE,NL. Repeatable.",
+    help="What a bundle must prove: birthYear=1900..2008, or residence=BE,DE,NL. Repeatable.",
 )
 @click.pass_obj
 def verify(
@@ -83,43 +83,44 @@ def verify(
     nonce: str | None,
     required: tuple[str, ...],
 ) -> None:
-    """Check a proof, and say part by part what holds and what that establishes.
+    """Verify a proof, and show for each part its verdict and what it establishes.
 
-    FILE is a bundle, a verifiable credential, a Proof of Logic or a zero-knowledge proof (- for standard input), ID a
-    proof of the namespace. A bundle is checked by itself, without the graph; whom you trust is in the settings
-    (proofs.trustedIssuers) and in `trust list`.
+    FILE is a bundle, a verifiable credential, a Proof of Logic or a zero-knowledge proof, - is standard input; ID is a
+    proof of the namespace. A bundle is verified without the graph; trusted issuers are in the settings
+    (proofs.trustedIssuers), trusted publishers in `trust list`.
     """
     from datetime import UTC, datetime
 
-    from cortex_skills.proofs.bundle.document import is_bundle
-    from cortex_skills.proofs.kept import check_kept
-    from cortex_skills.proofs.kinds import Asked, kind_of
+    from cortex_skills.proofs.bundle import is_bundle
+    from cortex_skills.proofs.kinds import CheckContext, check_stored, kind_of
     from cortex_skills.proofs.verdict import Verdict
 
     shown = tuple(map(_content, credentials))
-    asked = Asked(datetime.now(UTC), common.settings(), replay=replay, credentials=shown, nonce=nonce)
+    asked = CheckContext(datetime.now(UTC), common.settings(), replay=replay, credentials=shown, nonce=nonce)
     content = _content(None if what == "-" else Path(what)) if what == "-" or Path(what).exists() else None
     if content is not None and is_bundle(content):
         verify_bundle(common, content, asked, required)
         return
     if required:
-        raise click.UsageError("--require goes with the file of a bundle")
+        raise click.UsageError("--require needs the file of a bundle")
     if content is not None:
         kind = kind_of(content)
         if kind is None:
             hint = "a verifiable credential, a Proof of Logic, or a zero-knowledge proof"
-            raise CortexError("invalid_arguments", "this is no proof of a kind that is known here", hint=hint)
-        checks = _check_file(common, kind, content, asked)
+            raise CortexError("invalid_arguments", "this is not a proof of a known kind", hint=hint)
+        kind_name, checks = kind.name, _check_file(common, kind, content, asked)
     else:
         with common.plugin() as plugin:
             proof = _stored(plugin.graph, what)
-            kind, checks = proof.kind, check_kept(proof, plugin.graph, asked)
+            kind_name, checks = proof.kind, check_stored(proof, plugin.graph, asked)
     verdict = Verdict.of_all(check.verdict for check in checks)
-    document = {"verdict": verdict.value, "kind": kind, "checks": [check.to_json() for check in checks]}
-    common.out.answer(document, lambda: _show(common, verdict.value, kind, checks))
+    document = {"verdict": verdict.value, "kind": kind_name, "checks": [check.to_json() for check in checks]}
+    common.out.answer(document, lambda: _show(common, verdict.value, kind_name, checks))
     if verdict is not Verdict.VERIFIED:
         bad = [check.part for check in checks if check.verdict is not Verdict.VERIFIED]
-        raise CortexError("proof_failed", f"the proof is not verified: {', '.join(bad)}", hint="the checks say why")
+        raise CortexError(
+            "proof_failed", f"the proof is not verified: {', '.join(bad)}", hint="the checks above give the reasons"
+        )
 
 
 @click.command(cls=Command)
@@ -127,15 +128,15 @@ def verify(
 @click.option("--key", metavar="NAME", help="The key to sign with (`key list`) [proofs.key of the configuration].")
 @click.pass_obj
 def sign(common: Common, triple_id: str, key: str | None) -> None:
-    """Sign an assertion as a verifiable credential, and keep that beside it.
+    """Sign an assertion as a verifiable credential, and store the credential with it.
 
-    HASH is what the assertion answered with. `proof show` writes the credential for others, who need nothing of ours
-    to check it.
+    HASH is the hash that the assertion returned. `proof show` prints the credential; any conforming verifier can check
+    it.
     """
     from datetime import UTC, datetime
 
-    from cortex_skills.proofs.keys.local import key_folder, signing_key
-    from cortex_skills.proofs.signing.stored import sign_assertion
+    from cortex_skills.keys.folder import key_folder, signing_key
+    from cortex_skills.proofs.signing.credentials import sign_assertion
 
     settings = common.settings()
     with common.plugin() as plugin:
@@ -156,7 +157,7 @@ def _stored(graph: NamespacedGraph, given: str) -> StoredProof:
 
 
 def _content(path: Path | None) -> str:
-    """What a file or standard input holds."""
+    """The content of a file or of standard input."""
     try:
         if path is None:
             data = sys.stdin.buffer.read(_MAX_BYTES + 1)
@@ -164,21 +165,21 @@ def _content(path: Path | None) -> str:
             with path.open("rb") as file:
                 data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise CortexError("invalid_arguments", "this is no proof: it has more than 4 MiB")
+            raise CortexError("invalid_arguments", "this is not a proof: it is larger than 4 MiB")
         return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CortexError("invalid_arguments", f"{path or 'standard input'} cannot be read: {error}") from error
 
 
-def _check_file(common: Common, kind: str, content: str, asked: Asked) -> list[Check]:
+def _check_file(common: Common, kind: ProofKind, content: str, asked: CheckContext) -> list[Check]:
     from dataclasses import replace
 
     from cortex_skills.proofs.kinds import check_proof
 
-    if kind != "pol":
-        return check_proof(kind, content, asked)
+    if not kind.reads_graph:
+        return check_proof(kind.name, content, asked)
     with common.plugin() as plugin:
-        return check_proof(kind, content, replace(asked, graph=plugin.graph))
+        return check_proof(kind.name, content, replace(asked, graph=plugin.graph))
 
 
 def _show(common: Common, verdict: str, kind: str, checks: list[Check]) -> None:
@@ -195,6 +196,6 @@ _STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated
 
 proof = Group(
     "proof",
-    help="Show, check and sign what is proved; commit to values, and prove something of them in zero knowledge.",
+    help="Show, verify and sign proofs; commit to values, and prove statements about them in zero knowledge.",
     sections={"Commands": [verify, show, sign, bundle], "Zero knowledge": [request, commit, take, openings, forget]},
 )

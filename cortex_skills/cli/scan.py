@@ -1,9 +1,9 @@
-"""`scan`: what in the files of skills breaks a rule, told as a compiler tells it, or as SARIF.
+"""`scan`: report findings in the files of skills, in the format of a compiler or as SARIF.
 
 Rules kept here:
-- nothing is decided here: the loader refuses what has a critical finding, and this shows it;
-- nothing of a skill runs;
-- in SARIF a file is named relative to the current folder, or to the folder that was scanned where it lies elsewhere.
+- nothing is decided here: the loader refuses a skill with a critical finding, this command shows it;
+- no code of a skill runs;
+- SARIF names files relative to the current folder, or to the parent of a scanned folder outside of it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import excerpt_at
-from cortex_skills.cli.files import write_whole
 from cortex_skills.cli.options import FOLDER, Common
-from cortex_skills.cli.output import Output, style_of
+from cortex_skills.cli.output import Output, style_of, write_whole
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -30,14 +29,14 @@ Found = list[tuple[Path, "Finding"]]
 @click.command(cls=Command)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
 @click.option(
-    "--sarif", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write SARIF 2.1.0, too."
+    "--sarif", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Also write SARIF 2.1.0."
 )
 @click.pass_obj
 def scan(common: Common, paths: tuple[Path, ...], sarif: Path | None) -> None:
-    """Look in the files of skills for what no skill may do.
+    """Scan the files of skills for code that no skill may contain.
 
-    PATH is a skill's folder, or a folder of skills. A critical finding keeps a skill from being loaded; a warning
-    does not.
+    PATH is the folder of a skill, or a folder of skills. A skill with a critical finding does not load; a warning does
+    not prevent loading.
     """
     from cortex_skills.scanner import scan_folder
 
@@ -57,8 +56,8 @@ def scan(common: Common, paths: tuple[Path, ...], sarif: Path | None) -> None:
 
 
 def _folders(path: Path) -> list[Path]:
-    """The skills at a path; the path itself where there is none, since any source can be scanned."""
-    from cortex_skills.reading import skill_folders
+    """The skills at a path; the path itself when it holds none, because any source can be scanned."""
+    from cortex_skills.skill_folder.snapshot import skill_folders
 
     try:
         return skill_folders(path)
@@ -92,7 +91,7 @@ def _write_sarif(file: Path, found: Found) -> None:
 
 
 def _relative(folder: Path, file: str) -> str:
-    """A file of a scanned folder by its path below the current folder, or below the folder's own parent."""
+    """The path of a file relative to the current folder, or to the parent of the scanned folder."""
     place = folder.resolve()
     current = Path.cwd().resolve()
     base = current if place.is_relative_to(current) else place.parent

@@ -1,35 +1,59 @@
-"""`serve`: the plugin over HTTP, until it is told to end."""
+"""`serve` and `mcp`: serve the plugin over HTTP, or over standard input and output."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import SKILL, Common
 
 
 @click.command(cls=Command)
-@click.option("--host", metavar="ADDRESS", help="Where to listen [127.0.0.1, or cortex.host].")
+@click.option("--host", metavar="ADDRESS", help="The address to listen on [127.0.0.1, or cortex.host].")
 @click.option(
     "--port", metavar="PORT", type=click.IntRange(0, 65535), help="The port; 0 for a free one [19090, or cortex.port]."
 )
 @click.pass_obj
 def serve(common: Common, host: str | None, port: int | None) -> None:
-    """Serve the graph over HTTP, to those who have a token.
+    """Serve the graph over HTTP, to clients with a token.
 
     SPARQL is at /sparql, the tools for agents (MCP) at /mcp, the Cortex REST API at /api/v1, its description at
-    /openapi.json. `cortex-skills token create` makes a token. Ctrl-C or SIGTERM ends it, once what is under way is
-    done.
+    /openapi.json. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM ends the server after its requests
+    are answered.
     """
     settings = common.settings()
     with ExitStack() as open_now:
         plugin = open_now.enter_context(common.loaded(settings) if common.skills else common.plugin(settings))
-        from cortex_skills.server.running import serve as run
+        from cortex_skills.server.serve import serve as run
 
         def ready(url: str) -> None:
             document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
 
         run(plugin, host or settings.cortex.host, settings.cortex.port if port is None else port, ready)
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def mcp(common: Common, skill: str | None) -> None:
+    """Serve the tools of skills to an agent host, over standard input and output (MCP).
+
+    The host starts this command and speaks the Model Context Protocol with it. The log is written to standard error.
+    Several processes can share one --store.
+    """
+    from cortex_skills.lifecycle.active_skills import acting_skill
+
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError("standard input and output must be open: the host speaks over them")
+    if sys.stdin.isatty():
+        common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
+    with common.loaded() as plugin:
+        if skill is not None:
+            acting_skill(skill, plugin.skills)
+        from cortex_skills.server.mcp.stdio import serve as serve_stdio
+
+        serve_stdio(plugin, agent=common.agent, skill=skill)

@@ -1,9 +1,9 @@
-"""`sign` and `verify`: who published a skill, and whether it is what they published.
+"""`sign` and `verify`: sign skills, and verify their signatures.
 
 Rules kept here:
-- nothing is decided here: the loader refuses by the same check that `verify` shows;
-- every skill of a folder is signed or looked at; one that is bad hides no other;
-- nothing of a skill runs, and `verify` changes nothing: what it accepts counts as seen once it is loaded.
+- nothing is decided here: `verify` shows the check that the loader uses;
+- every skill of a folder is signed or verified, also after one that fails;
+- no code of a skill runs, and `verify` changes nothing: a version is recorded as seen only when it is loaded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PATHS = click.argument("paths", metavar="PATH...", nargs=-1, required=True, type
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What there is to say about one skill: by whom it is signed and when, or what is wrong."""
+    """The result for one skill: its publisher and the time of the signature, or an error."""
 
     folder: Path
     name: str
@@ -36,11 +36,11 @@ class _Verdict:
     error: CortexError | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict as JSON."""
-        told = {"folder": str(self.folder), "name": self.name, "verified": self.error is None}
+        """The result as JSON."""
+        document = {"folder": str(self.folder), "name": self.name, "verified": self.error is None}
         if self.error is not None:
-            return told | {"error": self.error.to_json()}
-        return told | {"publisher": self.publisher, "signed": self.signed}
+            return document | {"error": self.error.to_json()}
+        return document | {"publisher": self.publisher, "signed": self.signed}
 
 
 @click.command(cls=Command)
@@ -51,22 +51,21 @@ class _Verdict:
 def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: str | None) -> None:
     """Sign skills, so that they load.
 
-    PATH is a skill's folder, or a folder of skills. With --key and --publisher the signature lies in the skill's
-    folder as SKILL.sig, and holds wherever that publisher is trusted. Without them you vouch for your own files on
-    this machine: the signature is kept in your data folder, made with a key called local-developer, and holds here
-    alone.
+    PATH is the folder of a skill, or a folder of skills. With --key and --publisher the signature is written to
+    SKILL.sig in the folder of the skill, and is valid wherever that publisher is trusted. Without them the signature is
+    stored in your data folder, made with a key called local-developer, and is valid only on this machine.
     """
     if (key is None) != (publisher is None):
-        raise click.UsageError("--key and --publisher go together: a publisher signs with a key of its own")
+        raise click.UsageError("--key and --publisher belong together: a publisher signs with its own key")
+    from cortex_skills.keys.folder import key_folder
     from cortex_skills.manifest import load_manifest
-    from cortex_skills.proofs.keys.local import key_folder
-    from cortex_skills.reading import skill_folders
     from cortex_skills.signatures import sign_for_oneself, sign_for_others
     from cortex_skills.signatures.signing import own_folder
+    from cortex_skills.skill_folder.snapshot import skill_folders
 
     keys = key_folder(common.settings())
     opened = None if key is None else keys.open(key)
-    told = []
+    signed = []
     for folder in (each for path in paths for each in skill_folders(path)):
         manifest = load_manifest(folder)
         now = datetime.now(UTC)
@@ -74,30 +73,30 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
             signature = sign_for_others(folder, manifest, opened, publisher, now)
         else:
             signature = sign_for_oneself(folder, manifest, keys, own_folder(), now)
-        said = signature.statement
-        told.append(
+        statement = signature.statement
+        signed.append(
             {
                 "folder": str(folder),
-                "name": said.skill,
-                "version": said.version,
-                "publisher": said.publisher,
-                "key": said.key,
+                "name": statement.skill,
+                "version": statement.version,
+                "publisher": statement.publisher,
+                "key": statement.key,
                 "files": len(signature.files),
             }
         )
-    common.out.answer({"signed": told}, lambda: _show_signed(common, told))
+    common.out.answer({"signed": signed}, lambda: _show_signed(common, signed))
 
 
 @click.command(cls=Command)
 @PATHS
 @click.pass_obj
 def verify(common: Common, paths: tuple[Path, ...]) -> None:
-    """Check who signed skills, and that nothing was changed since.
+    """Verify the signatures of skills.
 
-    PATH is a skill's folder, or a folder of skills. Says what the loader would say where signatures are required.
+    PATH is the folder of a skill, or a folder of skills. The result is that of the loader when signatures are required.
     """
-    from cortex_skills.reading import skill_folders
     from cortex_skills.signatures import Verifier
+    from cortex_skills.skill_folder.snapshot import skill_folders
 
     verifier = Verifier.of(common.settings())
     verdicts = [_verdict(verifier, folder) for path in paths for folder in skill_folders(path)]
@@ -113,20 +112,20 @@ def verify(common: Common, paths: tuple[Path, ...]) -> None:
 
 
 def _verdict(verifier: Verifier, folder: Path) -> _Verdict:
-    from cortex_skills.reading import read_skill
+    from cortex_skills.skill_folder.snapshot import read_skill
 
-    reading = read_skill(folder)
+    snapshot = read_skill(folder)
     try:
-        if reading.manifest is None:
-            raise reading.error or CortexError("manifest_invalid", f"{folder} cannot be read")
-        said = verifier.check(reading, reading.manifest).statement
+        if snapshot.manifest is None:
+            raise snapshot.error or CortexError("manifest_invalid", f"{folder} cannot be read")
+        statement = verifier.check(snapshot, snapshot.manifest).statement
     except CortexError as error:
-        return _Verdict(folder, reading.name, error=error)
-    return _Verdict(folder, reading.name, said.publisher, said.signed)
+        return _Verdict(folder, snapshot.name, error=error)
+    return _Verdict(folder, snapshot.name, statement.publisher, statement.signed)
 
 
-def _show_signed(common: Common, told: list[dict[str, Any]]) -> None:
-    for each in told:
+def _show_signed(common: Common, signed: list[dict[str, Any]]) -> None:
+    for each in signed:
         version = f" {each['version']}" if each["version"] else ""
         common.out.line(("signed", "green"), f" {each['folder']}: {each['name']}{version} by {each['publisher']}")
 

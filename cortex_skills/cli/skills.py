@@ -1,8 +1,8 @@
-"""`list` and `status`: the skills that are loaded, and the plugin around them.
+"""`list` and `status`: the loaded skills and the state of the plugin.
 
 Rules kept here:
-- `list` changes nothing: skills run in a plugin of their own, on an empty graph in memory;
-- `status` opens what is configured, as a call would.
+- `list` changes nothing: it loads the skills on an empty graph in memory;
+- `status` opens the configured store, as a call does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cortex_skills.cli.options import Common
 from cortex_skills.cli.output import Output, style_of
 
 if TYPE_CHECKING:
-    from cortex_skills.skill import Skill
+    from cortex_skills.runtime.skill import Skill
 
 _COLUMNS = ("name", "version", "hooks", "permissions", "description")
 
@@ -26,7 +26,7 @@ _COLUMNS = ("name", "version", "hooks", "permissions", "description")
 def list_skills(common: Common) -> None:
     """List skills with their versions, hooks and permissions.
 
-    The skills are named by --skills. They are loaded on an empty graph in memory: your own is left alone.
+    --skills names the skills. They are loaded on an empty graph in memory; your graph is not opened.
     """
     with common.loaded(common.settings(store="memory:")) as plugin:
         rows = [_row(skill) for skill in plugin.skills.values()]
@@ -68,9 +68,9 @@ def _show(out: Output, report: dict[str, Any]) -> None:
     required = verification["requireSignature"]
     out.line("signatures  ", (f"required{first_use}", "") if required else ("not required", style_of("warn")))
     if not verification["polValidation"]:
-        out.line("proofs      ", ("off: what requires one is not written", style_of("warn")))
+        out.line("proofs      ", ("off: an assertion that requires a proof is refused", style_of("warn")))
     if not report["skills"]:
-        out.line("skills      none is loaded")
+        out.line("skills      none loaded")
     for skill in report["skills"]:
         out.line(f"skill       {skill['name']} {skill['version']} in {skill['folder']}")
         out.line(f"            hooks {_cell(skill['hooks'])}")

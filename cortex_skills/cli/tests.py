@@ -1,8 +1,8 @@
-"""`test`: runs the tests of skills, and tells what failed as a compiler would.
+"""`test`: run the tests of skills, and show failures in the format of a compiler.
 
 Rules kept here:
-- each test is told of when it is over, and the sum at the end; with `--json` all in one document;
-- it ends with 1 when a test failed, or when there was none to run: nothing tested is nothing known.
+- each test is shown when it ends, and a summary at the end; with `--json` one document;
+- the exit code is 1 when a test failed, and when there was no test to run.
 """
 
 from __future__ import annotations
@@ -15,37 +15,36 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
-from cortex_skills.cli.files import write_whole
 from cortex_skills.cli.options import FOLDER, Common
-from cortex_skills.cli.output import Output, style_of
+from cortex_skills.cli.output import Output, style_of, write_whole
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
-    from cortex_skills.config import Config
-    from cortex_skills.testing.report import Outcome, TestReport
+    from cortex_skills.config.settings import Config
+    from cortex_skills.testing.report import TestOutcome, TestReport
 
 _WORDS = {"passed": ("ok  ", "green"), "failed": ("fail", style_of("fail")), "skipped": ("skip", style_of("warn"))}
 
 
 @click.command("test", cls=Command)
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, type=FOLDER)
-@click.option("--filter", "part", metavar="TEXT", default="", help="Only tests whose name or file holds this.")
-@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML, too.")
+@click.option("--filter", "part", metavar="TEXT", default="", help="Only tests whose name or file contains this text.")
+@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML.")
 @click.pass_obj
 def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None) -> None:
-    """Run the tests of skills: their files *.test.ts.
+    """Run the tests of skills, from their files *.test.ts.
 
-    FOLDER is a skill's folder, or a folder of skills. Each test has a throw-away graph in memory, with the skill
-    loaded on it, and runs in a sandbox; what it calls passes the same gate as an agent's call. What a skill depends on
-    is named by --skills, or lies in the same folder of skills.
+    FOLDER is the folder of a skill, or a folder of skills. Each test runs in a sandbox, with the skill loaded on a
+    temporary graph in memory; its calls pass the same gate as those of an agent. The skills that a skill depends on are
+    named by --skills, or are in the same folder of skills.
     """
     from cortex_skills.testing import report as reporting
 
     config = settings_for_tests(common)
     reports: list[TestReport] = []
-    tell: Callable[[Outcome, Path], None] = (lambda *_: None) if common.out.as_json else Shown(common.out)
+    show: Callable[[TestOutcome, Path], None] = (lambda *_: None) if common.out.as_json else OutcomePrinter(common.out)
     for path in paths:
-        reports += _tested(common, config, path, part, tell)
+        reports += _tested(common, config, path, part, show)
     if junit is not None:
         write_whole(junit, reporting.junit(reports))
     outcomes = [outcome for report in reports for outcome in report.outcomes]
@@ -53,37 +52,46 @@ def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None)
     document = {"ok": bool(outcomes) and not failed, "skills": [report.to_json() for report in reports]}
     common.out.answer(document, lambda: common.out.line(summary(reports)) if outcomes else None)
     if not outcomes:
-        hint = "no test has that in its name" if part else 'write one: skill.test.ts with test("…", async (t) => …)'
+        hint = (
+            "no name of a test contains that text"
+            if part
+            else 'write one: skill.test.ts with test("…", async (t) => …)'
+        )
         raise CortexError("invalid_arguments", "there is no test to run", hint=hint)
     if failed:
         raise click.exceptions.Exit(1)
 
 
 def settings_for_tests(common: Common) -> Config:
-    """The configuration, on a graph in memory and in the namespace of tests."""
+    """The configuration, with a graph in memory and the namespace of tests."""
     from cortex_skills.testing import NAMESPACE
 
     return common.settings(store="memory:", agentNamespace=NAMESPACE, hotReload=False)
 
 
 def run_tests(
-    common: Common, config: Config, folder: Path, needed: tuple[Path, ...], part: str, tell: Callable[[Outcome], None]
+    common: Common,
+    config: Config,
+    folder: Path,
+    needed: tuple[Path, ...],
+    part: str,
+    show: Callable[[TestOutcome], None],
 ) -> TestReport:
     """Run the tests of one skill."""
     from cortex_skills.plugin import DEFAULT_AGENT
     from cortex_skills.testing.runner import TestRun
 
-    return TestRun(config, folder, needed, part, common.agent or DEFAULT_AGENT).run(tell)
+    return TestRun(config, folder, needed, part, common.agent or DEFAULT_AGENT).run(show)
 
 
-class Shown:
-    """Shows outcomes, one after the other."""
+class OutcomePrinter:
+    """Shows the outcomes of tests."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def __call__(self, outcome: Outcome, folder: Path) -> None:
-        """Show one, with what is wrong and what was logged when it failed."""
+    def __call__(self, outcome: TestOutcome, folder: Path) -> None:
+        """Show one outcome; for a failure also its faults and what was logged."""
         word, style = _WORDS[outcome.status]
         name = f": {outcome.name}" if outcome.name else ""
         took = "" if outcome.status == "skipped" else f" ({outcome.seconds * 1000:.0f} ms)"
@@ -97,19 +105,19 @@ class Shown:
 
 
 def summary(reports: list[TestReport]) -> str:
-    """How many tests passed, failed and were skipped."""
+    """The numbers of passed, failed and skipped tests."""
     counts = {status: sum(report.count(status) for report in reports) for status in ("passed", "failed", "skipped")}
-    said = ", ".join(f"{count} {status}" for status, count in counts.items() if count or status == "passed")
-    return f"{said} ({sum(report.seconds for report in reports):.1f} s)"
+    text = ", ".join(f"{count} {status}" for status, count in counts.items() if count or status == "passed")
+    return f"{text} ({sum(report.seconds for report in reports):.1f} s)"
 
 
 def _tested(
-    common: Common, config: Config, path: Path, part: str, tell: Callable[[Outcome, Path], None]
+    common: Common, config: Config, path: Path, part: str, show: Callable[[TestOutcome, Path], None]
 ) -> list[TestReport]:
-    from cortex_skills.reading import is_skill, skill_folders
+    from cortex_skills.skill_folder.snapshot import is_skill, skill_folders
 
     needed = tuple(common.skills) if is_skill(path) else (*common.skills, path)
     return [
-        run_tests(common, config, folder, needed, part, lambda outcome, folder=folder: tell(outcome, folder))  # type: ignore[misc]
+        run_tests(common, config, folder, needed, part, lambda outcome, folder=folder: show(outcome, folder))  # type: ignore[misc]
         for folder in skill_folders(path)
     ]

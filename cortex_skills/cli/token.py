@@ -1,8 +1,8 @@
-"""`token create`, `token list` and `token revoke`: who may come in to the server.
+"""`token create`, `token list` and `token revoke`: access tokens of the server.
 
 Rules kept here:
-- a token's text is written once, when it is made, and to standard output alone;
-- what a token may do is said when it is made, and never changes: revoke it and make another.
+- the text of a token is written once, when it is created, and only to standard output;
+- the permissions of a token are set when it is created and never change: revoke it and create another.
 """
 
 from __future__ import annotations
@@ -31,21 +31,25 @@ def _file(common: Common) -> TokenFile:
 @click.command(cls=Command)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--for", "namespaces", metavar="NS", multiple=True, help="A namespace that it opens; * for all. Repeatable."
+    "--for",
+    "namespaces",
+    metavar="NS",
+    multiple=True,
+    help="A namespace that it gives access to; * for all. Repeatable.",
 )
 @click.option(
     "--permission",
     "permissions",
     type=Choice(["read", "write", "provenance"]),
     multiple=True,
-    help="What its holder may do [read]. Repeatable.",
+    help="A permission of its holder [read]. Repeatable.",
 )
 @click.option("--expires", metavar="TIME", default="90d", show_default=True, help="30m, 12h, 90d, 4w, or never.")
 @click.pass_obj
 def create(common: Common, name: str, namespaces: tuple[str, ...], permissions: tuple[str, ...], expires: str) -> None:
-    """Make a token called NAME, and show it this once.
+    """Create a token called NAME, and show it once.
 
-    It opens the configured namespace unless --for names others.
+    It gives access to the configured namespace unless --for names others.
     """
     from cortex_skills.tokens import new_token, parse_lifetime
 
@@ -54,13 +58,13 @@ def create(common: Common, name: str, namespaces: tuple[str, ...], permissions: 
     _file(common).add(token)
     common.out.answer(token.to_json() | {"token": text}, lambda: common.out.line(text))
     if not common.out.as_json:
-        common.out.note("keep it: it is shown only now")
+        common.out.note("store it now: it is not shown again")
 
 
 @click.command("list", cls=Command)
 @click.pass_obj
 def list_(common: Common) -> None:
-    """List the tokens: names, never the tokens themselves."""
+    """List the tokens by name, without their texts."""
     tokens = _file(common).tokens()
     now = datetime.now(UTC)
     rows = []
@@ -77,15 +81,15 @@ def list_(common: Common) -> None:
 @click.argument("name", metavar="NAME")
 @click.pass_obj
 def revoke(common: Common, name: str) -> None:
-    """Make the token called NAME worthless, from the next request on."""
+    """Revoke the token called NAME, from the next request on."""
     if not _file(common).remove(name):
-        hint = "`cortex-skills token list` lists those that there are"
+        hint = "`cortex-skills token list` lists the tokens"
         raise CortexError("invalid_arguments", f"there is no token called {name}", hint=hint)
     common.out.answer({"revoked": name}, lambda: common.out.line(f"{name} is revoked"))
 
 
 token = Group(
     "token",
-    help="Make, list and revoke the tokens that the server lets in.",
+    help="Create, list and revoke access tokens of the server.",
     sections={"Commands": [create, list_, revoke]},
 )

@@ -1,8 +1,8 @@
-"""`validate`: whether skills are what they have to be, with everything that is wrong about them.
+"""`validate`: check skills, and report every problem.
 
 Rules kept here:
-- every problem of every skill is reported, with file, line, field and what to do; one bad skill hides no other;
-- nothing of a skill runs, but with `--load`, and then in a plugin of its own on an empty graph in memory.
+- every problem of every skill is reported, with file, line, field and remedy, also after a skill that is invalid;
+- code of a skill runs only with `--load`, on an empty graph in memory.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What there is to say about one folder.
+    """The result for one folder.
 
     Attributes:
-        folder: the skill's, or the folder of skills when the fault is about all of them.
-        name, version: as the manifest states them; None when it is not valid, or has no semantic block.
-        hooks: what the code exports; None when it was not loaded.
-        faults: everything that is wrong.
+        folder: of the skill, or the folder of skills when the fault concerns all of them.
+        name, version: from the manifest; None when it is not valid, or has no semantic block.
+        hooks: exported by the code; None when it was not loaded.
+        faults: every problem found.
 
     """
 
@@ -56,14 +56,14 @@ class Report:
 
 @click.command(cls=Command)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
-@click.option("--load", is_flag=True, help="Scan, bundle and load each skill as well, on an empty graph in memory.")
+@click.option("--load", is_flag=True, help="Also scan, bundle and load each skill, on an empty graph in memory.")
 @click.pass_obj
 def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
-    """Check skills, and name everything that is wrong.
+    """Check skills, and report every problem.
 
-    PATH is a skill's folder, or a folder of skills. Checks each SKILL.md by all rules of the manifest, and the shapes
-    beside it, if any; with --load also whether the skill loads: its dependencies, the scan, the bundle, and what its
-    code exports.
+    PATH is the folder of a skill, or a folder of skills. Checks each SKILL.md by all rules of the manifest, and
+    shapes.ttl if there is one; with --load also whether the skill loads: dependencies, scan, bundle, and the
+    exports of its code.
     """
     reports = [report for path in paths for report in _check_all(path)]
     if load and not any(report.faults for report in reports):
@@ -77,12 +77,12 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
         raise CortexError(
             bad[0].faults[0].code,
             f"{len(bad)} of {len(reports)} skills {'is' if len(bad) == 1 else 'are'} not valid ({_problems(count)})",
-            hint="correct the problems above",
+            hint="correct the problems listed above",
         )
 
 
 def _check_all(path: Path) -> Iterator[Report]:
-    from cortex_skills.reading import skill_folders
+    from cortex_skills.skill_folder.snapshot import skill_folders
 
     try:
         folders = skill_folders(path)
@@ -94,12 +94,12 @@ def _check_all(path: Path) -> Iterator[Report]:
 
 def _check(folder: Path) -> Report:
     from cortex_skills.manifest import load_manifest
-    from cortex_skills.reading import SHAPES
+    from cortex_skills.skill_folder.snapshot import SHAPES
 
     try:
         manifest = load_manifest(folder, portable=True)
         if (folder / SHAPES).exists():
-            from cortex_skills.proofs.logic.rules import read_rules_file
+            from cortex_skills.proofs.logic.rule_set import read_rules_file
 
             read_rules_file(folder / SHAPES, f"skill:{manifest.name}")
     except CortexError as error:
@@ -108,7 +108,7 @@ def _check(folder: Path) -> Report:
 
 
 def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
-    """The reports of the skills of a path that the plugin has loaded, or why it has not."""
+    """The reports of the skills of a path, after loading them into the plugin."""
     reports = list(_check_all(path))
     try:
         common.load(plugin, path)

@@ -1,10 +1,10 @@
-"""`proof commit`, `take`, `openings`, `forget` and `request`: commitments, what opens them, and proofs about them.
+"""`proof commit`, `take`, `openings`, `forget` and `request`: commitments, their openings, and proofs about them.
 
 Rules kept here:
-- a value to commit to is asked for on a terminal without being shown, or read from standard input: a command line is
-  seen by every process, and kept by shells;
-- no command writes a value or a blinding, but into a file that is handed out to the holder;
-- a proof is asked for through the gate, on behalf of a skill, like everywhere else.
+- a value is read from a hidden prompt or from standard input: a command line is visible to every process, and shells
+  store it;
+- no command writes a value or a blinding, except into the file that is given to the holder;
+- a proof is requested through the gate, on behalf of a skill.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.zk import Opening
     from cortex_skills.proofs.zk.openings import OpeningStore
 
-_LABEL = click.option("--label", metavar="TEXT", default="", help="What you call it; sealed as well.")
+_LABEL = click.option("--label", metavar="TEXT", default="", help="A label, which is sealed with the opening.")
 _FOR = click.option(
     "--for-skill",
     "for_skills",
     metavar="NAME",
     multiple=True,
-    help="A skill that proofs may be made for [all]. Repeatable.",
+    help="A skill that may prove statements about the value [all]. Repeatable.",
 )
 _MAX_BYTES = 8192
 
 
 @click.command(cls=Command)
-@click.option("--text", "is_text", is_flag=True, help="Take the value as a text, not as a whole number.")
-@click.option("--hand-out", metavar="FILE", type=click.Path(path_type=Path), help="Write the opening for its holder.")
-@click.option("--subject", metavar="NAME", help="Write the commitment into the graph: of what it is a value …")
-@click.option("--predicate", metavar="NAME", help="… and which.")
+@click.option("--text", "is_text", is_flag=True, help="The value is a text, not an integer.")
+@click.option(
+    "--hand-out", metavar="FILE", type=click.Path(path_type=Path), help="Write the opening to a file for its holder."
+)
+@click.option("--subject", metavar="NAME", help="Also assert the commitment: the subject …")
+@click.option("--predicate", metavar="NAME", help="… and the predicate.")
 @_LABEL
 @_FOR
 @click.pass_obj
@@ -53,25 +55,25 @@ def commit(
     label: str,
     for_skills: tuple[str, ...],
 ) -> None:
-    """Commit to a value, which is asked for or read from standard input.
+    """Commit to a value, from a prompt or from standard input.
 
-    The commitment is written out. What opens it is sealed in your store, or with --hand-out written into a file, for
-    the holder to `take`. With --subject and --predicate the commitment becomes a statement of the namespace, which
+    Prints the commitment. Its opening is sealed in your opening store, or with --hand-out written to a file, for the
+    holder to `take`. With --subject and --predicate the commitment becomes a statement of the namespace, which
     `proof sign` signs.
     """
     from cortex_skills.proofs.zk import NotCanonicalError, Opening
-    from cortex_skills.proofs.zk.handing import hand_out as write_out
+    from cortex_skills.proofs.zk.opening_transfer import export_opening as write_out
 
     if (subject is None) != (predicate is None):
-        raise click.UsageError("--subject and --predicate go together")
+        raise click.UsageError("--subject and --predicate belong together")
     given = _value()
     try:
         opening = Opening(given if is_text else int(given))
     except NotCanonicalError as error:
-        raise CortexError("invalid_arguments", str(error), hint="say --text for a text") from None
+        raise CortexError("invalid_arguments", str(error), hint="use --text for a text") from None
     except ValueError:
-        hint = "say --text for a text"
-        raise CortexError("invalid_arguments", "the value is no whole number", hint=hint) from None
+        hint = "use --text for a text"
+        raise CortexError("invalid_arguments", "the value is not an integer", hint=hint) from None
     if hand_out is not None:
         write_out(opening, hand_out)
     else:
@@ -90,20 +92,22 @@ def commit(
 @_FOR
 @click.pass_obj
 def take(common: Common, file: Path, label: str, for_skills: tuple[str, ...]) -> None:
-    """Take in the opening that an issuer handed out, and seal it. Remove the file then."""
-    from cortex_skills.proofs.zk.handing import take_in
+    """Import the opening that an issuer handed out, and seal it. Delete the file afterwards."""
+    from cortex_skills.proofs.zk.opening_transfer import import_opening
 
-    opening: Opening = take_in(file)
+    opening: Opening = import_opening(file)
     is_new = _store(common).add(opening, label=label, skills=for_skills)
     common.out.answer({"commitment": opening.commitment, "new": is_new}, lambda: common.out.line(opening.commitment))
     if not common.out.as_json:
-        common.out.note(f"it is sealed: remove {file}" if is_new else "it was there already, and stays as it was")
+        common.out.note(
+            f"the opening is sealed: delete {file}" if is_new else "the opening was stored already, and is unchanged"
+        )
 
 
 @click.command(cls=Command)
 @click.pass_obj
 def openings(common: Common) -> None:
-    """List the commitments that can be opened here, without what they open to."""
+    """List the commitments with a stored opening, without their values."""
     infos = _store(common).infos()
     rows = [(info.commitment, info.label, ", ".join(info.skills) or "all", info.added) for info in infos]
     columns = ("commitment", "label", "for", "added")
@@ -114,10 +118,10 @@ def openings(common: Common) -> None:
 @click.argument("commitment", metavar="COMMITMENT")
 @click.pass_obj
 def forget(common: Common, commitment: str) -> None:
-    """Forget what opens a commitment: nothing can be proved about it any more."""
+    """Delete the opening of a commitment: nothing can be proved about it afterwards."""
     if not _store(common).remove(commitment):
-        hint = "`cortex-skills proof openings` lists those that there are"
-        raise CortexError("invalid_arguments", "no opening of this commitment is here", hint=hint)
+        hint = "`cortex-skills proof openings` lists the stored openings"
+        raise CortexError("invalid_arguments", "there is no opening of this commitment", hint=hint)
     common.out.answer({"forgotten": commitment}, lambda: common.out.line(f"{commitment} is forgotten"))
 
 
@@ -125,15 +129,21 @@ def forget(common: Common, commitment: str) -> None:
 @click.argument("proof_type", metavar="TYPE", type=Choice(["schnorr", "equality", "membership", "range"]))
 @click.argument("subject")
 @click.argument("predicate")
-@click.option("--object", "object_", metavar="VALUE", help="Of the statement that the proof is for.")
-@click.option("--commitment", nargs=2, metavar="SUBJECT PREDICATE", help="Where the commitment stands [as above].")
-@click.option("--equal-to", nargs=2, metavar="SUBJECT PREDICATE", help="Where the other one stands (equality).")
-@click.option("--public-key", "publicKey", metavar="DID", help="A key of yours, not a commitment (schnorr).")
-@click.option("--member", "members", metavar="VALUE", multiple=True, help="One of the set (membership). Repeatable.")
-@click.option("--minimum", metavar="N", help="The least (range).")
-@click.option("--maximum", metavar="N", help="The most (range).")
-@click.option("--nonce", metavar="TEXT", help="What the verifier asked to be bound in.")
-@click.option("--expires", metavar="TIME", help="Until when, such as 2030-01-31T12:00:00Z [for a day].")
+@click.option("--object", "object_", metavar="VALUE", help="The object of the statement.")
+@click.option(
+    "--commitment", nargs=2, metavar="SUBJECT PREDICATE", help="The statement with the commitment [SUBJECT PREDICATE]."
+)
+@click.option(
+    "--equal-to", nargs=2, metavar="SUBJECT PREDICATE", help="The statement with the second commitment (equality)."
+)
+@click.option("--public-key", "publicKey", metavar="DID", help="One of your keys, instead of a commitment (schnorr).")
+@click.option(
+    "--member", "members", metavar="VALUE", multiple=True, help="An element of the set (membership). Repeatable."
+)
+@click.option("--minimum", metavar="N", help="The minimum (range).")
+@click.option("--maximum", metavar="N", help="The maximum (range).")
+@click.option("--nonce", metavar="TEXT", help="The nonce of the verifier.")
+@click.option("--expires", metavar="TIME", help="When the proof expires, such as 2030-01-31T12:00:00Z [in one day].")
 @SKILL
 @click.pass_obj
 def request(
@@ -146,10 +156,10 @@ def request(
     skill: str | None,
     **given: Any,
 ) -> None:
-    """Prove something of a committed value, in zero knowledge, for the statement SUBJECT PREDICATE.
+    """Prove a property of a committed value in zero knowledge, for the statement SUBJECT PREDICATE.
 
-    The proof is written as a file that `proof verify` takes, here or elsewhere; with --json with the credentials of its
-    commitments. The same as `call skill_request_zk_proof`. The skills to load are named by --skills.
+    Prints the proof in the format that `proof verify` reads; with --json also the credentials of its commitments. The
+    same as `call skill_request_zk_proof`. --skills names the skills to load.
     """
     given["proofType"] = given.pop("proof_type")
     asked = {key: value for key, value in given.items() if value is not None}
@@ -175,7 +185,7 @@ def _store(common: Common) -> OpeningStore:
 
 
 def _value() -> str:
-    """The value, unseen."""
+    """The value, from a hidden prompt or from standard input."""
     if sys.stdin.isatty():
         return str(click.prompt("value", hide_input=True, confirmation_prompt=True, err=True))
     try:

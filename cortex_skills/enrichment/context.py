@@ -1,10 +1,10 @@
 """What a skill's declared queries found, as the block that a model reads before it starts.
 
 Rules kept here:
-- one `<semantic-skill-context skill="...">` element of well-formed XML 1.0, whatever names and literals hold: a triple
-  a line, `subject predicate object`, the object as JSON;
-- no triples, no block; no instruction to the model in a name or a literal (`triples`);
-- at most 4096 characters: what does not fit is dropped by whole lines, and a last line says how many.
+- one `<semantic-skill-context skill="...">` element of well-formed XML 1.0 for any names and literals: one
+  triple per line, `subject predicate object`, the object as JSON;
+- no triples, no block; triples with an instruction in a name or a literal are left out (`triples`);
+- at most 4096 characters: what does not fit is dropped by whole lines, and a last line reports how many.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from cortex_skills.enrichment.fitting import BLOCK_LIMIT
+from cortex_skills.enrichment.block import BLOCK_LIMIT
+from cortex_skills.enrichment.limits import STRING_LIMIT, cut, limit
 from cortex_skills.enrichment.policy import RULE, Policy
-from cortex_skills.enrichment.steps import NOTHING
-from cortex_skills.enrichment.strictness import marked
-from cortex_skills.enrichment.structure import STRING_LIMIT, cut, limit_structure
+from cortex_skills.enrichment.removal import NOTHING
 from cortex_skills.enrichment.triples import why_withheld
-from cortex_skills.escaping import json_text, one_line
+from cortex_skills.safe_io.display import json_text, one_line
 
 _TAG = "semantic-skill-context"
 _LONGEST_NAME = 200
@@ -33,7 +32,7 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Poli
     Args:
         skill: the name of the skill.
         triples: mappings with `subject`, `predicate` (texts) and `object` (a JSON value).
-        policy: what is taken out beyond the rule.
+        policy: what is removed beyond the rule.
 
     Returns:
         The block, at most 4096 characters; empty when there are no triples.
@@ -61,7 +60,7 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Poli
 
 
 def _line(triple: Mapping[str, Any], policy: Policy) -> str:
-    found = marked(limit_structure(triple["object"]).value, policy)
+    found = policy.marked(limit(triple["object"]).value)
     object_ = json_text(None if found is NOTHING else found)
     return f"{_name(triple['subject'])} {_name(triple['predicate'])} {object_}"
 

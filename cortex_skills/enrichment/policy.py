@@ -1,9 +1,9 @@
-"""How much stricter a host wants the cleaning to be.
+"""How much stricter than the rule a host wants the cleaning to be.
 
 Rules kept here:
-- the policy that says nothing is what the cleaner always does; every field takes away, none gives back;
+- the policy without arguments is what the cleaner always does; every field removes, none adds;
 - two policies together are as strict as each of them (`and_also`);
-- a field of the wrong type is an error, so that a slip is never a looser policy.
+- a field of the wrong type is an error, so that a mistake never makes a policy looser.
 
     >>> Policy(allowed_keys={"status"}).and_also(Policy(drop_all_text=True))
     Policy(drop_all_text=True, allowed_keys=frozenset({'status'}), mark='')
@@ -11,23 +11,27 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
+from cortex_skills.enrichment.fragments import fragments_of
+from cortex_skills.enrichment.removal import Cleaned, is_word, without
 from cortex_skills.errors import CortexError
 
 _LONGEST_MARK = 8
+_BLANKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What is taken out beyond the rule.
+    """What is removed beyond the rule.
 
     Attributes:
-        drop_all_text: no string stays, and no key that is more than one word: numbers, truth values and their names.
+        drop_all_text: no string is kept, typed or not, and no key that is more than one word.
         allowed_keys: members of objects with other keys are removed, at any depth; None allows all.
-        mark: stands for every blank of every string, so that a model can be told that text with this mark in it is
-            data (a data mark, as `▁`); empty leaves strings as they are.
+        mark: replaces the blanks of every string, such as `▁`; empty leaves strings as they are.
 
     """
 
@@ -62,8 +66,33 @@ class Policy:
             keys = frozenset(keys) & frozenset(other.allowed_keys)
         return Policy(self.drop_all_text or other.drop_all_text, keys, self.mark or other.mark)
 
+    def marked(self, value: Any) -> Any:
+        """A JSON value with the policy's mark in place of the blanks of every string; keys stay."""
+        if not self.mark:
+            return value
+        if type(value) is str:
+            return _BLANKS.sub(lambda _: self.mark, value)
+        if type(value) is list:
+            return [self.marked(item) for item in value]
+        return {key: self.marked(item) for key, item in value.items()} if type(value) is dict else value
+
 
 RULE = Policy()
+
+
+def restrict(value: Any, policy: Policy) -> Cleaned:
+    """`value` without what a policy does not allow."""
+    keys, drops_text = policy.allowed_keys, policy.drop_all_text
+    if keys is None and not drops_text:
+        return Cleaned(value, ())
+    reasons, hidden = {}, set()
+    for path, _, text, is_key in fragments_of(value):
+        if is_key and ((keys is not None and text not in keys) or (drops_text and not is_word(text))):
+            reasons[path] = "key_not_allowed"
+            hidden.add(path)
+        elif not is_key and drops_text:
+            reasons.setdefault(path, "text")
+    return without(value, reasons, hidden)
 
 
 def _invalid(field: str, problem: str) -> CortexError:

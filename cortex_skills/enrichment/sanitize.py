@@ -1,13 +1,12 @@
-r"""What a skill says about a query, made into what a model may read.
+r"""What a skill adds to a query, cleaned for a model.
 
 Rules kept here:
-- pure, never raises, and linear in what is given, whatever it is;
-- the value is bounded (`structure`), loses what the host's policy does not allow (`strictness`) and what there is no
-  room for (`fitting`); what is left, and what a model will be shown, loses every instruction (`instructions`);
-- each step only removes; none needs to be asked again about what a later one leaves;
-- the block is `<skill-enrichment type="data">`, JSON, `</skill-enrichment>`, each on a line of its own, at most 4096
-  characters, or the empty text;
-- what was removed is counted and named by reason and path; its text is nowhere in the result, in no path either;
+- pure but for the mark of the block, never raises, and linear in what is given;
+- the value is bounded (`limits`); what is not declared (`typed`), what the host's policy does not allow (`policy`) and
+  what does not fit (`block`) is removed; of the rest, text that is an instruction (`fragments`);
+- each step only removes;
+- the block is empty, or at most 4096 characters with its tags (`block`);
+- what was removed is counted and named by reason and place; its text is nowhere in the result;
 - `safe` is False when something was given and nothing of it could be kept.
 
     >>> sanitize_enrichment('{"status": "<b>verified</b>"}').text.splitlines()[1]
@@ -18,19 +17,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex_skills.enrichment.fitting import block, fit
-from cortex_skills.enrichment.instructions import drop_instructions
-from cortex_skills.enrichment.policy import RULE, Policy
-from cortex_skills.enrichment.reading import read
-from cortex_skills.enrichment.steps import NOTHING, Cleaned, Removal
-from cortex_skills.enrichment.strictness import marked, restrict
-from cortex_skills.enrichment.structure import DID_NOT_FIT, limit_structure
-from cortex_skills.enrichment.verdicts import Verdicts
-from cortex_skills.escaping import json_text
+from cortex_skills.enrichment.block import Writer, fit
+from cortex_skills.enrichment.fragments import ROOT, judge, kind_of
+from cortex_skills.enrichment.limits import DID_NOT_FIT, limit
+from cortex_skills.enrichment.parse import parse
+from cortex_skills.enrichment.policy import RULE, Policy, restrict
+from cortex_skills.enrichment.removal import NOTHING, Cleaned, Removal
+from cortex_skills.enrichment.typed import DeclaredField, Vocabulary, drop_undeclared
 
 
 @dataclass(frozen=True)
@@ -51,82 +48,90 @@ class Sanitized:
     reasons: tuple[Removal, ...]
 
 
-def sanitize_enrichment(raw: object, policy: Policy = RULE, *, quotations: Collection[str] = ()) -> Sanitized:
-    """What may be shown to a model of `raw`, the `additionalContext` of a skill.
+def sanitize_enrichment(
+    raw: object,
+    policy: Policy = RULE,
+    *,
+    triples: Iterable[Mapping[str, Any]] = (),
+    fields: Iterable[DeclaredField] = (),
+    signed: bool = True,
+) -> Sanitized:
+    """What of `raw`, the `additionalContext` of a skill, a model may read.
 
     Args:
         raw: a text holding JSON or plain text, or a JSON value; plain text becomes `{"data": text}`.
-        policy: what is taken out beyond the rule.
-        quotations: what the graph holds about instructions, word for word; strings that equal one stay.
+        policy: what is removed beyond the rule.
+        triples: those of the answer; strings that equal a term of them pass as the term does.
+        fields: that the skill's manifest declares.
+        signed: whether a trusted key signed the skill; without it, text passes in declared fields only.
 
     Returns:
         The block and what was removed from it.
 
     """
-    found = read(raw)
-    removals = list(found.removals)
-    if found.value is NOTHING:
-        return Sanitized(False, "", _count(removals), tuple(removals))
-    if _says_nothing(found.value):
+    parsed = parse(raw)
+    if parsed.value is not NOTHING and _is_empty(parsed.value):
         return Sanitized(True, "", 0, ())
-    shaped = _shaped({"data": found.value} if type(found.value) is str else found.value, policy)
-    removals += shaped.removals
-    text = ""
-    if shaped.value is not NOTHING:
-        text, more = _shown(shaped, policy, quotations)
+    text, removals = "", list(parsed.removals)
+    if parsed.value is not NOTHING:
+        value = {ROOT: parsed.value} if type(parsed.value) is str else parsed.value
+        text, more = _block(value, Vocabulary(triples, fields, signed), policy)
         removals += more
-    return Sanitized(text != "", text, _count(removals), tuple(removals))
+    return Sanitized(text != "", text, sum(removal.count for removal in removals), tuple(_with_safe_paths(removals)))
 
 
-def clean(value: Any, policy: Policy = RULE, *, quotations: Collection[str] = ()) -> Cleaned:
-    """What the steps leave of a JSON value, for whoever writes it down by itself."""
-    shaped = _shaped(value, policy)
-    if shaped.value is NOTHING:
-        return shaped
-    cleaned = drop_instructions(shaped.value, quotations)
-    return Cleaned(marked(cleaned.value, policy), (*shaped.removals, *cleaned.removals))
+def clean(value: Any, policy: Policy = RULE) -> Cleaned:
+    """What is left of a JSON value of text from the graph, for a caller that writes it without a block."""
+    vocabulary = Vocabulary()
+    bounded = _bounded(value, vocabulary, policy)
+    judged = bounded if bounded.value is NOTHING else judge(bounded.value, vocabulary.is_text)
+    removals = bounded.removals if judged is bounded else (*bounded.removals, *judged.removals)
+    return Cleaned(policy.marked(judged.value), tuple(_with_safe_paths(removals)))
 
 
-def _shaped(value: Any, policy: Policy) -> Cleaned:
-    """What a model may be shown of a value as far as its shape, its keys and their lengths say."""
-    limited = limit_structure(value)
-    restricted = restrict(limited.value, policy)
-    return Cleaned(restricted.value, tuple(_without_text([*limited.removals, *restricted.removals])))
+def _bounded(value: Any, vocabulary: Vocabulary, policy: Policy) -> Cleaned:
+    """What is left of a value without reading its text."""
+    removals: list[Removal] = []
+    steps = (limit, lambda kept: drop_undeclared(kept, vocabulary), lambda kept: restrict(kept, policy))
+    for step in steps:
+        cleaned = step(value)
+        value = cleaned.value
+        removals += cleaned.removals
+        if value is NOTHING:
+            break
+    return Cleaned(value, tuple(removals))
 
 
-def _shown(shaped: Cleaned, policy: Policy, quotations: Collection[str]) -> tuple[str, list[Removal]]:
-    """The block for what there is room for, without instructions; and what was removed for either reason."""
-
-    def write(value: Any) -> str:
-        return json_text(marked(value, policy))
-
-    is_truncated = any(removal.reason == DID_NOT_FIT for removal in shaped.removals)
-    fitted = fit(shaped.value, is_truncated, write)
-    lost = [Removal(DID_NOT_FIT, "", fitted.dropped)] if fitted.dropped else []
-    if fitted.value is NOTHING:
-        return "", lost
-    cleaned = drop_instructions(fitted.value, quotations)
-    removals = [*lost, *cleaned.removals]
-    if cleaned.value is NOTHING:
+def _block(value: Any, vocabulary: Vocabulary, policy: Policy) -> tuple[str, list[Removal]]:
+    """The block of what is left of a value, or the empty text; and what was removed."""
+    bounded = _bounded(value, vocabulary, policy)
+    removals = list(bounded.removals)
+    if bounded.value is NOTHING:
         return "", removals
-    text = fitted.text if cleaned.value is fitted.value else write(cleaned.value)
-    return block(text, fitted.is_truncated), removals
+    writer = Writer(vocabulary.is_text, policy)
+    fitted = fit(bounded.value, any(removal.reason == DID_NOT_FIT for removal in removals), writer)
+    if fitted.dropped:
+        removals.append(Removal(DID_NOT_FIT, "", fitted.dropped))
+    if fitted.value is NOTHING:
+        return "", removals
+    judged = judge(fitted.value, vocabulary.is_text)
+    removals += judged.removals
+    if judged.value is NOTHING:
+        return "", removals
+    text = fitted.text if judged.value is fitted.value else writer.write(judged.value)
+    return writer.block(text, fitted.is_truncated), removals
 
 
-def _without_text(removals: Collection[Removal]) -> list[Removal]:
-    """Removals whose paths say nothing that their keys could not say to a model."""
-    paths = {removal.path: removal.path.replace("/", "\n") for removal in removals if removal.path}
-    if not paths:
-        return [*removals]
-    guilty = {text for text, _ in Verdicts().found(paths.values())}
-    return [replace(removal, path="") if paths.get(removal.path) in guilty else removal for removal in removals]
+def _with_safe_paths(removals: Iterable[Removal]) -> list[Removal]:
+    """Removals without their paths, when the keys in these are an instruction together."""
+    removals = list(removals)
+    keys = dict.fromkeys(key for removal in removals for key in removal.path.split("/") if not key.isdigit())
+    if keys and kind_of("\n".join(keys)) is not None:
+        return [replace(removal, path="") for removal in removals]
+    return removals
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     if type(value) is str:
         return not value.strip()
     return value is None or (type(value) in (dict, list) and not value)
-
-
-def _count(removals: Iterable[Removal]) -> int:
-    return sum(removal.count for removal in removals)

@@ -1,24 +1,26 @@
-"""SKILL.md: text → `Manifest`, with every rule checked and every problem named."""
+"""SKILL.md manifests: parsing, validation and load order."""
 
 from cortex_skills.manifest.dependencies import load_order
-from cortex_skills.manifest.errors import ManifestError
+from cortex_skills.manifest.frontmatter import parse_manifest
 from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
     Assertion,
     Dependency,
+    EnrichmentField,
     Manifest,
+    ManifestError,
     Permissions,
     Query,
     Semantic,
 )
-from cortex_skills.manifest.parse import parse_manifest
-from cortex_skills.schemas import Problem as ManifestProblem
+from cortex_skills.safe_io.schemas import Problem as ManifestProblem
 
 __all__ = [
     "DEFAULT_TOOLS",
     "Assertion",
     "Dependency",
+    "EnrichmentField",
     "Manifest",
     "ManifestError",
     "ManifestProblem",

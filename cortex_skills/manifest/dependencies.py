@@ -1,10 +1,10 @@
-"""In which order skills are loaded: what a skill depends on comes before it.
+"""The order in which skills are loaded: a skill comes after its dependencies.
 
 Rules kept here:
-- every dependency is there, among the given skills or the loaded ones, and its version is in the range;
-- that holds for the loaded skills as well: one that is replaced stays in range for those that depend on it;
-- no skill depends on itself through others;
-- a name is given once; a given skill takes the place of a loaded one of its name;
+- every dependency is among the given or the loaded skills, and its version is in the range;
+- the same holds for the loaded skills: a replacement stays in the range of the skills that depend on it;
+- there is no cycle;
+- a name is given once; a given skill replaces a loaded skill of the same name;
 - the same input gives the same order.
 """
 
@@ -13,21 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from cortex_skills.manifest.errors import ManifestError
-from cortex_skills.manifest.model import Dependency, Manifest
+from cortex_skills.manifest.model import Dependency, Manifest, ManifestError
 from cortex_skills.manifest.versions import in_range
-from cortex_skills.schemas import Mark, Path, Problem
+from cortex_skills.safe_io.schemas import Mark, Path, Problem
 
 
 def load_order(manifests: Iterable[Manifest], loaded: Iterable[Manifest] = ()) -> list[Manifest]:
-    """Put skills into the order in which they can be loaded.
+    """Sort skills into an order in which they can be loaded.
 
     Args:
         manifests: the skills to load.
-        loaded: the skills that are loaded already; they are not part of the answer.
+        loaded: the skills that are already loaded; they are not in the result.
 
     Raises:
-        ManifestError: a dependency is missing or out of range, or there is a cycle; with skill and field.
+        ManifestError: a dependency is missing or out of range, or there is a cycle.
 
     """
     given = list(manifests)
@@ -49,7 +48,7 @@ def _duplicates(given: list[Manifest]) -> Iterator[Problem]:
     names = set()
     for manifest in given:
         if manifest.name in names:
-            yield _problem(manifest, ("name",), "is the name of two skills", "load one of the two")
+            yield _problem(manifest, ("name",), "is the name of two skills", "load only one of them")
         names.add(manifest.name)
 
 
@@ -62,17 +61,17 @@ def _unmet(known: dict[str, Manifest]) -> Iterator[Problem]:
                 yield _problem(manifest, path, f"{needs}, which is not loaded", f"load {wanted.slug} too")
             elif found.semantic is None:
                 hint = "depend on semantic skills only"
-                yield _problem(manifest, path, f"{needs}, which is no semantic skill", hint)
+                yield _problem(manifest, path, f"{needs}, which is not a semantic skill", hint)
             elif not in_range(found.semantic.skill_version, wanted.version):
                 hint = f"take another version of {wanted.slug}, or widen the range"
                 yield _problem(manifest, path, f"{needs}, but it is at {found.semantic.skill_version}", hint)
 
 
 def _cycle(names: list[str], known: dict[str, Manifest]) -> Problem:
-    """The problem with a cycle; each of `names` depends on the next, and the last is the first again."""
+    """The problem of a cycle; each of `names` depends on the next, and the last name equals the first."""
     manifest = known[names[0]]
     path = next(path for path, dependency in _dependencies(manifest) if dependency.slug == names[1])
-    return _problem(manifest, path, f"closes a cycle: {' → '.join(names)}", "take one of these dependencies out")
+    return _problem(manifest, path, f"closes a cycle: {' → '.join(names)}", "remove one of these dependencies")
 
 
 def _dependencies(manifest: Manifest) -> Iterator[tuple[Path, Dependency]]:

@@ -1,11 +1,11 @@
-"""A skill's folder → `Manifest`: the only place of this package that touches the disk.
+"""Reads the manifest of a skill's folder; the only module of this package that reads files.
 
 Rules kept here:
-- SKILL.md (at most 1 MiB) and its companion (at most 64 KiB) are regular files inside the folder: no symbolic
-  link, no pipe or device, no path;
+- SKILL.md (at most 1 MiB) and its companion (at most 64 KiB) are regular files directly inside the folder, not
+  symbolic links, pipes or devices;
 - they are UTF-8;
-- a file that cannot be read is a `ManifestError` like any other problem;
-- asked for it, what other readers of agentskills.io refuse is a problem, too (see `portable`).
+- a file that cannot be read raises `ManifestError`, like any other problem;
+- on request, syntax that other readers of agentskills.io reject is a problem too (see `portable`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
-from cortex_skills.manifest.model import Manifest
-from cortex_skills.manifest.parse import (
+from cortex_skills.manifest.frontmatter import (
     FILE_NAME,
     MAX_FRONTMATTER_BYTES,
     Frontmatter,
@@ -26,12 +25,13 @@ from cortex_skills.manifest.parse import (
     read_frontmatter,
     unreadable,
 )
+from cortex_skills.manifest.model import Manifest
 from cortex_skills.manifest.portable import is_agentskills, unportable
-from cortex_skills.schemas import schema
+from cortex_skills.safe_io.schemas import schema
 
 MAX_FILE_BYTES = 1 << 20
 
-# Not every system has these; where they are missing, the checks around `os.open` have to do.
+# Flags that are missing on some systems; the checks around `os.open` remain there.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -44,14 +44,14 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
     """Read the SKILL.md of a skill's folder, and its companion file if it names one.
 
     Args:
-        folder: the skill's.
-        portable: whether a manifest in the format of agentskills.io must be one for its other readers, too.
+        folder: the skill's folder.
+        portable: whether a manifest in the agentskills.io format must also be valid for other readers.
 
     Returns:
-        The manifest, and the text of each file that it was read from, by its name.
+        The manifest, and the text of each file that was read, by file name.
 
     Raises:
-        ManifestError: with everything that is wrong; also when there is no SKILL.md.
+        ManifestError: with all problems; also when there is no SKILL.md.
 
     """
     text, companion_text = "", ""
@@ -71,13 +71,13 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
         companion_text = _read(folder / companion, MAX_FRONTMATTER_BYTES)
         block = read_companion(companion_text, companion)
     except _UnreadableError as error:
-        hint = "metadata.semantic names a file inside the skill's own folder"
+        hint = "metadata.semantic names a file in the skill's folder"
         block = unreadable(str(error), hint, file=companion, path=("semantic",))
     return build(front, block, name), {FILE_NAME: text, companion: companion_text}
 
 
 class _UnreadableError(Exception):
-    """A file that is not there, or not what it has to be; the message says which."""
+    """A file is missing or unsuitable; the message has the reason."""
 
 
 def _read(path: Path, limit: int) -> str:
@@ -94,11 +94,11 @@ def _read(path: Path, limit: int) -> str:
         finally:
             os.close(descriptor)
     except FileNotFoundError:
-        raise _UnreadableError("is not there") from None
+        raise _UnreadableError("does not exist") from None
     except OSError as error:
         raise _UnreadableError(f"cannot be read: {error.strerror}") from None
-    except ValueError:  # in other words in every version of Python
-        raise _UnreadableError("cannot be read: its path holds a NUL") from None
+    except ValueError:  # its text differs between versions of Python
+        raise _UnreadableError("cannot be read: its path contains a NUL") from None
     if len(content) > limit:
         raise _UnreadableError(f"has more than {limit >> 10} KiB")
     try:
@@ -108,6 +108,6 @@ def _read(path: Path, limit: int) -> str:
 
 
 def _is_plain_name(name: str) -> bool:
-    """Whether the schema accepts `name` as a companion file; a name that it refuses is never opened."""
+    """Whether the schema accepts `name` as a companion file; a rejected name is never opened."""
     rule = schema("skill")["properties"]["metadata"]["properties"]["semantic"]
     return len(name) <= rule["maxLength"] and re.search(rule["pattern"], name, re.ASCII) is not None

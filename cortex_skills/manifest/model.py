@@ -1,17 +1,21 @@
-"""What a SKILL.md says, as frozen data.
+"""The content of a SKILL.md as frozen data, and the error for one that is invalid.
 
 Rules kept here:
-- a manifest in memory is valid: only `parse_manifest` makes one;
-- what the file leaves out is filled in (default tools, scope, version), so that no reader needs to know;
-- a question about a permission or a tool that is not granted is answered with no.
+- a `Manifest` is valid: only `parse_manifest` creates one;
+- fields that the file omits have their default values (tools, scope, version);
+- a permission or a tool that the manifest does not grant is denied;
+- a `ManifestError` carries every problem that was found, in the order of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
+
+from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.schemas import Problem, shown, summary
 
 Scope = Literal["agent", "namespace", "global"]
 
@@ -30,7 +34,7 @@ DEFAULT_TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What a skill may do, by area.
+    """The permissions of a skill, by area.
 
     >>> "graph:read" in Permissions(graph=frozenset({"read"}))
     True
@@ -62,7 +66,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A predicate that the skill asks for, and how widely."""
+    """A predicate that the skill queries, and the scope of the query."""
 
     predicate: str
     scope: Scope = "agent"
@@ -70,18 +74,37 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A skill that has to be loaded before, and the npm range its version has to be in."""
+    """A skill that must be loaded first, and the npm range that its version must be in."""
 
     slug: str
     version: str
 
 
 @dataclass(frozen=True, slots=True)
-class Semantic:
-    """The semantic block. A skill that states no `skillVersion` is at `0.0.0`, before any release.
+class EnrichmentField:
+    """A field of what the skill adds to an answer: its values, or that it is text.
 
     Attributes:
-        states_tools: whether `allowed_tools` is what the file says, and not the default.
+        name: the key of the field, at any depth.
+        values: the strings that the field may have; empty for a field of text.
+
+    """
+
+    name: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the field holds text."""
+        return not self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """The semantic block. A skill without a `skillVersion` has version `0.0.0`.
+
+    Attributes:
+        states_tools: True when `allowed_tools` comes from the file and is not the default.
 
     """
 
@@ -93,6 +116,7 @@ class Semantic:
     max_queries: int | None = None
     skill_version: str = "0.0.0"
     dependencies: tuple[Dependency, ...] = ()
+    fields: tuple[EnrichmentField, ...] = ()
     states_tools: bool = field(default=False, compare=False)
 
     def allows_tool(self, tool: str) -> bool:
@@ -102,10 +126,10 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A whole SKILL.md: the frontmatter's fields and the markdown below it.
+    """A whole SKILL.md: the fields of the frontmatter and the markdown below it.
 
     Attributes:
-        allowed_tools_text: agentskills.io's `allowed-tools`, as written; the plugin takes no decision by it.
+        allowed_tools_text: the `allowed-tools` field of agentskills.io, as written; no decision depends on it.
         semantic: None for a plain agentskills.io skill.
         body: the markdown below the frontmatter, as written.
 
@@ -123,3 +147,22 @@ class Manifest:
     def has_permission(self, permission: str) -> bool:
         """Whether the skill was granted `permission`, such as `graph:read`."""
         return self.semantic is not None and permission in self.semantic.permissions
+
+
+class ManifestError(CortexError):
+    """A manifest (or a set of them) is invalid (`manifest_invalid`).
+
+    Args:
+        errors: the problems, at least one.
+        skill: the name of the skill for the message, if it is known.
+
+    """
+
+    def __init__(self, errors: Iterable[Problem], skill: str = "") -> None:
+        self.errors = sorted(errors, key=lambda problem: problem.line or 0)
+        super().__init__(
+            "manifest_invalid",
+            summary(f"the manifest of {shown(skill)}" if skill else "the manifest", self.errors),
+            hint="correct the fields above; `cortex-skills validate` checks them again",
+            details={"errors": [problem.to_json() for problem in self.errors]},
+        )

@@ -1,34 +1,34 @@
-"""What other readers of agentskills.io's format refuse, though it could be read here.
+"""Checks for syntax that other readers of the agentskills.io format reject, although this parser accepts it.
 
 Rules kept here:
-- it is asked of manifests in that format only: one with its semantic block in the frontmatter is not in it;
-- the reference validator (skills-ref) reads a subset of YAML, without flow style (`{a: b}`, `[a, b]`), and no
+- only manifests in that format are checked: a semantic block in the frontmatter is outside the format;
+- the reference validator (skills-ref) reads a subset of YAML without flow style (`{a: b}`, `[a, b]`), and no
   byte-order mark before the first `---`;
-- the first `---` after the first line ends the frontmatter there, wherever in its line it stands.
+- in that validator the first `---` after the first line ends the frontmatter, at any position in its line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cortex_skills.manifest.parse import FILE_NAME, Frontmatter, frontmatter_of
-from cortex_skills.schemas import Mark, Problem
+from cortex_skills.manifest.frontmatter import FILE_NAME, Frontmatter, frontmatter_of
+from cortex_skills.safe_io.schemas import Mark, Problem
 
 
 def is_agentskills(front: Frontmatter) -> bool:
-    """Whether a SKILL.md means to be in agentskills.io's format: no semantic block stands in it."""
+    """Whether a SKILL.md is in the agentskills.io format: its frontmatter has no semantic block."""
     data = front.document.data
     return isinstance(data, dict) and not {"type", "semantic"} & data.keys()
 
 
 def unportable(text: str) -> Iterator[Problem]:
-    """What other readers refuse of a SKILL.md that could be read here."""
+    """The parts of a SKILL.md that other readers reject."""
     if text.startswith("\ufeff"):
-        yield _problem(1, "begins with a byte-order mark, which others do not read", "save it as UTF-8 without one")
+        yield _problem(1, "begins with a byte-order mark, which other readers reject", "save it as UTF-8 without one")
     frontmatter = frontmatter_of(text)
     for number, line in enumerate(frontmatter.splitlines(), 2):
         if "---" in line:
-            message = "holds ---, which ends the frontmatter for other readers"
+            message = "contains ---, which ends the frontmatter for other readers"
             yield _problem(number, message, "write a dash (–), or - - -")
             return
     for number in _flow_lines(frontmatter):
@@ -49,4 +49,4 @@ def _flow_lines(frontmatter: str) -> Iterator[int]:
             if isinstance(event, yaml.CollectionStartEvent) and event.flow_style and event.start_mark is not None:
                 yield event.start_mark.line + 2
     except (yaml.YAMLError, UnicodeEncodeError):
-        return  # told of already, where it was read
+        return  # already reported by the parser

@@ -1,16 +1,16 @@
-"""The rules of a manifest that join several fields, which a JSON Schema cannot say.
+"""The rules of a manifest that concern several fields, which a JSON Schema cannot express.
 
 Rules kept here:
-- `name` is the folder's name;
-- `type: semantic` and a semantic block come together, and the block stands in one place only;
+- `name` is the name of the folder;
+- `type: semantic` requires a semantic block;
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
   need `graph: [write]`;
-- `"*"` stands alone in `allowedTools`;
+- `"*"` is the only entry of `allowedTools`;
 - a predicate is declared once under `assertions`, a slug once under `dependencies`;
-- no skill depends on itself;
-- a dependency's `version` is an npm range.
+- a skill does not depend on itself;
+- the `version` of a dependency is an npm range.
 
-The data may break the schema at the same time: a rule looks only at what has the right shape.
+The data may also violate the schema: a rule ignores data of the wrong type.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from cortex_skills.manifest.versions import is_range
-from cortex_skills.schemas import Document, Path, Problem, shown
+from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, shown
 
 
-def check_rules(document: Document, folder_name: str | None) -> Iterator[Problem]:
-    """What breaks the rules above.
+def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[Problem]:
+    """The violations of the rules above.
 
     Args:
-        document: the frontmatter, with the companion file's block put in at `semantic`.
-        folder_name: the name of the skill's folder; None where there is no folder.
+        document: the frontmatter, with the block of the companion file inserted at `semantic`.
+        folder_name: the name of the skill's folder; None without a folder.
 
     """
     data = document.data
@@ -38,7 +38,7 @@ def check_rules(document: Document, folder_name: str | None) -> Iterator[Problem
         message = f"{shown(name)} is not the name of the folder, {shown(folder_name)}"
         yield document.problem(("name",), message, "give both the same name")
     if "type" in data and "semantic" not in data:
-        hint = "add a `semantic` block, or leave `type` out"
+        hint = "add a `semantic` block, or remove `type`"
         yield document.problem(("semantic",), "is missing, though `type` is given", hint)
     if isinstance(semantic := data.get("semantic"), dict):
         yield from _permission_rules(document, semantic)
@@ -46,7 +46,7 @@ def check_rules(document: Document, folder_name: str | None) -> Iterator[Problem
         yield from _dependency_rules(document, semantic, name)
 
 
-def _permission_rules(document: Document, semantic: dict[str, Any]) -> Iterator[Problem]:
+def _permission_rules(document: LocatedDocument, semantic: dict[str, Any]) -> Iterator[Problem]:
     granted = _granted(semantic)
     if semantic.get("queries") and "graph:read" not in granted:
         yield _needs(document, ("semantic", "queries"), "graph", "read")
@@ -63,28 +63,28 @@ def _permission_rules(document: Document, semantic: dict[str, Any]) -> Iterator[
             declared.add(predicate)
 
 
-def _tool_rules(document: Document, semantic: dict[str, Any]) -> Iterator[Problem]:
+def _tool_rules(document: LocatedDocument, semantic: dict[str, Any]) -> Iterator[Problem]:
     tools = semantic.get("allowedTools")
     if isinstance(tools, list) and "*" in tools and len(tools) > 1:
         path: Path = ("semantic", "allowedTools", tools.index("*"))
         yield document.problem(path, "'*' allows any tool", 'write ["*"] alone, or name the tools')
 
 
-def _dependency_rules(document: Document, semantic: dict[str, Any], name: object) -> Iterator[Problem]:
+def _dependency_rules(document: LocatedDocument, semantic: dict[str, Any], name: object) -> Iterator[Problem]:
     slugs = set()
     for path, dependency in _entries(semantic, "dependencies"):
         if isinstance(slug := dependency.get("slug"), str):
             if slug == name:
-                yield document.problem((*path, "slug"), "is the skill itself", "leave this dependency out")
+                yield document.problem((*path, "slug"), "is the skill itself", "remove this dependency")
             if slug in slugs:
-                yield document.problem((*path, "slug"), f"{shown(slug)} stands twice", "keep one of the two")
+                yield document.problem((*path, "slug"), f"{shown(slug)} is listed twice", "keep one of the two")
             slugs.add(slug)
         if isinstance(version := dependency.get("version"), str) and not is_range(version):
             message = f"{shown(version)} is not a version range"
             yield document.problem((*path, "version"), message, 'write it as npm does: "^1.0.0", ">=1.2 <3"')
 
 
-def _needs(document: Document, path: Path, area: str, action: str) -> Problem:
+def _needs(document: LocatedDocument, path: Path, area: str, action: str) -> Problem:
     message = f"needs the permission {area}:{action}"
     return document.problem(path, message, f"add {action} to semantic.permissions.{area}")
 

@@ -1,9 +1,9 @@
-"""Versions (semver 2.0) against ranges (npm's), over the `semantic_version` library.
+"""Matches versions (semver 2.0) against npm ranges, with the `semantic_version` library.
 
 Rules kept here:
-- a range is at most 256 characters, so that none takes long to read or to match;
-- spaces are as free as npm has them (`>= 1.0.0  <2`), which the library is stricter about;
-- build metadata (`+…`) plays no part in a comparison (semver 2.0 §10).
+- a range has at most 256 characters, which bounds the time to parse and match it;
+- spaces are allowed where npm allows them (`>= 1.0.0  <2`), which the library does not;
+- build metadata (`+…`) is ignored in comparisons (semver 2.0 §10).
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ def _range(text: str) -> Any:
     spaced = _AFTER_OPERATOR.sub("", " ".join(_BUILD.sub("", text).split()))
     try:
         return NpmSpec(spaced)
-    except (ValueError, AttributeError, AssertionError):  # what the library raises for text that is no range
+    except (ValueError, AttributeError, AssertionError):  # raised by the library for invalid ranges
         return None

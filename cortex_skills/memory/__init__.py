@@ -1,8 +1,16 @@
-"""What skills remember for agents, as RDF in the namespace, and how it is found again."""
+"""Memories of agents: stored as RDF in the namespace, recalled by their words."""
 
-from cortex_skills.memory.arguments import IMPORTANCE, LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, new_memory, wanted
 from cortex_skills.memory.memories import Memories
-from cortex_skills.memory.model import Memory, NewMemory, Recalled, Wanted
+from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled
+from cortex_skills.memory.requests import (
+    IMPORTANCE,
+    LIMIT,
+    MAX_LIMIT,
+    MAX_QUERY,
+    MIN_IMPORTANCE,
+    memory_query,
+    new_memory,
+)
 
 __all__ = [
     "IMPORTANCE",
@@ -12,9 +20,9 @@ __all__ = [
     "MIN_IMPORTANCE",
     "Memories",
     "Memory",
+    "MemoryQuery",
     "NewMemory",
     "Recalled",
-    "Wanted",
+    "memory_query",
     "new_memory",
-    "wanted",
 ]

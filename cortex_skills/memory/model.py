@@ -1,4 +1,4 @@
-"""A memory, what is asked for, and what is found, as frozen data."""
+"""Memories, queries and results as frozen data."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cortex_graph.moments import date_time
+from cortex_graph.datetimes import date_time
 
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """What somebody wants to remember; checked (see `arguments`)."""
+    """A memory to remember, validated by `requests`."""
 
     text: str
     importance: float
@@ -20,16 +20,16 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as the graph has it.
+    """A memory in the graph.
 
     Attributes:
-        id: 32 hexadecimal digits, made of the owner and the text.
-        text: what was remembered.
+        id: 32 hexadecimal digits, a digest of the owner and the text.
+        text: the text.
         importance: from 0 to 1.
         tags: sorted.
-        time: when, in UTC.
-        agent: whose memory it is.
-        skill: the slug of the skill that remembered; None when the graph does not say.
+        time: the time of its creation, in UTC.
+        agent: the owner.
+        skill: the slug of the skill that created it; None when it is unknown.
 
     """
 
@@ -42,7 +42,7 @@ class Memory:
     skill: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """The memory as a skill gets it."""
+        """The memory as a JSON object for skills."""
         return {
             "id": self.id,
             "text": self.text,
@@ -54,8 +54,8 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What somebody wants to recall; checked (see `arguments`)."""
+class MemoryQuery:
+    """A query for memories, validated by `requests`."""
 
     query: str
     limit: int
@@ -64,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How well a memory answers a query: `score = relevance × importance × recency`, each from 0 to 1."""
+    """The rank of a memory for a query: `score = relevance × importance × recency`, each from 0 to 1."""
 
     relevance: float
     importance: float
@@ -76,7 +76,7 @@ class Scored:
         return self.relevance * self.importance * self.recency
 
     def to_json(self) -> dict[str, float]:
-        """The score and its factors, as the details of an answer have them."""
+        """The score and its factors as a JSON object."""
         return {
             "score": round(self.score, 4),
             "relevance": round(self.relevance, 4),
@@ -87,12 +87,12 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found.
+    """The result of a query.
 
     Attributes:
         found: the best memories, best first.
-        words: the words that were looked for, as they are indexed; empty when the query holds none that count.
-        considered: how many memories have one of them and are important enough, as far as they were ranked.
+        words: the indexed forms of the words of the query; empty when it has only stop words.
+        considered: how many memories with one of the words and the importance were ranked.
 
     """
 

@@ -1,11 +1,11 @@
-"""Which of the memories that have a query's words answer it best: a pure function.
+"""Ranks the memories that contain words of a query.
 
 Rules kept here:
 - `score = relevance × importance weight × recency weight`, each above 0 and at most 1, so that none decides alone:
-  - relevance: the memory's BM25 score, as a part of the best one's;
+  - relevance: the BM25 score of the memory divided by the best BM25 score;
   - importance weight: `0.5 + 0.5 × importance`;
-  - recency weight: `0.7 + 0.3 × 2^(−age / 30 days)`; what is of the future has no age;
-- equal scores: the newer one first, then by id, so that an answer does not change by itself.
+  - recency weight: `0.7 + 0.3 × 2^(−age / 30 days)`; the age of a memory from the future is 0;
+- of equal scores the newer memory is first, then the lower id, so that the order is stable.
 
     >>> now = 1_780_000_000.0
     >>> candidates = [Candidate("a", 2.0, 1.0, now - 30 * 86_400), Candidate("b", 4.0, 0.0, now)]
@@ -32,7 +32,7 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that has words of the query; its time in seconds since 1970."""
+    """A memory with words of the query; `time` is in seconds since 1970."""
 
     id: str
     bm25: float
@@ -41,7 +41,7 @@ class Candidate:
 
 
 def rank(candidates: Iterable[Candidate], now: float) -> list[tuple[str, Scored]]:
-    """The candidates' ids with their scores, best first."""
+    """The ids of the candidates with their scores, best first."""
     given = list(candidates)
     best = max((candidate.bm25 for candidate in given), default=0.0)
     scored = [(candidate, _score(candidate, best, now)) for candidate in given]

@@ -1,12 +1,12 @@
-"""The words of a text, by which it is found.
+"""Splits a text into the words by which it is indexed.
 
 Rules kept here:
-- any Unicode text, compatibility forms and case folded (NFKC, casefold), marks kept;
-- a word is a run of letters, digits and marks; of scripts that are written without blanks (Han, kana, Thai, Lao, Khmer,
-  Burmese) every two characters that stand together are one, and a character that stands alone is one;
-- at most `MAX_WORDS` of a text, of at most `LONGEST` characters each; linear in the text; never raises.
+- text is normalized (NFKC) and case-folded; marks are kept;
+- a word is a run of letters, digits and marks; in scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese) every
+  pair of adjacent characters is a word, and so is a single character;
+- at most `MAX_WORDS` words of at most `LONGEST` characters each; linear in the text; never raises.
 
-Stop words and stems are the index's affair.
+The index removes stop words and stems.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ASCII = re.compile(r"[a-z0-9](?:[a-z0-9]|'(?=[a-z0-9]))*")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in their order.
+    """The words of a text, in order.
 
     >>> words("The Straße, 東京都!")
     ['the', 'strasse', '東京', '京都']
@@ -44,7 +44,7 @@ def words(text: str) -> list[str]:
 
 @cache
 def _runs() -> re.Pattern[str]:
-    """Runs of characters of scripts without blanks, or words; made when the first text needs it: it takes a while."""
+    """Matches runs of scripts without spaces, and words; compiled on first use, because that is slow."""
     marks = "".join(char for char in map(chr, range(0x300, 0x1E950)) if unicodedata.category(char)[0] == "M")
     marks = re.sub("[\u034f\ufe00-\ufe0f]", "", marks)
     letter = rf"[^\W_{_UNSPACED}]"

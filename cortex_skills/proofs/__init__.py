@@ -1,1 +1,1 @@
-"""Proofs: of logic, of who said something, and of knowing something without telling it."""
+"""Proofs: of logic, signatures of statements, and zero-knowledge proofs."""

@@ -1,12 +1,13 @@
-"""Everything that an assertion carries, checked: that it is there, its record, and each of its proofs.
+"""Checking an assertion: its presence in the graph, its record, and each of its proofs.
 
 Rules kept here:
-- each part is told with its verdict; nothing is left out, and what was not checked is `not_evaluated`;
-- an assertion is verified when it is there, its record does not contradict it, and it has proofs that all hold: one
-  that is refuted makes it refuted, and an assertion without any proof is not verified;
-- a proof that somebody signed whom nobody here trusts is told and counts for nothing, neither for nor against: anybody
-  who may write could have made it (`signers`);
-- a proof counts only if it is about this very triple.
+- every part is reported with its verdict, and a part that was not checked is `not_evaluated`;
+- an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs that are all
+  verified. One refuted proof refutes it, and an assertion without proofs is not verified;
+- trusted signers are the keys of this installation and the issuers in the settings (`proofs.trustedIssuers`). A proof
+  by another signer is reported, and does not count for or against the assertion: every client with write access could
+  have made it;
+- a proof counts only if it is about this triple.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Quad
 
@@ -23,9 +24,12 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.kinds import Asked, check_proof
-from cortex_skills.proofs.signers import SIGNER, check_signer, signers_of
+from cortex_skills.proofs.kinds import CheckContext, check_proof, kind_named
+from cortex_skills.proofs.kinds.base import SIGNER, not_checked
 from cortex_skills.proofs.verdict import Check, Verdict
+
+if TYPE_CHECKING:
+    from cortex_skills.config.settings import Config
 
 MAX_PROOFS = 16
 MAX_STATEMENTS = 10
@@ -37,9 +41,9 @@ class Part:
     """One check of an assertion.
 
     Attributes:
-        check: what was checked, and what came of it.
-        proof: the id of the proof that it is a part of; None for what is no part of a proof.
-        kind: that proof's kind.
+        check: the check and its verdict.
+        proof: the id of the proof that was checked; None for a check of the assertion itself.
+        kind: the kind of that proof.
 
     """
 
@@ -48,19 +52,19 @@ class Part:
     kind: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The part as an answer has it."""
+        """The part in an answer."""
         of = {} if self.proof is None else {"proofId": self.proof, "kind": self.kind}
         return {**self.check.to_json(), **of}
 
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The statements that fit a pattern, checked.
+    """The checked statements that match a pattern.
 
     Attributes:
         checked: each triple, `{id, subject, predicate, object}`, with its parts.
-        total: how many fit, as far as they were counted.
-        unchecked: how many of them were not looked at.
+        total: how many statements match, as far as they were counted.
+        unchecked: how many of them were not checked.
 
     """
 
@@ -70,24 +74,24 @@ class Statements:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all of them: what was not looked at is not verified, nor is nothing at all."""
+        """The verdict of all statements; not `verified` when there are none, or when some were not checked."""
         verdicts = [verdict_of(parts) for _, parts in self.checked]
         return Verdict.of_all([*verdicts, *([Verdict.NOT_EVALUATED] if self.unchecked else [])])
 
 
 def check_statements(
-    graph: NamespacedGraph, pattern: Mapping[str, Any], asked: Asked, proof_id: str | None = None
+    graph: NamespacedGraph, pattern: Mapping[str, Any], context: CheckContext, proof_id: str | None = None
 ) -> Statements:
-    """Check what the statements carry that fit a pattern; the first few of them.
+    """Check the first `MAX_STATEMENTS` statements that match a pattern.
 
     Args:
         graph: the namespace.
         pattern: `{subject, predicate, object?}`.
-        asked: what their proofs are checked against; its graph and triple are set here.
-        proof_id: the one proof to check, and the statements that have it; all when left out.
+        context: what their proofs are checked against; its graph and triple are set here.
+        proof_id: check only this proof, and only the statements that have it.
 
     Raises:
-        CortexError: `proof_not_found`: none of them has such a proof; `cancelled`.
+        CortexError: `proof_not_found`: none of them has this proof; `cancelled`.
 
     """
     page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
@@ -95,7 +99,7 @@ def check_statements(
     for triple in page["triples"]:
         quad = graph.quad_of({key: triple[key] for key in ("subject", "predicate", "object")})
         try:
-            parts = check_assertion(graph, quad, replace(asked, graph=graph, triple=quad), proof_id)
+            parts = check_assertion(graph, quad, replace(context, graph=graph, triple=quad), proof_id)
         except CortexError as error:
             if error.code != "proof_not_found":
                 raise
@@ -103,22 +107,18 @@ def check_statements(
         else:
             checked.append((triple, parts))
     if proof_id is not None and not checked:
-        hint = "leave proofId out to check every proof that there is"
-        raise missing or CortexError("proof_not_found", "there is no such statement, and no proof of it", hint=hint)
+        hint = "omit proofId to check all proofs"
+        raise missing or CortexError("proof_not_found", "there is no matching statement with this proof", hint=hint)
     return Statements(tuple(checked), page["total"], max(0, page["total"] - len(page["triples"])))
 
 
-def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: str | None = None) -> list[Part]:
-    """Check what a triple carries.
-
-    Args:
-        graph: the namespace.
-        quad: the triple, in the namespace's graph.
-        asked: what its proofs are checked against; its graph and triple are set here.
-        proof_id: the one proof to check; all of them when left out.
+def check_assertion(
+    graph: NamespacedGraph, quad: Quad, context: CheckContext, proof_id: str | None = None
+) -> list[Part]:
+    """Check a triple.
 
     Raises:
-        CortexError: `proof_not_found`: the triple has no such proof; `cancelled`.
+        CortexError: `proof_not_found`: the triple does not have this proof; `cancelled`.
 
     """
     triple_id = graph.index.identify(quad)
@@ -128,65 +128,74 @@ def check_assertion(graph: NamespacedGraph, quad: Quad, asked: Asked, proof_id: 
         wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
         found = graph.proofs.get(wanted) if _ID.fullmatch(wanted) else None
         if found is None or triple_id not in found.proves:
-            hint = "leave proofId out to check every proof that there is"
+            hint = "omit proofId to check all proofs"
             raise CortexError("proof_not_found", "the assertion has no such proof", hint=hint)
         proofs = [found]
-    return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, asked)]
+    return [Part(_presence(graph, quad)), Part(_record(graph, quad, triple_id)), *_proofs(proofs, context)]
+
+
+def trusted_signers(config: Config) -> frozenset[str]:
+    """The `did:key`s of this installation's keys and of the trusted issuers."""
+    from cortex_skills.keys.folder import key_folder
+
+    try:
+        own = {known.did for known in key_folder(config).list() if known.did is not None}
+    except CortexError:  # the folder is not private, so its keys are not trusted
+        own = set()
+    return frozenset({*own, *config.proofs.trusted_issuers})
 
 
 def verdict_of(parts: list[Part]) -> Verdict:
-    """The verdict of the whole. A record that is missing takes nothing away; one that contradicts does."""
-    unknown = [part for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED]
-    strangers = {part.proof for part in unknown}
-    counted = [part for part in parts if part.proof is None or part.proof not in strangers]
+    """The verdict of all parts. A missing record does not count; a record that contradicts the statement refutes it."""
+    untrusted = {
+        part.proof for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED
+    }
+    counted = [part for part in parts if part.proof is None or part.proof not in untrusted]
     verdicts = [
         part.check.verdict
         for part in counted
         if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
     ]
-    if strangers and not any(part.proof for part in counted):
+    if untrusted and not any(part.proof for part in counted):
         verdicts.append(Verdict.NOT_EVALUATED)
     return Verdict.of_all(verdicts)
 
 
 def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
-    there = graph.store.contains(quad)
-    return Check(
-        "presence",
-        Verdict.VERIFIED if there else Verdict.REFUTED,
-        "the statement is in the graph of this namespace",
-        "that anybody stands behind it, or that it is true",
-        () if there else ("it is not there",),
-    )
+    establishes, does_not = "the statement is in the graph of this namespace", "who asserts it, or that it is true"
+    return Check.of("presence", graph.store.contains(quad), establishes, does_not, "it is not in the graph")
 
 
 def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
     establishes = "the graph records when the statement was asserted, by which agent and with which skill"
-    does_not = "that the record is true: nobody signed it"
+    does_not = "that the record is true: it is not signed"
     record = list(graph.store.quads(Pattern(graph.names.provenance_graph, graph.names.record(triple_id))))
     if not record:
-        why = "there is no record: it was imported, or written by a program"
+        why = "it has no record: it was imported, or written directly to the store"
         return Check("record", Verdict.NOT_EVALUATED, establishes, does_not, (why,))
     if recorded_triple(record, graph.names.graph) != quad:
-        return Check("record", Verdict.REFUTED, establishes, does_not, ("its record is that of another statement",))
-    said = graph.provenance_of(triple_id) or {}
-    skill = " ".join(filter(None, (said.get("skill"), said.get("skillVersion"))))
-    who = (f"agent {said.get('agent') or 'unknown'}", f"skill {skill or 'unknown'}", f"at {said.get('time')}")
-    return Check("record", Verdict.VERIFIED, establishes, does_not, (", ".join(who),))
+        return Check.of("record", False, establishes, does_not, "its record is of another statement")
+    origin = graph.provenance_of(triple_id) or {}
+    skill = " ".join(filter(None, (origin.get("skill"), origin.get("skillVersion"))))
+    origin_texts = (
+        f"agent {origin.get('agent') or 'unknown'}",
+        f"skill {skill or 'unknown'}",
+        f"at {origin.get('time')}",
+    )
+    return Check("record", Verdict.VERIFIED, establishes, does_not, (", ".join(origin_texts),))
 
 
-def _proofs(proofs: list[StoredProof], asked: Asked) -> Iterator[Part]:
+def _proofs(proofs: list[StoredProof], context: CheckContext) -> Iterator[Part]:
     if not proofs:
-        why = "the statement carries no proof"
-        yield Part(
-            Check("proof", Verdict.NOT_EVALUATED, "what a proof of its kind establishes", "anything else", (why,))
-        )
-    known = signers_of(asked.config) if proofs else frozenset()
+        yield Part(not_checked("the statement has no proof")[0])
+    trusted = trusted_signers(context.config) if proofs else frozenset()
     for proof in proofs[:MAX_PROOFS]:
-        if asked.stop is not None:
-            asked.stop.check()
-        checks = [*check_proof(proof.kind, proof.content, asked), *check_signer(proof.kind, proof.content, known)]
+        if context.cancel is not None:
+            context.cancel.check()
+        kind = kind_named(proof.kind)
+        signer = [] if kind is None else kind.check_signer(proof.content, trusted)
+        checks = [*check_proof(proof.kind, proof.content, context), *signer]
         yield from (Part(check, proof.id, proof.kind) for check in checks)
     if len(proofs) > MAX_PROOFS:
-        why = f"of more than {MAX_PROOFS} proofs, the newest were looked at: name another"
-        yield Part(Check("proof", Verdict.NOT_EVALUATED, "what these proofs establish", "anything else", (why,)))
+        why = f"only the newest {MAX_PROOFS} proofs were checked: give a proofId to check another"
+        yield Part(not_checked(why)[0])

@@ -1,8 +1,8 @@
-"""What a check says: one of three values, what it establishes, and what it does not.
+"""The result of a check: one of three values, what it establishes, and what it does not.
 
 Rules kept here:
-- what was not checked is `not_evaluated`, never `verified`;
-- a verdict over several parts is `refuted` when any part is, and `verified` only when every part is.
+- a part that was not checked is `not_evaluated`, never `verified`;
+- the verdict of several parts is `refuted` when one part is, and `verified` only when all parts are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 from cortex_skills.proofs.wording import instructs
 
-_LEFT_OUT = "(left out: what the proof says here reads like an instruction)"
+_LEFT_OUT = "(left out: this text of the proof reads like an instruction)"
 
 
 class Verdict(StrEnum):
-    """What came of a check."""
+    """The value of a check."""
 
     VERIFIED = "verified"
     REFUTED = "refuted"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
     @classmethod
     def of_all(cls, verdicts: Iterable[Verdict]) -> Verdict:
-        """The verdict of a whole; `not_evaluated` when it has no parts."""
+        """The verdict of several parts; `not_evaluated` without parts."""
         found = set(verdicts)
         if cls.REFUTED in found:
             return cls.REFUTED
@@ -35,14 +35,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came of checking one part of a proof or of what an assertion carries.
+    """The check of one part of a proof or of an assertion.
 
     Attributes:
-        part: what was checked, as a word that a program can go by: `signature`, `logic`, `anchor`, ….
-        verdict: what came of it.
-        establishes: what holds if the verdict is `verified`, in a sentence for a person.
-        does_not_establish: what does not follow from it, in a sentence for a person.
-        reasons: why the verdict is what it is; empty when there is nothing to say.
+        part: what was checked, a word for programs: `signature`, `logic`, `anchor`, ….
+        verdict: the result.
+        establishes: what holds if the verdict is `verified`, a sentence for people.
+        does_not_establish: what does not follow from it, a sentence for people.
+        reasons: the reasons for the verdict; may be empty.
 
     """
 
@@ -52,8 +52,15 @@ class Check:
     does_not_establish: str
     reasons: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, part: str, is_right: bool, establishes: str, does_not_establish: str, *why_not: str) -> Check:
+        """A check that is verified, or refuted for some reasons."""
+        if is_right:
+            return cls(part, Verdict.VERIFIED, establishes, does_not_establish)
+        return cls(part, Verdict.REFUTED, establishes, does_not_establish, why_not)
+
     def for_a_model(self) -> Check:
-        """The same, without what somebody else's proof tells a model to do."""
+        """The check without texts of a proof that read like instructions to a model."""
 
         def cleaned(text: str) -> str:
             return _LEFT_OUT if instructs(text) else text
@@ -61,7 +68,7 @@ class Check:
         return replace(self, establishes=cleaned(self.establishes), reasons=tuple(map(cleaned, self.reasons)))
 
     def to_json(self) -> dict[str, Any]:
-        """The check as an answer has it."""
+        """The check in an answer."""
         return {
             "part": self.part,
             "verdict": self.verdict.value,

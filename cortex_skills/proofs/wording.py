@@ -1,8 +1,8 @@
-"""Whether a sentence of ours, with a text of somebody else in it, tells a model what to do.
+"""Whether a message that quotes untrusted text reads like an instruction to a model.
 
 Rules kept here:
-- a sentence is judged as a whole, and from each place on where it may begin to say somebody else's: an instruction that
-  begins in the middle of a sentence is read as a part of it, and passed over.
+- a message is examined from its start, and from each position where a quotation may begin: the detector would read an
+  instruction in the middle of a sentence as a part of the sentence.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-# Behind a quotation mark, a colon or a bracket, and behind the words that our sentences name something with.
+# After a quotation mark, a colon or a bracket, and after the words that precede quoted names in messages.
 _BEGINS = re.compile(r"[\"'`:(\[]\s*(?=\w)|\b(?:by|for|is|issuer|key|named|of|said|says|signs)\s+(?=\w)")
 _MOST = 16
 
 
 def instructs(text: str) -> bool:
-    """Whether a sentence, or what it says of somebody else's, reads like an instruction."""
-    from cortex_skills.enrichment.detecting import detect
+    """Whether a message, or a text that it quotes, reads like an instruction."""
+    from cortex_skills.injection import detect
 
     begins = (match.end() for match in islice(_BEGINS.finditer(text), _MOST))
     return detect(text) is not None or any(detect(text[place:]) is not None for place in begins)

@@ -1,4 +1,4 @@
-"""A new skill's folder: what is in it, and how it comes onto the disk."""
+"""The folder of a new skill: its content, and writing it to disk."""
 
 from cortex_skills.scaffold.content import Plan, files_of
 from cortex_skills.scaffold.writing import write_folder

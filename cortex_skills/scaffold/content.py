@@ -1,10 +1,10 @@
-"""The files of a new skill, as text by relative path. Nothing here does any input or output but of the package's own.
+"""The files of a new skill, as text by relative path. Reads only files of the package.
 
 Rules kept here:
-- what is made is valid, loads, answers, passes its own test and the TypeScript compiler as it stands;
-- what a person gave is written as data: quoted for YAML, for TypeScript and for Turtle;
-- the types and schemas that an editor needs come along in `.cortex`, so that the folder can be moved; no part of the
-  skill that loads is in there.
+- the new skill is valid, loads, answers, and passes its own test and the TypeScript compiler without changes;
+- values given by the user are escaped for YAML, TypeScript and Turtle;
+- the types and schemas for an editor are copied into `.cortex`, so that the folder can be moved; the skill itself uses
+  nothing in there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
-from cortex_skills.schemas import schema
+from cortex_skills.safe_io.schemas import schema
 
 SUPPORT = ".cortex"
 _SCHEMA_LINE = "# yaml-language-server: $schema={}"
@@ -24,14 +24,14 @@ _SCHEMA_LINE = "# yaml-language-server: $schema={}"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is wanted.
+    """The parameters of a new skill.
 
     Attributes:
-        name: the skill's, which is its folder's.
+        name: of the skill and its folder.
         description: what it does and when to use it.
-        reads: predicates that it asks for; the first one is what its code and its test are about.
+        reads: predicates that it queries; its code and test use the first.
         writes: predicates that it may assert.
-        two_files: whether the semantic block stands in `semantic.yaml`, for other readers of agentskills.io.
+        two_files: whether the semantic block is in `semantic.yaml`, for strict validators of agentskills.io.
 
     """
 
@@ -63,7 +63,7 @@ def files_of(plan: Plan) -> dict[str, str]:
 
 
 def semantic_schema() -> dict[str, Any]:
-    """The JSON Schema of `semantic.yaml`: that of the block in the frontmatter."""
+    """The JSON Schema of `semantic.yaml`, which is that of the semantic block."""
     block = schema("skill")["properties"]["semantic"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -83,7 +83,7 @@ def _manifest(plan: Plan) -> str:
     body = [
         f"# {plan.name}",
         "",
-        f"Ask `skill_graph_query` for `{_inline(first)}`. Below the triples stands how many things have which value.",
+        f"Ask `skill_graph_query` for `{_inline(first)}`. The enrichment counts the values.",
         *(f"Assert `{_inline(written)}` with `skill_assert`." for written in plan.writes),
     ]
     return "\n".join(["---", *head, "---", *body]) + "\n"
@@ -95,19 +95,21 @@ def _block(plan: Plan) -> list[str]:
         lines += [f"  - predicate: {_scalar(predicate)}", "    scope: namespace"]
     if plan.writes:
         lines += ["assertions:", *(f"  - predicate: {_scalar(predicate)}" for predicate in plan.writes)]
+    # What skill.ts adds to an answer: {enum: [...]} where the values are known, {text: true} for text.
+    lines += ["enrichment:", "  fields:", "    counts: {text: true}"]
     return [*lines, 'skillVersion: "0.1.0"']
 
 
 def _code(plan: Plan) -> str:
     return f"""\
-/** Counts how many of the things that an agent asks about have which value. */
+/** Counts the values of the queried predicate. */
 export default {{
   name: {_scalar(plan.name)},
 
   onQuery({{ results }}) {{
     const counts: Record<string, number> = {{}};
     for (const {{ object }} of results) {{
-      const value = typeof object === "object" ? JSON.stringify(object) : String(object);
+      const value = typeof object !== "object" ? String(object) : "node" in object ? object.node : object.value;
       counts[value] = (counts[value] ?? 0) + 1;
     }}
     return {{ additionalContext: {{ counts }} }};
@@ -151,14 +153,14 @@ test("may not write", async (t) => {
 
 
 def _data(plan: Plan) -> str:
-    """Three statements, by full IRIs: what a short name means depends on the namespace, which is that of tests."""
+    """Three statements with full IRIs in the namespace of tests."""
     from cortex_graph import Names
     from cortex_skills.testing import NAMESPACE
 
     names = Names(NAMESPACE)
     predicate = names.node(plan.reads[0], "predicate").value
     lines = [f"<{names.node(thing, 'subject').value}> <{predicate}> {value} ." for thing, value in _THINGS]
-    return "\n".join(["# What `t.load` puts into the graph of a test.", *lines]) + "\n"
+    return "\n".join(["# Loaded into the graph of a test by `t.load`.", *lines]) + "\n"
 
 
 _THINGS = (("one", '"good"'), ("two", '"good"'), ("three", '"bad"'))
@@ -179,7 +181,7 @@ _TSCONFIG: Mapping[str, Any] = {
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
-    """For VS Code and what follows it; its YAML extension reads them."""
+    """Settings of VS Code, for its YAML extension."""
     block = {f"./{SUPPORT}/semantic.schema.json": "semantic.yaml"} if plan.two_files else {}
     return {"yaml.schemas": {f"./{SUPPORT}/skill.schema.json": "SKILL.md", **block}}
 
@@ -189,14 +191,14 @@ def _shipped(name: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """A text between double quotes, which YAML, JSON and TypeScript read alike."""
+    """A double-quoted scalar that YAML, JSON and TypeScript read alike."""
     quoted = json.dumps(text, ensure_ascii=False)
-    # What cannot be seen is escaped; beyond U+FFFF the three have no escape in common, and need none.
+    # Invisible characters are escaped; beyond U+FFFF the three languages have no escape in common.
     return "".join(c if c.isprintable() or c > "\uffff" else f"\\u{ord(c):04x}" for c in quoted)
 
 
 def _inline(text: str) -> str:
-    """A text between backquotes in Markdown."""
+    """A text that is safe between backquotes in Markdown."""
     return quote(text, safe=" :/#?&=+,;.-_~()!*@'")
 
 

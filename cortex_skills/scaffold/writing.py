@@ -1,9 +1,9 @@
-"""Puts the files of a new skill onto the disk.
+"""Write the files of a new skill to disk.
 
 Rules kept here:
-- all of them or none: they are written into a folder beside, which takes its name when it is whole;
-- nothing that is there is overwritten: the place is free, or an empty folder;
-- what was begun is taken away again, whatever goes wrong.
+- all files or none: they are written to a temporary folder beside the target, which is renamed when complete;
+- nothing is overwritten: the target does not exist, or is an empty folder;
+- after an error everything that was created is removed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from cortex_skills.errors import CortexError
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Make a folder with these files.
+    """Create a folder with these files.
 
     Args:
-        folder: where; the folders above it are made, too.
+        folder: the target; missing parent folders are created.
         files: text by relative path.
 
     Raises:
-        CortexError: `invalid_arguments`, when something is there or it cannot be written; nothing is left then.
+        CortexError: `invalid_arguments`: the target exists or cannot be written.
 
     """
     check_free(folder)
@@ -41,7 +41,7 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
             if folder.is_dir():
                 _fill(folder, work)
             else:
-                work.rename(folder)  # refused where a folder that holds something has come up meanwhile
+                work.rename(folder)  # fails when a non-empty folder was created meanwhile
         except BaseException:
             shutil.rmtree(work, ignore_errors=True)
             raise
@@ -52,21 +52,19 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
             except OSError:
                 break
         if isinstance(error, OSError):
-            raise _refused(
-                folder, f"cannot be written: {error.strerror}", "name a place that you may write to"
-            ) from None
+            raise _refused(folder, f"cannot be written: {error.strerror}", "choose a writable folder") from None
         raise
 
 
 def _fill(folder: Path, work: Path) -> None:
-    """Move what was written into an empty folder, which stays the one that it is: a shell may stand in it."""
+    """Move the files into an existing empty folder, which is kept because it may be a current directory."""
     check_free(folder)
     moved: list[Path] = []
     try:
         for child in sorted(work.iterdir()):
             target = folder / child.name
             if os.path.lexists(target):
-                raise _refused(target, "has come up meanwhile", "name a new folder; init overwrites nothing")
+                raise _refused(target, "was created meanwhile", "choose a new folder; init overwrites nothing")
             child.rename(target)
             moved.append(target)
     except BaseException:
@@ -77,27 +75,27 @@ def _fill(folder: Path, work: Path) -> None:
 
 
 def check_free(folder: Path) -> None:
-    """There must be nothing yet, or an empty folder.
+    """Check that the target does not exist, or is an empty folder.
 
     Raises:
         CortexError: `invalid_arguments`.
 
     """
-    hint = "name a new folder; init overwrites nothing"
+    hint = "choose a new folder; init overwrites nothing"
     try:
         if folder.is_symlink():
             raise _refused(folder, "is a symbolic link", hint)
         if folder.is_dir():
             if any(folder.iterdir()):
-                raise _refused(folder, "is there already and is not empty", hint)
+                raise _refused(folder, "exists and is not empty", hint)
         elif folder.exists():
             raise _refused(folder, "is a file", hint)
     except (OSError, ValueError) as error:
-        raise _refused(folder, f"cannot be looked at: {getattr(error, 'strerror', None) or error}", hint) from None
+        raise _refused(folder, f"cannot be read: {getattr(error, 'strerror', None) or error}", hint) from None
 
 
 def _make_parents(parent: Path) -> list[Path]:
-    """Make a folder and those above it; those that were made, the innermost first."""
+    """Create a folder and its parents. Returns the created folders, the innermost first."""
     missing = []
     place = parent
     while not place.exists():
@@ -106,12 +104,12 @@ def _make_parents(parent: Path) -> list[Path]:
     try:
         parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _refused(parent, f"cannot be made: {error.strerror}", "name a place that you may write to") from None
+        raise _refused(parent, f"cannot be created: {error.strerror}", "choose a writable folder") from None
     return missing
 
 
 def _umask() -> int:
-    """What the user takes away from new files; it can only be read by setting it."""
+    """The file mode creation mask of the process, which can be read only by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

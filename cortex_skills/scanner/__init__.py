@@ -1,4 +1,4 @@
-"""Reads the source of a skill for what no skill may do. The rules are in `source`, `folder` and `rules`."""
+"""Scans the sources and documents of a skill for forbidden patterns."""
 
 from cortex_skills.scanner.findings import Finding
 from cortex_skills.scanner.folder import is_source, read_documents, read_sources, scan_folder, scan_sources

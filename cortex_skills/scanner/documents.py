@@ -1,26 +1,27 @@
-"""The scan of what is written for a model: SKILL.md, the manifest's companion, references.
+"""The scan of documents for a model: SKILL.md, the companion of the manifest, references.
 
 Rules kept here:
-- pure, never raises, and linear in the text, which is bounded like a source;
-- a document is judged paragraph by paragraph, and what the frontmatter says as its reader reads it, escapes undone;
-- a finding is at the first line that breaks the rule by itself, or where its paragraph begins.
+- a scan has no side effects, never raises, and is linear in the text, whose size is bounded like that of a source;
+- a document is judged paragraph by paragraph; the values of the frontmatter are judged as parsed, with escapes decoded;
+- a finding is at the first line that breaks the rule alone, or else at the beginning of its paragraph.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from cortex_skills.escaping import one_line
-from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, about_file, evidence_of
+from cortex_skills.safe_io.display import one_line
+from cortex_skills.scanner.findings import EVIDENCE_LIMIT, Finding, evidence_of, file_finding, first_findings
 from cortex_skills.scanner.prose import HIDDEN, INSTRUCTION, hidden_in, judge_document
 from cortex_skills.scanner.rule import Rule
-from cortex_skills.scanner.rules.queries import PROOF
-from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT
+from cortex_skills.scanner.rules.unlimited_queries import PROOF
+from cortex_skills.scanner.source import SOURCE_LIMIT
 from cortex_skills.scanner.tree import LINE_END
-from cortex_skills.scanner.whole_files import FILE_TOO_LARGE, TOO_MANY_FINDINGS
+from cortex_skills.scanner.whole_files import FILE_TOO_LARGE
 
 DOCUMENT_SUFFIXES = frozenset({".markdown", ".md", ".rst", ".txt", ".yaml", ".yml"})
 
@@ -34,32 +35,26 @@ KeyPath = tuple[str | int, ...]
 
 
 def scan_document(text: str, filename: str) -> list[Finding]:
-    """What breaks a rule in a document.
+    """Scan a document.
 
     Args:
-        text: at most `SOURCE_LIMIT` characters of Markdown, YAML or plain text.
-        filename: names the file in the findings.
+        text: Markdown, YAML or plain text, at most `SOURCE_LIMIT` characters.
+        filename: the name in the findings.
 
     Returns:
-        The findings in the order of the text; empty when there are none.
+        The findings in the order of the text.
 
     """
     if len(text) > SOURCE_LIMIT:
         message = f"the document has {len(text):,} characters; at most {SOURCE_LIMIT:,} are scanned"
-        return [about_file(FILE_TOO_LARGE, filename, message)]
+        return [file_finding(FILE_TOO_LARGE, filename, message)]
     found = {(start, rule.id): (rule, start, message) for rule, start, message in _places(text, filename)}
     places = [found[place] for place in sorted(found)]
     starts = [0, *(match.end() for match in LINE_END.finditer(text) if text[match.start() : match.end() + 1] != "\r\n")]
-    findings = [_finding(text, filename, starts, *place) for place in places[:FINDINGS_LIMIT]]
-    if len(places) > FINDINGS_LIMIT:
-        message = f"{len(places):,} findings; the first {FINDINGS_LIMIT} are shown"
-        findings.append(about_file(TOO_MANY_FINDINGS, filename, message))
-    return findings
+    return first_findings(places, lambda place: _finding(text, filename, starts, *place), filename)
 
 
 def _finding(text: str, filename: str, starts: list[int], rule: Rule, start: int, message: str) -> Finding:
-    from bisect import bisect_right
-
     row = bisect_right(starts, start) - 1
     line = _LINE.match(text, start)
     evidence = evidence_of(line[0][: EVIDENCE_LIMIT + 1]) if line is not None else ""
@@ -69,18 +64,22 @@ def _finding(text: str, filename: str, starts: list[int], rule: Rule, start: int
 
 def _places(text: str, filename: str) -> Iterator[tuple[Rule, int, str]]:
     for start, _ in hidden_in(text):
-        yield HIDDEN, start, "characters that a reader cannot see"
+        yield HIDDEN, start, "characters that are invisible to a reader"
     for first, end in _paragraphs(text):
         for start in range(first, end, _LONGEST_PARAGRAPH):
             piece = text[start : min(start + _LONGEST_PARAGRAPH, end)]
             if judge_document(piece):
-                yield INSTRUCTION, start + _first_guilty(piece), "this text tells a model what no skill has to tell it"
+                yield (
+                    INSTRUCTION,
+                    start + _first_guilty(piece),
+                    "this text instructs a model beyond the use of the skill",
+                )
     if PurePosixPath(filename).name == "SKILL.md" or filename.endswith((".yaml", ".yml")):
         yield from _of_manifest(text)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Where runs of lines that are not blank begin and end."""
+    """The start and end of each run of lines that are not blank."""
     begin, place = -1, 0
     for line in text.splitlines(keepends=True):
         if line.isspace():
@@ -102,7 +101,7 @@ def _first_guilty(paragraph: str) -> int:
 
 
 def _of_manifest(text: str) -> Iterator[tuple[Rule, int, str]]:
-    from cortex_skills.manifest.parse import frontmatter_of, read_companion, read_frontmatter
+    from cortex_skills.manifest.frontmatter import frontmatter_of, read_companion, read_frontmatter
 
     is_manifest = text.removeprefix("\ufeff").startswith("---")
     front = frontmatter_of(text) if is_manifest else text
@@ -114,7 +113,7 @@ def _of_manifest(text: str) -> Iterator[tuple[Rule, int, str]]:
         if judge_document(value):
             at = text.find(value[:_ENOUGH_TO_FIND])
             start = at if at >= 0 else _start_of_line(text, document.mark(path).line or 1)
-            yield INSTRUCTION, start, "the manifest tells a model what no skill has to tell it"
+            yield INSTRUCTION, start, "the manifest instructs a model beyond the use of the skill"
 
 
 def _start_of_line(text: str, line: int) -> int:
@@ -123,7 +122,7 @@ def _start_of_line(text: str, line: int) -> int:
 
 
 def _texts(data: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Every text of a document and the path to it, at most `_MOST_VALUES`."""
+    """Every text of a document with its path, at most `_MOST_VALUES`."""
     pending: list[tuple[KeyPath, Any]] = [((), data)]
     for _ in range(_MOST_VALUES):
         if not pending:

@@ -1,14 +1,14 @@
-"""The source files and documents of a skill's folder: read once, so that what is scanned can be what is run.
+"""Reads the source files and documents of a skill's folder once, so that the scanned text is the text that runs.
 
 Rules kept here:
-- every source file is read, in the order of its path, and named by its path relative to the folder, with `/`;
-- hidden files and folders and `node_modules` are skipped: the bundler refuses to load from them;
-- documents (`DOCUMENT_SUFFIXES`) are read for the scan alone, and under the same bounds;
-- a symbolic link is never followed and is a finding, also in place of the folder itself; so is a source file that is no
+- every source file is read, in the order of the paths, and named by its path relative to the folder, with `/`;
+- hidden files and folders and `node_modules` are skipped: the bundler does not load from them;
+- documents (`DOCUMENT_SUFFIXES`) are read only for the scan, within the same limits;
+- a symbolic link is a finding and is never followed, also as the folder itself; so is a source file that is not a
   regular file, is too large, is not UTF-8 or cannot be read;
-- the number of entries and files and the size of a file and of all are bounded; beyond a bound there is a critical
-  finding, and nothing more is read;
-- never raises for what the folder holds.
+- the number of entries and files, the size of a file and the total size are limited; beyond a limit there is a
+  critical finding, and nothing more is read;
+- the content of the folder never raises an error.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from itertools import islice
 from pathlib import Path
 
 from cortex_skills.scanner.documents import DOCUMENT_SUFFIXES, scan_document
-from cortex_skills.scanner.findings import Finding, about_file
-from cortex_skills.scanner.source import FINDINGS_LIMIT, SOURCE_LIMIT, scan_source
+from cortex_skills.scanner.findings import Finding, file_finding, folder_findings
+from cortex_skills.scanner.source import SOURCE_LIMIT, scan_source
 from cortex_skills.scanner.tree import SOURCE_SUFFIXES
 from cortex_skills.scanner.whole_files import (
     FILE_TOO_LARGE,
@@ -29,7 +29,6 @@ from cortex_skills.scanner.whole_files import (
     NOT_UTF8,
     SYMLINK,
     TOO_MANY_FILES,
-    TOO_MANY_FINDINGS,
     UNREADABLE,
 )
 
@@ -42,59 +41,52 @@ _SKIPPED = frozenset({"node_modules"})
 
 
 def scan_folder(folder: Path) -> list[Finding]:
-    """What breaks a rule in the sources and documents below `folder`; one that cannot be read is a critical finding."""
+    """Scan the sources and documents below `folder`; an unreadable file is a critical finding."""
     sources, findings = read_sources(folder)
     documents, more = read_documents(folder)
     findings += [finding for finding in more if finding not in findings]
-    return _limited([*findings, *scan_sources({**documents, **sources})])
+    findings += scan_sources({**documents, **sources})
+    return folder_findings(findings)
 
 
 def read_sources(folder: Path) -> tuple[dict[str, str], list[Finding]]:
-    """The text of every source file below `folder` by its relative path, and findings about what could not be read."""
+    """The text of every source file below `folder` by relative path, and findings about unreadable files."""
     findings: list[Finding] = []
     return dict(_read_all(folder, SOURCE_SUFFIXES, findings)), findings
 
 
 def is_source(name: str) -> bool:
-    """Whether a regular file of this relative name is among the sources of its folder."""
+    """Whether a regular file with this relative path is a source of its folder."""
     hidden = any(part.startswith(".") or part in _SKIPPED for part in name.split("/"))
     return not hidden and Path(name).suffix.lower() in SOURCE_SUFFIXES
 
 
 def read_documents(folder: Path) -> tuple[dict[str, str], list[Finding]]:
-    """The text of every document below `folder` by its relative path, and findings about what could not be read."""
+    """The text of every document below `folder` by relative path, and findings about unreadable files."""
     findings: list[Finding] = []
     return dict(_read_all(folder, DOCUMENT_SUFFIXES, findings)), findings
 
 
 def scan_sources(sources: Mapping[str, str]) -> list[Finding]:
-    """What breaks a rule in these texts, sources or documents, which are named by their relative paths."""
-    return _limited([finding for name in sorted(sources) for finding in _scan(sources[name], name)])
-
-
-def _scan(text: str, name: str) -> list[Finding]:
-    is_source = Path(name).suffix.lower() in SOURCE_SUFFIXES
-    return scan_source(text, name) if is_source else scan_document(text, name)
-
-
-def _limited(findings: list[Finding]) -> list[Finding]:
-    if len(findings) <= FINDINGS_LIMIT:
-        return findings
-    message = f"more than {FINDINGS_LIMIT} findings; the rest is not shown"
-    return [*findings[:FINDINGS_LIMIT], about_file(TOO_MANY_FINDINGS, ".", message)]
+    """Scan sources and documents, given by relative path."""
+    findings: list[Finding] = []
+    for name, text in sorted(sources.items()):
+        scan = scan_source if Path(name).suffix.lower() in SOURCE_SUFFIXES else scan_document
+        findings += scan(text, name)
+    return folder_findings(findings)
 
 
 def _read_all(folder: Path, suffixes: Collection[str], findings: list[Finding]) -> Iterator[tuple[str, str]]:
-    """The files with these suffixes in the order of their paths; what is wrong with the rest goes to `findings`."""
+    """The files with these suffixes in the order of their paths; problems are added to `findings`."""
     if folder.is_symlink():
-        findings.append(about_file(SYMLINK, ".", "the folder is a symbolic link", "Name the folder itself."))
+        findings.append(file_finding(SYMLINK, ".", "the folder is a symbolic link", "Give the folder itself."))
         return
     found = list(_walk(folder, suffixes))
     findings += [item for item in found if isinstance(item, Finding)]
     places = sorted(item for item in found if not isinstance(item, Finding))
     if len(places) > FILES_LIMIT:
         message = f"the folder has {len(places):,} such files; at most {FILES_LIMIT} are scanned"
-        findings.append(about_file(TOO_MANY_FILES, ".", message))
+        findings.append(file_finding(TOO_MANY_FILES, ".", message))
         return
     size = 0
     for name, path in places:
@@ -105,13 +97,13 @@ def _read_all(folder: Path, suffixes: Collection[str], findings: list[Finding]) 
         size += len(text.encode())
         if size > FOLDER_SIZE_LIMIT:
             message = f"such files have more than {FOLDER_SIZE_LIMIT:,} bytes together"
-            findings.append(about_file(FOLDER_TOO_LARGE, name, message))
+            findings.append(file_finding(FOLDER_TOO_LARGE, name, message))
             return
         yield name, text
 
 
 def _walk(folder: Path, suffixes: Collection[str]) -> Iterator[tuple[str, Path] | Finding]:
-    """The files with these suffixes below `folder` by their relative names, and findings about what is not one."""
+    """The files with these suffixes below `folder`, and findings about links and folders that cannot be read."""
     pending: list[tuple[str, Path, int]] = [("", folder, 0)]
     entries = 0
     while pending:
@@ -121,12 +113,12 @@ def _walk(folder: Path, suffixes: Collection[str]) -> Iterator[tuple[str, Path] 
                 names = sorted(entry.name for entry in islice(listing, ENTRIES_LIMIT + 1))
         except OSError as error:
             message = f"the folder cannot be read: {error.strerror}"
-            yield about_file(UNREADABLE, prefix or ".", message, "Give a folder that can be read.")
+            yield file_finding(UNREADABLE, prefix or ".", message, "Give a folder that can be read.")
             continue
         entries += len(names)
         if entries > ENTRIES_LIMIT or depth > DEPTH_LIMIT:
             message = f"the folder has more than {ENTRIES_LIMIT:,} entries or {DEPTH_LIMIT} levels"
-            yield about_file(TOO_MANY_FILES, prefix or ".", message)
+            yield file_finding(TOO_MANY_FILES, prefix or ".", message)
             return
         for entry in names:
             if entry.startswith(".") or entry in _SKIPPED:
@@ -134,7 +126,7 @@ def _walk(folder: Path, suffixes: Collection[str]) -> Iterator[tuple[str, Path] 
             name, path = f"{prefix}{entry}", place / entry
             mode = _mode(path)
             if stat.S_ISLNK(mode):
-                yield about_file(SYMLINK, name, "a symbolic link")
+                yield file_finding(SYMLINK, name, "a symbolic link")
             elif stat.S_ISDIR(mode):
                 pending.append((f"{name}/", path, depth + 1))
             elif Path(entry).suffix.lower() in suffixes:
@@ -149,22 +141,22 @@ def _mode(path: Path) -> int:
 
 
 def _read(name: str, path: Path) -> str | Finding:
-    """The text of a regular file, or why it is not read."""
+    """The text of a regular file, or the finding about it."""
     try:
-        # A link or a pipe put in the file's place after the walk is refused here, without waiting for a writer.
+        # Rejects a link or a pipe that replaced the file after the walk, without waiting for a writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return about_file(UNREADABLE, name, "not a regular file")
+                return file_finding(UNREADABLE, name, "not a regular file")
             data = file.read(SOURCE_LIMIT + 1)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        return about_file(UNREADABLE, name, message)
+        return file_finding(UNREADABLE, name, message)
     if len(data) > SOURCE_LIMIT:
         message = f"the file has more than {SOURCE_LIMIT:,} bytes"
-        return about_file(FILE_TOO_LARGE, name, message)
+        return file_finding(FILE_TOO_LARGE, name, message)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8: byte {error.start:,} cannot be read"
-        return about_file(NOT_UTF8, name, message)
+        return file_finding(NOT_UTF8, name, message)

@@ -1,8 +1,8 @@
-"""The page of the rules, from the rules: `python -m cortex_skills.scanner.page docs/scanner.md` writes it.
+"""Generates the page of the rules: `python -m cortex_skills.scanner.page docs/scanner.md` writes it.
 
 Rules kept here:
-- everything about a rule on the page is in the rule, and its examples are scanned by the tests;
-- the same rules make the same page, byte for byte.
+- everything about a rule on the page comes from the rule, and its examples are scanned by the tests;
+- the same rules give the same page, byte for byte.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from cortex_skills.escaping import one_line
+from cortex_skills.safe_io.display import one_line
 from cortex_skills.scanner.rule import Rule
 
 _INTRO = """\
 # The scanner
 
-Made from the rules: `python -m cortex_skills.scanner.page docs/scanner.md` writes this page anew.
+Generated from the rules by `python -m cortex_skills.scanner.page docs/scanner.md`.
 
-The scanner reads a skill's whole folder before anything of it runs: sources on their syntax tree, with constants folded
-and names followed, so that comments and texts are not taken for code; SKILL.md and other documents for what they tell a
-model. It is a second belt: [the sandbox](sandbox.md) stops what a skill tries, and the scanner says so before, with the
-place.
+The scanner reads the whole folder of a skill before any of its code runs. It works on the syntax tree of each source,
+evaluates constants and follows names, so that comments and texts are not mistaken for code. In SKILL.md and other
+documents it looks for instructions to a model. The scanner is a second line of defence: [the sandbox](sandbox.md) stops
+forbidden operations while a skill runs; the scanner reports them earlier, with their location.
 
 - A **critical** finding stops the load (`verification.autoScan`); a **warning** does not.
-- Each finding has its rule, severity, file, line, column (from 1, in code points), evidence (120 characters at most),
+- A finding has a rule, severity, file, line, column (from 1, in code points), evidence (at most 120 characters),
   message and hint.
-- Symbolic links are not followed. Hidden folders and `node_modules` are skipped; nothing in them can be loaded.
-- The time is linear in the text, which is bounded; what is beyond a bound is a critical finding, and not read in part.
+- Symbolic links are not followed. Hidden folders and `node_modules` are skipped; the bundler loads nothing from them.
+- The time is linear in the text, whose size is limited; beyond a limit there is a critical finding, and the text is not
+  scanned in part.
 
-`cortex-skills scan FOLDER` prints them like a compiler:
+`cortex-skills scan FOLDER` prints findings in the format of a compiler:
 
 ```text
 verify-kyc/skill.ts:2:3: critical[dynamic-code]: `eval` makes code from text
@@ -40,10 +41,20 @@ verify-kyc/skill.ts:2:3: critical[dynamic-code]: `eval` makes code from text
 ```
 
 `--json` gives one JSON document, and `--sarif FILE` writes SARIF 2.1.0 for code hosts and editors, with paths relative
-to the current folder. The command answers 1 when there is a critical finding.
+to the current folder. The exit code is 1 when there is a critical finding.
 
-What it cannot do: tell what code means. Words that only a person would read as an instruction, and code that misuses
-what a skill may do, pass it.
+### What is evaluated, and what is not
+
+The scanner evaluates literals with their escapes, names, `+`, templates, `concat` of a text, `join` of a list, constant
+indexes and destructuring. It does not compute other calls, such as `atob`, `String.fromCharCode`, `split`, `reverse`,
+`replace`, `slice`, `normalize` or `JSON.parse` of a constant. When such a call computes the name of a member from
+constants, or decodes, reverses or replaces parts of a constant, or cuts a literal, the rule
+[`obfuscation`](#obfuscation) reports the call. The computed text is unknown, so no other rule reads it: pieces that are
+cut from a constant variable and joined again are not recognised as a text. This matters most in the direct mode, which
+has no sandbox.
+
+The scanner does not understand the meaning of code. It does not find instructions that only a person would recognise,
+nor code that misuses the permissions of the skill.
 """
 _LANGUAGES = {"ts": "ts", "md": "markdown", "text": "text"}
 
@@ -53,7 +64,7 @@ def page(rules: Iterable[Rule], whole_files: Iterable[Rule]) -> str:
     listed, whole = list(rules), list(whole_files)
     overview = ["| rule | severity | finds |", "|---|---|---|"]
     overview += [f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {rule.title} |" for rule in (*listed, *whole)]
-    return "\n".join([_INTRO, *overview, "", *map(_section, (*listed, *whole))])
+    return "\n".join([_INTRO, "### The rules\n", *overview, "", *map(_section, (*listed, *whole))])
 
 
 def _section(rule: Rule) -> str:
@@ -64,9 +75,9 @@ def _section(rule: Rule) -> str:
         f"What to do: {rule.remedy}\n",
     ]
     if rule.written_in == "text":
-        return "\n".join([*parts, f"Is found: {rule.trips}. Is not: {rule.passes}.\n"])
+        return "\n".join([*parts, f"Reported: {rule.trips}. Not reported: {rule.passes}.\n"])
     language = _LANGUAGES[rule.written_in]
-    parts += ["Is found:\n", _block(language, rule.trips), "Is not:\n", _block(language, rule.passes)]
+    parts += ["Reported:\n", _block(language, rule.trips), "Not reported:\n", _block(language, rule.passes)]
     return "\n".join(parts)
 
 

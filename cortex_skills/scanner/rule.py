@@ -1,31 +1,32 @@
-"""A rule as data: what it is called, what it looks for, and an example of either kind.
+"""A rule of the scanner as data, and what a rule reports.
 
 Rules kept here:
-- nothing is decided here; `docs/scanner.md`, SARIF and the tests are made from this data.
+- this module decides nothing; `docs/scanner.md`, SARIF and the tests are generated from this data.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from cortex_skills.scanner.findings import Severity
+from cortex_skills.scanner.tree import SyntaxNode
+
+Severity = Literal["critical", "warning"]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that no skill may do, or that its author should look at.
+    """One pattern that is forbidden in a skill, or that its author should review.
 
     Attributes:
         id: the stable name, such as `dynamic-code`.
         severity: `critical` stops the load, `warning` does not.
-        title: what is found, in a few words.
-        finds: what counts, and what does not.
-        remedy: what to do about it.
-        trips: the shortest example that is found.
-        passes: one like it that is not.
-        written_in: what the examples are: the code of a skill, its SKILL.md, or a sentence about a folder.
+        title: the pattern in a few words.
+        finds: what is reported, and what is not.
+        remedy: how to correct the skill.
+        trips: the shortest example that is reported.
+        passes: a similar example that is not reported.
+        written_in: the language of the examples: code of a skill, SKILL.md, or a sentence about a folder.
 
     """
 
@@ -37,3 +38,13 @@ class Rule:
     trips: str
     passes: str
     written_in: Literal["ts", "md", "text"] = "ts"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A node that breaks a rule; an empty hint means the remedy of the rule."""
+
+    rule: Rule
+    node: SyntaxNode
+    message: str
+    hint: str = ""

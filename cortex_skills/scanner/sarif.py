@@ -1,11 +1,11 @@
-"""Findings as SARIF 2.1.0, which code hosts and editors read (OASIS, Static Analysis Results Interchange Format).
+"""Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), for code hosts and editors.
 
 Rules kept here:
-- every place is a relative URI below `%SRCROOT%`, the folder that the scan was started in or the one that was scanned;
-  no absolute path of the machine is told;
+- every location is a relative URI below `%SRCROOT%`, the current folder or the scanned one; no absolute path of the
+  machine is written;
 - columns count code points (`columnKind`), as in a finding;
 - each rule is described once, with its remedy as help;
-- a finding keeps its fingerprint while its rule, file and evidence stay, wherever in the file it moves.
+- the fingerprint of a finding depends on its rule, file and evidence, not on its position in the file.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _SECURITY_SEVERITY = {"critical": "9.0", "warning": "4.0"}
 
 
 def to_sarif(findings: Iterable[tuple[str, Finding]], rules: Iterable[Rule], version: str) -> dict[str, Any]:
-    """The log of one scan.
+    """The SARIF log of one scan.
 
     Args:
-        findings: each with its file's path, relative, with `/` between its parts.
-        rules: that were looked for.
-        version: of the scanner.
+        findings: each with the relative path of its file, with `/` as separator.
+        rules: all rules of the scan.
+        version: the version of the scanner.
 
     """
     described = list(rules)
@@ -73,8 +73,8 @@ def _result(path: str, finding: Finding, place: int, seen: Counter[str]) -> dict
     region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
     if finding.evidence:
         region["snippet"] = {"text": finding.evidence}
-    told = "\0".join((finding.rule, path, finding.evidence))
-    seen[told] += 1
+    key = "\0".join((finding.rule, path, finding.evidence))
+    seen[key] += 1
     return {
         "ruleId": finding.rule,
         "ruleIndex": place,
@@ -89,6 +89,6 @@ def _result(path: str, finding: Finding, place: int, seen: Counter[str]) -> dict
             }
         ],
         "partialFingerprints": {
-            "cortexSkillsFinding/v1": sha256(f"{told}\0{seen[told]}".encode("utf-8", "replace")).hexdigest()
+            "cortexSkillsFinding/v1": sha256(f"{key}\0{seen[key]}".encode("utf-8", "replace")).hexdigest()
         },
     }

@@ -1,34 +1,27 @@
-"""Which declaration a name in the source means, or that it means a global.
+"""Resolves each name in the source to its declaration or to a global.
 
 Rules kept here:
-- a name that the author declares (variable, parameter, function, class, import, catch, enum) is theirs, and only within
-  the scope that ECMAScript gives it; everything else is a global;
-- what TypeScript erases declares nothing: `declare`, overload signatures, interfaces, type aliases, `import type`, and
-  namespaces (which may be empty, and then vanish);
-- when in doubt a name is a global: a false alarm can be read, a hidden `eval` cannot.
+- a name that the source declares (variable, parameter, function, class, import, catch, enum) is local within the scope
+  that ECMAScript gives it; every other name is a global;
+- code that TypeScript erases declares nothing: `declare`, overload signatures, interfaces, type aliases, `import type`,
+  and namespaces (an empty one is erased);
+- in doubt a name is a global: an author can correct a false alarm, but a hidden `eval` goes unnoticed;
+- a variable has a constant value only when one value is ever written to it; it has a global or a function as its value
+  when any write gives it one; after writes of different globals, one of which leads to others, it is an unknown member
+  of the global object.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.bindings import Binding
+from cortex_skills.scanner.tree import SyntaxNode, SyntaxTree
+from cortex_skills.scanner.values import Global, Value, is_notable, leads_on, text_of_literal
 
-if TYPE_CHECKING:
-    from cortex_skills.scanner.tree import Node, Tree
-
-FUNCTION_KINDS = frozenset(
-    {
-        "arrow_function",
-        "function_declaration",
-        "function_expression",
-        "generator_function",
-        "generator_function_declaration",
-        "method_definition",
-    }
-)
+FUNCTION_KINDS = frozenset({
+    "arrow_function", "function_declaration", "function_expression", "generator_function",
+    "generator_function_declaration", "method_definition",
+})  # fmt: skip
 CLASS_KINDS = frozenset({"abstract_class_declaration", "class", "class_declaration"})
 
 _SCOPE_KINDS = (
@@ -39,15 +32,10 @@ _SCOPE_KINDS = (
     )
 )
 _OPENS_VAR_SCOPE = FUNCTION_KINDS | {"class_static_block", "internal_module", "module"}
-_NAMED_OUTSIDE = frozenset(
-    {
-        "abstract_class_declaration",
-        "class_declaration",
-        "enum_declaration",
-        "function_declaration",
-        "generator_function_declaration",
-    }
-)
+_NAMED_OUTSIDE = frozenset({
+    "abstract_class_declaration", "class_declaration", "enum_declaration", "function_declaration",
+    "generator_function_declaration",
+})  # fmt: skip
 _NAMED_INSIDE = frozenset({"class", "function_expression", "generator_function"})
 _PATTERNS = frozenset({"array_pattern", "object_pattern", "rest_pattern"})
 _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
@@ -55,11 +43,35 @@ _NAMES = frozenset({"identifier", "shorthand_property_identifier", "shorthand_pr
 _IMPORT_CLAUSES = frozenset({"import_clause", "import_require_clause", "namespace_import"})
 _NAME_OF = frozenset({"import_specifier", "internal_module", "module", "namespace_export"})
 
-_ESCAPE = re.compile(r"\\u(?:\{([0-9a-fA-F]{1,8})\}|([0-9a-fA-F]{4}))")
+_AMBIGUOUS = Global((None,))
+
+
+class Binding:
+    """A declared name and its known value (None: unknown)."""
+
+    __slots__ = ("_constant", "_notable", "_sites")
+
+    def __init__(self) -> None:
+        self._sites: set[int] = set()
+        self._constant: Value = None
+        self._notable: Value = None
+
+    def write(self, site: int, value: Value) -> None:
+        """Record that the node with index `site` writes `value`; a later call for the same node replaces it."""
+        self._sites.add(site)
+        self._constant = value if len(self._sites) == 1 else None
+        if is_notable(value) and value != self._notable:
+            clash = self._notable is not None and (leads_on(value) or leads_on(self._notable))
+            self._notable = _AMBIGUOUS if clash else value
+
+    @property
+    def value(self) -> Value:
+        """The value of the name at every read."""
+        return self._notable if self._notable is not None else self._constant
 
 
 class Scope:
-    """A region of the source with names of its own."""
+    """A region of the source with its own names."""
 
     __slots__ = ("_names", "parent", "var_scope")
 
@@ -69,11 +81,11 @@ class Scope:
         self.var_scope: Scope = self if holds_vars or parent is None else parent.var_scope
 
     def declare(self, name: str) -> Binding:
-        """The binding of `name` in this scope, made when it is new."""
+        """The binding of `name` in this scope, created when it is new."""
         return self._names.setdefault(name, Binding())
 
     def find(self, name: str) -> Binding | None:
-        """The binding of `name` seen from here, or None for a global."""
+        """The binding of `name` that is visible here, or None for a global."""
         scope: Scope | None = self
         while scope is not None:
             binding = scope._names.get(name)
@@ -84,13 +96,12 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Names:
+class ResolvedNames:
     """The names of a file.
 
     Attributes:
-        bindings: by the index of a name's node, what the author declared under it. A node whose value names nothing
-            declared is in `globals` instead.
-        globals: by the index of a name's node, the name of the global that it means.
+        bindings: the declared names, by the index of each node that names them.
+        globals: the names of globals, by the index of each node that names them.
 
     """
 
@@ -99,16 +110,16 @@ class Names:
 
 
 def identifier_text(source: str) -> str:
-    r"""An identifier as the engine reads it: `\u0065val` is `eval`."""
-    return _ESCAPE.sub(_unescape, source) if "\\" in source else source
+    r"""An identifier with its escapes decoded: `\u0065val` is `eval`."""
+    return (text_of_literal(source) or source) if "\\" in source else source
 
 
-def resolve_names(tree: Tree) -> Names:
-    """What each name in `tree` means."""
-    seen_from: list[Scope] = []  # by node: the scope that the node itself is evaluated in
+def resolve_names(tree: SyntaxTree) -> ResolvedNames:
+    """Resolve every name in `tree`."""
+    seen_from: list[Scope] = []  # by node: the scope in which the node is evaluated
     opened: dict[int, Scope] = {}  # by node: the scope that it opens for its children
-    declares: dict[int, Scope] = {}  # by node: the scope that a pattern declares its names in
-    uses: list[tuple[Node, Scope]] = []
+    declares: dict[int, Scope] = {}  # by node: the scope in which a pattern declares its names
+    uses: list[tuple[SyntaxNode, Scope]] = []
     bindings: dict[int, Binding] = {}
     for node in tree.nodes:
         scope = _scope_of(node, seen_from, opened)
@@ -134,14 +145,14 @@ def resolve_names(tree: Tree) -> Names:
             globals_[node.index] = name
         else:
             bindings[node.index] = binding
-    return Names(bindings, globals_)
+    return ResolvedNames(bindings, globals_)
 
 
-def _scope_of(node: Node, seen_from: list[Scope], opened: dict[int, Scope]) -> Scope:
+def _scope_of(node: SyntaxNode, seen_from: list[Scope], opened: dict[int, Scope]) -> Scope:
     parent = node.parent
     if parent is None:
         return Scope(None, True)
-    # A computed name and a decorator are evaluated outside of what they name.
+    # A computed name and a decorator are evaluated outside the declaration that they belong to.
     if node.kind == "decorator":
         while parent.index not in opened and parent.parent is not None:
             parent = parent.parent
@@ -152,8 +163,8 @@ def _scope_of(node: Node, seen_from: list[Scope], opened: dict[int, Scope]) -> S
     return inner
 
 
-def _declared_in(node: Node, scope: Scope, opened: dict[int, Scope], declares: dict[int, Scope]) -> Scope | None:
-    """The scope in which `node` declares the names that it holds, or None when it declares none."""
+def _declared_in(node: SyntaxNode, scope: Scope, opened: dict[int, Scope], declares: dict[int, Scope]) -> Scope | None:
+    """The scope in which `node` declares its names, or None when it declares none."""
     parent = node.parent
     if parent is None:
         return None
@@ -179,14 +190,14 @@ def _declared_in(node: Node, scope: Scope, opened: dict[int, Scope], declares: d
     return scope if _is_import(node, parent) else None
 
 
-def _outside(parent: Node, scope: Scope, opened: dict[int, Scope]) -> Scope:
-    """The scope around `parent`, which may itself open the scope `scope`."""
+def _outside(parent: SyntaxNode, scope: Scope, opened: dict[int, Scope]) -> Scope:
+    """The scope around `parent`, which may open `scope`."""
     own = opened.get(parent.index)
     return scope if own is None or own.parent is None else own.parent
 
 
-def _is_import(node: Node, parent: Node) -> bool:
-    """True when `node` is a name that an import statement binds to a value."""
+def _is_import(node: SyntaxNode, parent: SyntaxNode) -> bool:
+    """True when an import statement binds the name `node` to a value."""
     if node.kind != "identifier":
         return False
     if parent.kind in _IMPORT_CLAUSES:
@@ -197,18 +208,18 @@ def _is_import(node: Node, parent: Node) -> bool:
     return parent.kind == "import_alias" and node is parent.children[0]
 
 
-def _erased(node: Node) -> bool:
+def _erased(node: SyntaxNode) -> bool:
     """True inside `import type …` or `import {type …}`."""
     if node.kind == "import_specifier" and node.children[0].kind == "type":
         return True
-    statement: Node | None = node
+    statement: SyntaxNode | None = node
     while statement is not None and statement.kind != "import_statement":
         statement = statement.parent
     return statement is not None and bool(statement.children) and statement.children[0].kind == "type"
 
 
-def _is_reference(node: Node) -> bool:
-    """True when the name is read or written, rather than being a name given to or taken from a module."""
+def _is_reference(node: SyntaxNode) -> bool:
+    """True when the name is read or written; False for names in imports and exports."""
     parent = node.parent
     if parent is None or parent.kind in _NAME_OF:
         return False
@@ -216,8 +227,3 @@ def _is_reference(node: Node) -> bool:
         statement = parent.parent.parent if parent.parent is not None else None
         return node.field == "name" and (statement is None or statement.child("source") is None)
     return parent.kind not in _IMPORT_CLAUSES
-
-
-def _unescape(match: re.Match[str]) -> str:
-    code = int(match[1] or match[2], 16)
-    return chr(code) if code <= 0x10FFFF else "�"

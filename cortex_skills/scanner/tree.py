@@ -1,15 +1,15 @@
-"""The syntax tree of one source file, in plain Python nodes.
+"""The syntax tree of one source file as plain Python nodes.
 
 Rules kept here:
-- tree-sitter is met in this file only, and imported when the first file is scanned;
+- only this module uses tree-sitter, and it is imported when the first file is scanned;
 - every walk is a loop: no nesting in a source can exhaust Python's stack;
-- the parser's work is bounded by the length of the text: `parse` gives up on text that needs more (deep error
-  recovery is quadratic in tree-sitter), and the caller refuses such text instead of waiting for it;
-- a node keeps what rules ask for: named children, and tokens that have a field or tell a type from code. Comments are
-  nodes of the tree's list but children of nothing.
+- the work of the parser is bounded by the length of the text: `parse` stops at text that needs more (deep error
+  recovery is quadratic in tree-sitter), and the scan rejects such text;
+- the tree has the named nodes, and the tokens that have a field or distinguish a type from code. Comments are in the
+  list of nodes but are not children.
 
-TypeScript's grammar reads every file; `Tree.is_javascript` tells the rules where that grammar may see types that the
-JavaScript engine would run as code.
+The TypeScript grammar parses every file; `SyntaxTree.is_javascript` is True where that grammar may read as a type what
+a JavaScript engine runs as code.
 """
 
 from __future__ import annotations
@@ -33,88 +33,58 @@ SOURCE_SUFFIXES = JAVASCRIPT_SUFFIXES | TYPESCRIPT_SUFFIXES
 LINE_END = re.compile("[\n\r\u2028\u2029]")
 _LINE_ENDS_IN_UTF8 = re.compile(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
 
-# A tree whose root is one of these is a type: erased before the code runs.
-TYPE_KINDS = frozenset(
-    {
-        "abstract_method_signature",
-        "adding_type_annotation",
-        "ambient_declaration",
-        "array_type",
-        "asserts_annotation",
-        "conditional_type",
-        "constructor_type",
-        "existential_type",
-        "flow_maybe_type",
-        "function_signature",
-        "function_type",
-        "generic_type",
-        "implements_clause",
-        "index_signature",
-        "index_type_query",
-        "infer_type",
-        "interface_declaration",
-        "intersection_type",
-        "literal_type",
-        "lookup_type",
-        "method_signature",
-        "nested_type_identifier",
-        "object_type",
-        "omitting_type_annotation",
-        "opting_type_annotation",
-        "parenthesized_type",
-        "predefined_type",
-        "readonly_type",
-        "template_literal_type",
-        "this_type",
-        "tuple_type",
-        "type_alias_declaration",
-        "type_annotation",
-        "type_arguments",
-        "type_parameters",
-        "type_predicate_annotation",
-        "type_query",
-        "union_type",
-    }
-)
+# The root nodes of types, which are erased before the code runs.
+TYPE_KINDS = frozenset({
+    "abstract_method_signature", "adding_type_annotation", "ambient_declaration", "array_type",
+    "asserts_annotation", "conditional_type", "constructor_type", "existential_type", "flow_maybe_type",
+    "function_signature", "function_type", "generic_type", "implements_clause", "index_signature",
+    "index_type_query", "infer_type", "interface_declaration", "intersection_type", "literal_type", "lookup_type",
+    "method_signature", "nested_type_identifier", "object_type", "omitting_type_annotation",
+    "opting_type_annotation", "parenthesized_type", "predefined_type", "readonly_type", "template_literal_type",
+    "this_type", "tuple_type", "type_alias_declaration", "type_annotation", "type_arguments", "type_parameters",
+    "type_predicate_annotation", "type_query", "union_type",
+})  # fmt: skip
 _KEPT_TOKENS = frozenset({"as", "satisfies", "type", "declare", "interface"})
 _COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
-# A callback of tree-sitter stands for about 100 steps of its parser; plain code needs one for every 35 bytes.
+# A callback of tree-sitter comes after about 100 steps of its parser; ordinary code needs one for every 35 bytes.
 _STEPS_AT_LEAST = 4_000
 _BYTES_A_STEP = 4
 _CHUNK = 1 << 16
 
 
 class ParseTooCostlyError(Exception):
-    """The text needs more work than its length allows: it is broken, or written to keep a parser busy."""
+    """The text needs more work than its length allows: it is invalid, or written to keep a parser busy."""
 
 
-class Node:
+class SyntaxNode:
     """A node of the syntax tree.
 
     Attributes:
-        kind: tree-sitter's name of the node, such as `call_expression`.
+        kind: the node type of tree-sitter, such as `call_expression`.
         field: the role in its parent (`function`, `left`, ...), or None.
         start, end: the byte range in the UTF-8 text.
-        index: the position in `Tree.nodes`.
+        index: the position in `SyntaxTree.nodes`.
         in_type: True inside a type, which is erased before the code runs.
 
     """
 
     __slots__ = ("children", "end", "field", "in_type", "index", "kind", "parent", "start")
 
-    def __init__(self, kind: str, field: str | None, start: int, end: int, parent: Node | None, index: int) -> None:
+    def __init__(
+        self, kind: str, field: str | None, start: int, end: int, parent: SyntaxNode | None, index: int
+    ) -> None:
         self.kind = kind
         self.field = field
         self.start = start
         self.end = end
         self.parent = parent
         self.index = index
-        self.children: list[Node] = []
+        self.children: list[SyntaxNode] = []
         self.in_type: bool = kind in TYPE_KINDS or (parent is not None and parent.in_type)
 
-    def child(self, name: str) -> Node | None:
+    def child(self, name: str) -> SyntaxNode | None:
         """The first child whose field is `name`."""
         for node in self.children:
             if node.field == name:
@@ -123,28 +93,28 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Tree:
-    """A parsed file: its nodes in the order of the text, and its nodes with children before parents."""
+class SyntaxTree:
+    """A parsed file: `nodes` in the order of the text, and `postorder` with children before their parents."""
 
     text: str
     data: bytes
     filename: str
-    nodes: list[Node]
-    postorder: list[Node]
-    by_kind: dict[str, list[Node]] = field(repr=False)
+    nodes: list[SyntaxNode]
+    postorder: list[SyntaxNode]
+    by_kind: dict[str, list[SyntaxNode]] = field(repr=False)
 
     @property
     def is_javascript(self) -> bool:
-        """True when the file's name says that it holds JavaScript without types."""
+        """True when the suffix of the file is one of JavaScript."""
         return PurePosixPath(self.filename).suffix.lower() in JAVASCRIPT_SUFFIXES
 
-    def of_kind(self, *kinds: str) -> Iterator[Node]:
+    def of_kind(self, *kinds: str) -> Iterator[SyntaxNode]:
         """Every node of these kinds."""
         for kind in kinds:
             yield from self.by_kind.get(kind, ())
 
-    def source(self, node: Node) -> str:
-        """The text of `node` as it was written."""
+    def source(self, node: SyntaxNode) -> str:
+        """The source text of `node`."""
         return self.between(node.start, node.end)
 
     def between(self, start: int, end: int) -> str:
@@ -161,16 +131,16 @@ class Tree:
         return [0, *(match.end() for match in _LINE_ENDS_IN_UTF8.finditer(self.data))]
 
 
-def parse(text: str, filename: str) -> Tree:
-    """The tree of `text`, read by the grammar that the suffix of `filename` asks for.
+def parse(text: str, filename: str) -> SyntaxTree:
+    """Parse `text` with the grammar that the suffix of `filename` selects.
 
     Raises:
-        ParseTooCostlyError: when the parser would need more than time linear in the length of `text`.
+        ParseTooCostlyError: the parser would need more than linear time.
 
     """
     from tree_sitter import Parser
 
-    # U+FFFD takes the three bytes of the surrogate that it stands for, so positions stay.
+    # U+FFFD has three bytes like the surrogate that it replaces, so positions do not change.
     data = _LONE_SURROGATE.sub("�", text).encode()
     language, names = _grammar(PurePosixPath(filename).suffix.lower() in JSX_SUFFIXES)
     budget = _STEPS_AT_LEAST + len(data) // _BYTES_A_STEP
@@ -191,26 +161,26 @@ def parse(text: str, filename: str) -> Tree:
     return _copy(parsed.walk(), names, parsed.root_node.has_error, text, data, filename)
 
 
-def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: bytes, filename: str) -> Tree:
-    nodes: list[Node] = []
-    postorder: list[Node] = []
-    by_kind: dict[str, list[Node]] = {}
-    parent: Node | None = None
+def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: bytes, filename: str) -> SyntaxTree:
+    nodes: list[SyntaxNode] = []
+    postorder: list[SyntaxNode] = []
+    by_kind: dict[str, list[SyntaxNode]] = {}
+    parent: SyntaxNode | None = None
     while True:
         raw = cursor.node
         kind_id = raw.kind_id
         name = names[kind_id] if kind_id < len(names) else "ERROR"
         role = cursor.field_name
-        node: Node | None = None
+        node: SyntaxNode | None = None
         if name is not None or role is not None:
-            node = Node(name or raw.type, role, raw.start_byte, raw.end_byte, parent, len(nodes))
+            node = SyntaxNode(name or raw.type, role, raw.start_byte, raw.end_byte, parent, len(nodes))
             nodes.append(node)
             by_kind.setdefault(node.kind, []).append(node)
             if parent is not None and node.kind not in _COMMENTS:
                 parent.children.append(node)
         if failed and (raw.is_error or raw.is_missing):
             if node is None:
-                node = Node("ERROR", role, raw.start_byte, raw.end_byte, parent, len(nodes))
+                node = SyntaxNode("ERROR", role, raw.start_byte, raw.end_byte, parent, len(nodes))
                 nodes.append(node)
             by_kind.setdefault("ERROR", []).append(node)
         if cursor.goto_first_child():
@@ -220,7 +190,7 @@ def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: b
             postorder.append(node)
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return Tree(text, data, filename, nodes, postorder, by_kind)
+                return SyntaxTree(text, data, filename, nodes, postorder, by_kind)
             if parent is not None:
                 postorder.append(parent)
                 parent = parent.parent
@@ -228,7 +198,7 @@ def _copy(cursor: Any, names: list[str | None], failed: bool, text: str, data: b
 
 @lru_cache(maxsize=2)
 def _grammar(jsx: bool) -> tuple[Language, list[str | None]]:
-    """The language and, by kind id, the name of each node to keep (None: a token that is dropped)."""
+    """The language and, by kind id, the name of each node to keep (None: the token is dropped)."""
     import tree_sitter_typescript
     from tree_sitter import Language
 

@@ -1,4 +1,4 @@
-"""The doors of the plugin over HTTP."""
+"""The plugin over HTTP."""
 
 from cortex_skills.server.app import create_app
 

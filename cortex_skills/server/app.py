@@ -3,48 +3,55 @@
     from cortex_skills import Config
     from cortex_skills.server import create_app
 
-    app = create_app(Config.load("cortex.yaml"))        # opens its own plugin when it starts, and closes it
-    app = create_app(plugin)                            # serves one that is open; whoever opened it closes it
+    app = create_app(Config.load("cortex.yaml"))        # opens its own plugin at start-up, and closes it
+    app = create_app(plugin)                            # serves an open plugin, and leaves it open
 
 Rules kept here:
-- doors are thin: a tool call passes `Plugin.call`, a triple a `NamespacedGraph` of a namespace that the token opens;
-- the application may be run by any ASGI server; slow clients are the server's affair (see `protocol.py`).
+- no policy: a tool call passes `Plugin.call`, a triple a `NamespacedGraph` of a namespace that the token opens;
+- any ASGI server may run the application; time-outs for slow clients are the server's (see `protocol.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
 
-from cortex_skills.config import Config
+from cortex_skills.config.settings import Config
 from cortex_skills.plugin import Plugin
-from cortex_skills.server import changes, proofs, queries, skills, stats, triples, verifying
-from cortex_skills.server.auth import Gate
+from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S, Bodies
-from cortex_skills.server.doors import NOT_FOUND, routes_of
-from cortex_skills.server.errors import HttpError
-from cortex_skills.server.guards import LOCAL_NAMES, Guards
-from cortex_skills.server.index import index_operations
-from cortex_skills.server.mcp.door import McpDoor, mcp_route
-from cortex_skills.server.operations import Operation
+from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.mcp.http import McpEndpoint, mcp_route
+from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES, host_check
+from cortex_skills.server.middleware.error_responses import ErrorResponses
+from cortex_skills.server.middleware.request_checks import RequestChecks
+from cortex_skills.server.middleware.request_log import RequestLog
+from cortex_skills.server.middleware.response_headers import ResponseHeaders
+from cortex_skills.server.middleware.unread_bodies import UnreadBodies
+from cortex_skills.server.rest import proofs, queries, replication, skills, stats, triples, verification
+from cortex_skills.server.rest.openapi import index_operations
+from cortex_skills.server.rest.operations import Operation
+from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
+from cortex_skills.server.rest.sandbox_cleanup import sweep
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql import sparql_route
 
 API: tuple[Operation, ...] = (
     *triples.OPERATIONS,
-    *changes.OPERATIONS,
+    *replication.OPERATIONS,
     *queries.OPERATIONS,
     *stats.OPERATIONS,
-    *verifying.OPERATIONS,
+    *verification.OPERATIONS,
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
 )
+# Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
+HEADERS: dict[str, dict[str, str]] = {}
 
 _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
@@ -55,51 +62,53 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
 
     Args:
         source: an open plugin, or the configuration of one to open.
-        host: the address that it will be served at, if it is not the configured one.
+        host: the address that it is served at, if it is not the configured one.
         body_s: how long the body of a request may take to arrive, in seconds.
 
     """
     config = source if isinstance(source, Config) else source.config
-    bound = host or config.cortex.host
-    names = [*config.cortex.allowed_hosts, *([] if bound in LOCAL_NAMES else [bound])]
-    door = McpDoor()
+    address = host or config.cortex.host
+    hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
+    mcp = McpEndpoint()
     app = Starlette(
-        routes=_routes(door),
-        middleware=[Middleware(Guards, hosts=names)],
-        lifespan=_lifespan(source, body_s, door),
+        # In the order in which they are tried: the most frequent first.
+        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)])],
+        middleware=[
+            Middleware(RequestLog),
+            Middleware(ResponseHeaders, by_prefix=HEADERS),
+            Middleware(UnreadBodies),
+            Middleware(ErrorResponses),
+            Middleware(RequestChecks, checks=[host_check(hosts)]),
+        ],
+        lifespan=_lifespan(source, body_s, mcp),
     )
     app.router.redirect_slashes = False
     app.router.default = NOT_FOUND
-    app.state.mcp = door
-    if isinstance(source, Plugin):  # a mounted application is never told that it starts
-        app.state.service = Service(source, Gate(config), Bodies(body_s))
+    app.state.mcp = mcp
+    if isinstance(source, Plugin):  # a mounted application gets no lifespan events
+        app.state.service = Service(source, AccessControl(config), Bodies(body_s))
     return app
 
 
-def _routes(door: McpDoor) -> Sequence[BaseRoute]:
-    # They are tried one after the other: first those of the doors that are asked most.
-    return [mcp_route(door), sparql_route(), *routes_of([*API, *index_operations(API)])]
-
-
 def _lifespan(
-    source: Plugin | Config, body_s: float, door: McpDoor
+    source: Plugin | Config, body_s: float, mcp: McpEndpoint
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         plugin = source if isinstance(source, Plugin) else Plugin.open(source)
         try:
             if not hasattr(app.state, "service"):
-                app.state.service = Service(plugin, Gate(plugin.config), Bodies(body_s))
+                app.state.service = Service(plugin, AccessControl(plugin.config), Bodies(body_s))
             service: Service = app.state.service
             sweeping = asyncio.create_task(_sweep(service))
             yield
-            await door.close()
+            await mcp.close()
             sweeping.cancel()
             with suppress(asyncio.CancelledError):
                 await sweeping
             with suppress(HttpError, TimeoutError):
                 async with asyncio.timeout(_LAST_SWEEP_S):
-                    await service.lanes["slow"].run(partial(skills.sweep, service, everything=True))
+                    await service.pools["slow"].run(partial(sweep, service, everything=True))
             service.close()
         finally:
             if plugin is not source:
@@ -109,9 +118,9 @@ def _lifespan(
 
 
 async def _sweep(service: Service) -> None:
-    """Empty the sandboxes whose time is over, for as long as the application runs."""
+    """Empty expired sandboxes for as long as the application runs."""
     while True:
         await asyncio.sleep(_SWEEP_S)
         if service.sandboxes.ended():
             with suppress(HttpError):
-                await service.lanes["slow"].run(partial(skills.sweep, service))
+                await service.pools["slow"].run(partial(sweep, service))

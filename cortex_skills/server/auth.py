@@ -1,12 +1,12 @@
-"""Who is asking, and what they may.
+"""Who sends a request, and what they may do.
 
 Rules kept here:
-- a token is looked for in the `Authorization` header and nowhere else: never in a URL, which is logged;
-- the file of tokens is asked each time, so that what was revoked or has expired is of no use from then on;
-- `cortex.authToken` is a token of the configured namespace with every permission;
-- without a token: nothing, unless the configuration allows reads, and then only of the configured namespace, and only
+- a token is read from the `Authorization` header only: never from a URL, which is logged;
+- the file of tokens is read for each request, so that a revoked or expired token is refused from then on;
+- `cortex.authToken` is a token for the configured namespace with every permission;
+- without a token nothing is allowed, unless the configuration allows reads: then reads of the configured namespace,
   from this machine and not through a proxy;
-- the namespaces that somebody may not use and those that do not exist are refused alike.
+- a namespace that the caller may not use and one that does not exist get the same error.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from starlette.types import Scope
+
 from cortex_graph.names import check_namespace
-from cortex_skills.config import Config
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.server.errors import HttpError, unauthorized
+from cortex_skills.server.http_errors import HttpError, unauthorized
 from cortex_skills.tokens import ALL_NAMESPACES, PERMISSIONS, TokenFile, default_file, digest_of
-from cortex_skills.tokens.model import find
+from cortex_skills.tokens.token import find
 
 log = logging.getLogger(__name__)
 
@@ -36,15 +38,15 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who was let in.
+    """An authenticated caller.
 
     Attributes:
-        name: what the records call them.
-        namespaces: those that they may use; `*` for every one.
-        permissions: out of `cortex_skills.tokens.PERMISSIONS`.
-        usual: the namespace that is meant when they name none, if it is theirs.
-        has_token: whether they showed one.
-        is_host: whether it was the one of the configuration, whose holder speaks for all agents.
+        name: the name in provenance records.
+        namespaces: the namespaces that they may use; `*` for all.
+        permissions: a subset of `cortex_skills.tokens.PERMISSIONS`.
+        usual: the default namespace, if they may use it.
+        has_token: whether they sent a token.
+        is_host: whether it was the token of the configuration, whose holder acts for all agents.
 
     """
 
@@ -56,10 +58,10 @@ class Principal:
     is_host: bool = False
 
     def require(self, permission: str) -> None:
-        """Do nothing if they have a permission.
+        """Check a permission.
 
         Raises:
-            HttpError: `unauthorized` where a token would help, else `permission_denied`.
+            HttpError: `unauthorized` without a token, else `permission_denied`.
 
         """
         if permission in self.permissions:
@@ -67,41 +69,41 @@ class Principal:
         if not self.has_token:
             raise unauthorized()
         hint = "ask for a token that has it"
-        raise HttpError("permission_denied", f"this token has not the permission `{permission}`", hint=hint)
+        raise HttpError("permission_denied", f"this token does not have the permission `{permission}`", hint=hint)
 
     def may_use(self, namespace: str) -> bool:
-        """Whether a namespace is theirs."""
+        """Whether they may use a namespace."""
         return ALL_NAMESPACES in self.namespaces or namespace in self.namespaces
 
     def namespace(self, asked: str | None) -> str:
-        """The namespace that a request is about.
+        """The namespace of a request.
 
         Args:
-            asked: the one that it names, if it names one.
+            asked: the namespace that the request names, if it names one.
 
         Raises:
-            HttpError: `permission_denied`: it is not theirs; `invalid_arguments`: it has to be named.
-            InvalidArguments: it is none.
+            HttpError: `permission_denied`: they may not use it; `invalid_arguments`: the request must name one.
+            InvalidArguments: it is not a valid name.
 
         """
         if asked is not None:
             if not self.may_use(check_namespace(asked)):
-                hint = "leave `namespace` out for your own"
-                raise HttpError("permission_denied", "this namespace is not yours to use", hint=hint)
+                hint = "leave `namespace` out for the default one"
+                raise HttpError("permission_denied", "your token does not open this namespace", hint=hint)
             return asked
         if self.may_use(self.usual):
             return self.usual
         if len(self.namespaces) == 1:
             return self.namespaces[0]
         hint = f"namespace={self.namespaces[0]}"
-        raise HttpError("invalid_arguments", "your token has several namespaces: say which one", hint=hint)
+        raise HttpError("invalid_arguments", "your token opens several namespaces: name one", hint=hint)
 
 
-class Gate:
-    """Lets in those who may.
+class AccessControl:
+    """Authenticates requests.
 
     Args:
-        config: whose token, file of tokens and rule for anonymous reads hold here.
+        config: its token, file of tokens and rule for anonymous reads are used.
 
     """
 
@@ -114,15 +116,27 @@ class Gate:
         self._configured = None if secret is None else digest_of(_without_scheme(secret))
 
     def has_tokens(self) -> bool:
-        """Whether there is any token to come in with."""
+        """Whether there is any token."""
         return self._configured is not None or bool(self.file.tokens())
 
+    def admit(self, scope: Scope, permission: str) -> Principal:
+        """The caller of an ASGI request, who has a permission.
+
+        Raises:
+            HttpError: `unauthorized` or `permission_denied`.
+
+        """
+        client = scope.get("client")
+        principal = self.identify(scope["headers"], client[0] if client else None)
+        principal.require(permission)
+        return principal
+
     def identify(self, headers: Headers, client: str | None) -> Principal:
-        """Who sent a request.
+        """The caller of a request.
 
         Args:
-            headers: of the request, with their names in lower case.
-            client: the address that it came from.
+            headers: the headers, with their names in lower case.
+            client: the address that the request came from.
 
         Raises:
             HttpError: `unauthorized`.
@@ -142,7 +156,7 @@ class Gate:
     def _holder(self, text: str) -> Principal:
         try:
             tokens = self.file.tokens()
-        except CortexError as error:  # then nobody but the configured token comes in
+        except CortexError as error:  # then only the configured token is accepted
             log.error("%s", error.message)
             tokens = ()
         token = find(text, tokens)

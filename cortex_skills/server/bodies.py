@@ -1,17 +1,17 @@
-"""What a client sends, off the wire: bodies and query strings, hostile until checked.
+"""Bodies and parameters on the wire: untrusted until checked.
 
 Rules kept here:
-- a body has a type, an end, a size and a time: it is refused as soon as it has not one of them;
-- the bodies that are held at once have a size together, too;
-- JSON is UTF-8 without NaN, infinities, duplicate keys, depth or members without number, which take fifty times their
-  size when they are read; numbers keep every digit;
-- a query string is UTF-8, each name in it is known and given once; numbers and booleans are read as their schema says;
-- a schema decides, and its verdict is told in words.
+- a body must have an accepted type, and is refused as soon as it is larger or slower than the limits allow;
+- the bodies in memory have a common limit;
+- JSON is UTF-8 without NaN or duplicate keys, and limited in depth and in members, because a body of short members
+  takes fifty times its size when it is parsed; integers keep every digit;
+- JSON that is sent keeps integers of any size and all of Unicode.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -21,22 +21,21 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Receive
 
-from cortex_skills.server.errors import HttpError
-from cortex_skills.server.schemas import component, problems_of
-from cortex_skills.strict_json import read_json
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.server.http_errors import HttpError
 
 MAX_BODY = 8 << 20
 MAX_HELD = 256 << 20
 BODY_S = 30.0
 JSON_ONLY = frozenset({"application/json"})
 _MAX_DEPTH = 16
-_MAX_MEMBERS = 500_000  # a full batch of proofs has half of that
-_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_MAX_PARAMETERS = 32
+_MAX_MEMBERS = 500_000  # twice the members of a full batch of proofs
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _DIGITS = sys.get_int_max_str_digits()
-_TOO_LONG = "for integer string conversion"  # what Python says of more
-_INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
-_BOOLEANS = {"true": True, "false": False}
+_TOO_LONG = "for integer string conversion"  # part of Python's message about an integer with more digits
+
+# A route sets this key in the scope of a request that its client cancels by closing the connection.
+LEAVING_CANCELS = "cortex.leaving_cancels"
 
 Headers = Mapping[str, str]
 
@@ -55,92 +54,75 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, headers: Headers, receive: Receive, kinds: frozenset[str] = JSON_ONLY) -> AsyncIterator[bytes]:
-        """The whole body of a request; it counts as held until the end of the block.
+        """Read the whole body of a request; it counts as held until the end of the block.
 
         Args:
-            headers: of the request.
-            receive: what its parts come from.
-            kinds: the media types that it may be of; all are UTF-8.
+            headers: the headers of the request.
+            receive: the ASGI channel.
+            kinds: the accepted media types; all are UTF-8.
 
         Raises:
             HttpError: `unsupported_media_type`, `request_too_large`, `request_timeout` or `server_busy`. The rest of
-                the body is still under way then, so the connection has to be closed.
+                the body is not read then, so the connection has to be closed.
 
         """
         _check_type(headers, kinds)
         declared = headers.get("content-length")
         if declared is not None and (len(declared) > 12 or int(declared) > MAX_BODY):
             raise _too_large()
-        parts: list[bytes] = []
+        body = bytearray()
         try:
-            async with asyncio.timeout(self._within_s):
-                while await self._read_part(receive, parts):
-                    pass
-        except TimeoutError:
-            self._held -= sum(map(len, parts))
-            hint = "send it faster, or less of it"
-            message = f"the body was not whole after {self._within_s:g} s"
-            raise HttpError("request_timeout", message, hint=hint) from None
-        except BaseException:
-            self._held -= sum(map(len, parts))
-            raise
-        try:
-            yield b"".join(parts)
+            try:
+                async with asyncio.timeout(self._within_s):
+                    while await self._read_part(receive, body):
+                        pass
+            except TimeoutError:
+                message = f"the body was not complete after {self._within_s:g} s"
+                raise HttpError("request_timeout", message, hint="send it faster, or send less") from None
+            yield bytes(body)
         finally:
-            self._held -= sum(map(len, parts))
+            self._held -= len(body)
 
-    async def _read_part(self, receive: Receive, parts: list[bytes]) -> bool:
-        """Take the next part; True when there are more."""
+    async def _read_part(self, receive: Receive, body: bytearray) -> bool:
+        """Append the next part; True if more follow."""
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise HttpError("bad_request", "the client went away before its request was whole")
+            raise HttpError("bad_request", "the client disconnected before its request was complete")
         part = message.get("body", b"")
-        parts.append(part)
+        body += part
         self._held += len(part)
-        if sum(map(len, parts)) > MAX_BODY:  # parts are tens of kibibytes: there are few
+        if len(body) > MAX_BODY:
             raise _too_large()
         if self._held > MAX_HELD:
-            raise HttpError("server_busy", "too many bodies are under way", hint="try again in a while")
+            raise HttpError("server_busy", "too many request bodies are in memory", hint="try again in a while")
         return bool(message.get("more_body", False))
 
 
+def to_json(document: Any) -> bytes:
+    """A document as JSON in UTF-8."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
 def parse_json(body: bytes) -> Any:
-    """A body as JSON.
+    """Parse a body.
 
     Raises:
-        HttpError: `invalid_arguments`: it is not JSON as the rules have it.
+        HttpError: `invalid_arguments`: it is not JSON by the rules above.
 
     """
-    if body.count(b",") > _MAX_MEMBERS and _TEXTS.sub(b"", body).count(b",") > _MAX_MEMBERS:
-        raise _invalid("the body has too many members", f"at most {_MAX_MEMBERS:,}: send several smaller requests")
+    if body.count(b",") > _MAX_MEMBERS and _STRINGS.sub(b"", body).count(b",") > _MAX_MEMBERS:
+        raise invalid("the body has too many members", f"at most {_MAX_MEMBERS:,}: send several smaller requests")
     try:
         document = read_json(body)
     except UnicodeDecodeError:
-        raise _invalid("the body is not UTF-8") from None
+        raise invalid("the body is not UTF-8") from None
     except ValueError as error:
         if _TOO_LONG in str(error):
             hint = "give its digits as text: {value, datatype: xsd:integer's IRI}"
-            raise _invalid(f"the body holds an integer of more than {_DIGITS:,} digits", hint) from None
-        raise _invalid(f"the body is not JSON: {str(error)[:200]}") from None
+            raise invalid(f"the body holds an integer of more than {_DIGITS:,} digits", hint) from None
+        raise invalid(f"the body is not JSON: {str(error)[:200]}") from None
     _check_depth(document)
-    return document
-
-
-def check(name: str, document: Any) -> Any:
-    """A document, if the component of that name describes it.
-
-    Raises:
-        HttpError: `invalid_arguments`, with everything that is wrong in `details.errors`.
-
-    """
-    try:
-        problems = problems_of(name, document)
-    except UnicodeEncodeError:
-        raise _invalid("the request holds a lone surrogate, which is no Unicode text") from None
-    if problems:
-        details = {"errors": problems, "field": problems[0]["field"]}
-        first = problems[0]
-        raise HttpError("invalid_arguments", f"`{first['field']}` {first['message']}", details=details)
     return document
 
 
@@ -160,33 +142,9 @@ def pairs_of(encoded: bytes, most: int) -> list[tuple[str, str]]:
     )
 
 
-def parse_query(name: str | None, query: bytes) -> dict[str, Any]:
-    """The parameters of a query string, as the component of that name has them.
-
-    Raises:
-        HttpError: `invalid_arguments`.
-
-    """
-    try:
-        pairs = pairs_of(query, _MAX_PARAMETERS)
-    except ValueError:
-        raise _invalid("the query string is malformed", "percent-encode it, in UTF-8") from None
-    known = {} if name is None else component(name)["properties"]
-    given: dict[str, Any] = {}
-    for key, text in pairs:
-        if key in given:
-            raise _invalid(f"`{key[:80]}` is given twice")
-        if key not in known:
-            raise _invalid(f"`{key[:80]}` is not known here", f"known: {', '.join(known) or 'nothing'}")
-        given[key] = _typed(text, known[key])
-    return given if name is None else check(name, given)
-
-
-def _typed(text: str, rule: Mapping[str, Any]) -> Any:
-    kind = rule.get("type")
-    if kind == "integer" and _INTEGER.fullmatch(text):
-        return int(text)
-    return _BOOLEANS.get(text, text) if kind == "boolean" else text
+def invalid(message: str, hint: str = "", **details: Any) -> HttpError:
+    """The error `invalid_arguments`."""
+    return HttpError("invalid_arguments", message, hint=hint, details=details)
 
 
 def _check_type(headers: Headers, kinds: frozenset[str]) -> None:
@@ -194,9 +152,9 @@ def _check_type(headers: Headers, kinds: frozenset[str]) -> None:
     charset = parameters.strip().lower().replace('"', "")
     if kind.strip().lower() not in kinds or charset not in ("", "charset=utf-8"):
         hint = f"send `Content-Type: {' or '.join(sorted(kinds))}`, in UTF-8"
-        raise HttpError("unsupported_media_type", "a body of this type is not taken here", hint=hint)
+        raise HttpError("unsupported_media_type", "bodies of this type are not accepted here", hint=hint)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise HttpError("unsupported_media_type", "the body is compressed", hint="send it as it is")
+        raise HttpError("unsupported_media_type", "the body is compressed", hint="send it uncompressed")
 
 
 def _check_depth(document: Any) -> None:
@@ -210,13 +168,9 @@ def _check_depth(document: Any) -> None:
         ]
         if not level:
             return
-    raise _invalid("the body is nested too deeply", f"at most {_MAX_DEPTH} levels")
+    raise invalid("the body is nested too deeply", f"at most {_MAX_DEPTH} levels")
 
 
 def _too_large() -> HttpError:
-    hint = "send several smaller requests"
-    return HttpError("request_too_large", f"the body has more than {MAX_BODY >> 20} MiB", hint=hint)
-
-
-def _invalid(message: str, hint: str = "") -> HttpError:
-    return HttpError("invalid_arguments", message, hint=hint)
+    message = f"the body has more than {MAX_BODY >> 20} MiB"
+    return HttpError("request_too_large", message, hint="send several smaller requests")

@@ -1,8 +1,8 @@
-"""What stands behind the doors: the plugin, the gate, the lanes, and a graph for each namespace.
+"""`Service`: what all requests share: the plugin, the access control, the worker pools, and a graph for each namespace.
 
 Rules kept here:
 - nothing here is HTTP;
-- a graph is that of one namespace; the base, the vocabularies and the store are the plugin's.
+- a graph is that of one namespace; the base IRI, the vocabularies and the store are the plugin's.
 """
 
 from __future__ import annotations
@@ -12,56 +12,56 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from cortex_graph import NamespacedGraph
+from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
 from cortex_skills.plugin import Plugin
-from cortex_skills.server.auth import Gate
+from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import Bodies
-from cortex_skills.server.lanes import Lane
-from cortex_skills.server.probe import Probe
-from cortex_skills.server.sandboxes import Sandboxes
-from cortex_skills.server.tallies import Tallies
+from cortex_skills.server.rest.sandboxes import Sandboxes
+from cortex_skills.server.store_health import StoreHealth
+from cortex_skills.server.verification_counts import VerificationCounts
+from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
 
 _MAX_GRAPHS = 256
 # Threads, and calls that may wait for one.
-_LANES = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
+_POOLS = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
 
 
 class Service:
-    """Everything that answering takes.
+    """The state of a server.
 
     Args:
-        plugin: whose store is served.
-        gate: who may come in.
-        bodies: how bodies are read.
+        plugin: the plugin that is served.
+        access: decides who may do what.
+        bodies: reads bodies.
 
     """
 
-    def __init__(self, plugin: Plugin, gate: Gate, bodies: Bodies) -> None:
+    def __init__(self, plugin: Plugin, access: AccessControl, bodies: Bodies) -> None:
         self.plugin = plugin
-        self.gate = gate
+        self.access = access
         self.bodies = bodies
         self.started = time.monotonic()
-        self.lanes = {name: Lane(name, *size, deep=name == "mcp") for name, size in _LANES.items()}
-        self.probe = Probe()
+        self.pools = {name: WorkerPool(name, *size, deep=name == "mcp") for name, size in _POOLS.items()}
+        self.store_health = StoreHealth()
         self.sandboxes = Sandboxes()
-        self.tallies = Tallies()
+        self.verification_counts = VerificationCounts()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
         self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
     def graph(self, namespace: str) -> NamespacedGraph:
-        """The graph of a namespace; whoever asks has seen to it that it may be used."""
+        """The graph of a namespace; the caller has checked that it may be used."""
         own = self.plugin.graph
         if namespace == own.namespace:
             return own
         with self._making:
             graph = self._graphs.get(namespace)
             if graph is None:
-                names = own.names
-                graph = NamespacedGraph(own.store, namespace, base=names.base, vocabularies=self._vocabularies())
+                vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in self.plugin.config.vocabularies}
+                graph = NamespacedGraph(own.store, namespace, base=own.names.base, vocabularies=vocabularies)
                 self._graphs[namespace] = graph
                 if len(self._graphs) > _MAX_GRAPHS:
                     self._graphs.popitem(last=False)
@@ -70,10 +70,10 @@ class Service:
             return graph
 
     def prover(self, graph: NamespacedGraph) -> Prover:
-        """What knows the rules of a namespace; the file of its shapes is read once.
+        """The rules of the namespace of a graph; the file of its shapes is read once.
 
         Raises:
-            CortexError: `config_invalid`: the configuration names shapes that are none.
+            CortexError: `config_invalid`: a file that the configuration names holds no shapes.
 
         """
         from cortex_skills.proofs.logic.prover import Prover
@@ -86,13 +86,12 @@ class Service:
         with self._making:
             return self._provers.setdefault(namespace, Prover(plugin.config, graph))
 
+    def under_way(self) -> int:
+        """How many calls run or wait."""
+        return sum(pool.taken for pool in self.pools.values())
+
     def close(self) -> None:
-        """Begin nothing more; the plugin is closed by whoever opened it."""
-        self.probe.close()
-        for lane in self.lanes.values():
-            lane.close()
-
-    def _vocabularies(self) -> dict[str, str]:
-        from cortex_graph import WELL_KNOWN_VOCABULARIES
-
-        return {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in self.plugin.config.vocabularies}
+        """Accept no more work; the plugin stays open."""
+        self.store_health.close()
+        for pool in self.pools.values():
+            pool.close()

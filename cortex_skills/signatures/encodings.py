@@ -1,10 +1,10 @@
-"""Whether a file that is not the one that was signed holds its text, written in another way.
+"""Whether a changed file has the signed text in another encoding.
 
 Rules kept here:
-- for words alone: a file that was encoded anew is as little the one that was signed as any other;
-- what cannot be read, or has more than 256 KiB, is not looked at;
-- other ways to write a text: another encoding, a byte order mark, other line ends. They are tried until one has the
-  hash that was signed.
+- the result only improves the message: a recoded file is as invalid as any other changed file;
+- a file that cannot be read, or has more than 256 KiB, is not examined;
+- the text is written in other encodings, with and without a byte order mark, and with other line ends, until one form
+  has the signed hash.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_skills.reading import read_beside
+from cortex_skills.skill_folder.snapshot import read_beside
 
 _MAX_BYTES = 256 << 10
 _NARROW = ("utf-8", "utf-8-sig", "cp1252")
@@ -22,15 +22,15 @@ _LINE_ENDS = ("\n", "\r\n", "\r")
 
 
 def is_recoded(folder: Path, path: str, signed: str) -> bool:
-    """Whether a file holds the text of the one that was signed in its place, whose SHA-256 is given."""
+    """Whether a file has the text of the signed file with the given SHA-256."""
     data = read_beside(folder / path, _MAX_BYTES)
     if not data or len(data) > _MAX_BYTES:
         return False
-    return any(sha256(other).hexdigest() == signed for other in _ways(data))
+    return any(sha256(other).hexdigest() == signed for other in _forms(data))
 
 
-def _ways(data: bytes) -> Iterator[bytes]:
-    """The ways to write the text that these bytes are, whatever their encoding is."""
+def _forms(data: bytes) -> Iterator[bytes]:
+    """All forms of the text of these bytes."""
     plausible = _WIDE if b"\0" in data else _NARROW
     for text in filter(None, (_decoded(data, encoding) for encoding in plausible)):
         lines = "\n".join(text.removeprefix("\ufeff").replace("\r\n", "\n").split("\r"))

@@ -1,9 +1,9 @@
-"""Making a signature of a skill's folder.
+"""Signing a skill's folder.
 
 Rules kept here:
-- what is signed is what is there: the manifest has to be in order, since the statement names the skill and its version;
-- a publisher's signature lies in the folder, as `SKILL.sig`, and goes where the skill goes. The local developer's lies
-  in the user's data folder: it says that this user vouches for this folder on this machine, and cannot go anywhere.
+- the folder is signed as it is; the manifest must be valid, because the statement names the skill and its version;
+- a publisher's signature is the file `SKILL.sig` in the folder, and is distributed with the skill. The local
+  developer's signature is in the user's data folder: it is valid for this folder on this machine only.
 """
 
 from __future__ import annotations
@@ -14,46 +14,41 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_graph.moments import date_time
+from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
+from cortex_skills.keys import Key, KeyFolder
 from cortex_skills.manifest import Manifest
-from cortex_skills.private_files import write_private, write_whole
-from cortex_skills.proofs.keys import Key, KeyFolder
-from cortex_skills.reading import SIGNATURE
-from cortex_skills.schemas import shown
-from cortex_skills.signatures.files import LEFT_OUT, SkillFile, files_of
-from cortex_skills.signatures.statement import PUBLISHER, Signature, Statement, digest_of
+from cortex_skills.safe_io.private_files import write_private, write_whole
+from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.skill_files import LEFT_OUT, SkillFile, files_of
+from cortex_skills.signatures.statement import PUBLISHER, Signature, SignedStatement, digest_of
+from cortex_skills.skill_folder.snapshot import SIGNATURE
 
-# The publisher that stands for this user on this machine, and the key of that name.
+# The publisher name of this user on this machine, and the name of their key.
 DEVELOPER = "local-developer"
 
 
 def sign_files(manifest: Manifest, files: list[SkillFile], key: Key, publisher: str, now: datetime) -> Signature:
-    """The signature of a skill that consists of these files.
-
-    Args:
-        manifest: the skill's.
-        files: all of its files.
-        key: of the publisher.
-        publisher: its name, in small letters, digits, `.` and `-`.
-        now: the time, with its zone.
+    """Sign the files of a skill.
 
     Raises:
-        CortexError: `invalid_arguments`: the publisher's name is none.
+        CortexError: `invalid_arguments`: the publisher's name is not valid.
 
     """
     if not PUBLISHER.fullmatch(publisher):
         raise CortexError(
             "invalid_arguments",
-            f"{shown(publisher)} is no name of a publisher",
-            hint="1 to 64 of small letters, digits, . and -, such as example.org",
+            f"{shown(publisher)} is not a valid name of a publisher",
+            hint="use 1 to 64 lower-case letters, digits, . and -, such as example.org",
         )
-    said = Statement(publisher, key.did, manifest.name, version_of(manifest), date_time(now), digest_of(files))
-    return Signature(said, tuple(files), key.sign(said.message()))
+    statement = SignedStatement(
+        publisher, key.did, manifest.name, version_of(manifest), date_time(now), digest_of(files)
+    )
+    return Signature(statement, tuple(files), key.sign(statement.message()))
 
 
 def version_of(manifest: Manifest) -> str:
-    """The version that a statement names; empty when the manifest states none."""
+    """The version in the manifest; empty when it has none."""
     return manifest.semantic.skill_version if manifest.semantic is not None else ""
 
 
@@ -61,12 +56,12 @@ def sign_for_others(folder: Path, manifest: Manifest, key: Key, publisher: str, 
     """Sign a skill's folder as a publisher, in its `SKILL.sig`.
 
     Raises:
-        CortexError: `signature_invalid`: it holds what cannot be signed; `invalid_arguments`.
+        CortexError: `signature_invalid`: a file cannot be signed; `invalid_arguments`.
 
     """
     if publisher == DEVELOPER:
-        hint = "a publisher has a name that others know, such as example.org"
-        raise CortexError("invalid_arguments", f"{DEVELOPER} stands for each user at home, for nobody else", hint=hint)
+        hint = "use a name that identifies the publisher to others, such as example.org"
+        raise CortexError("invalid_arguments", f"{DEVELOPER} is reserved for local signatures", hint=hint)
     signature = sign_files(manifest, files_of(folder), key, publisher, now)
     _put(folder / SIGNATURE, signature.to_file())
     return signature
@@ -76,14 +71,11 @@ def sign_for_oneself(folder: Path, manifest: Manifest, keys: KeyFolder, place: P
     """Sign a skill's folder as the local developer, in this user's own folder of signatures.
 
     Args:
-        folder: the skill's; it has to belong to this user.
-        manifest: the skill's.
-        keys: where the developer's key is; made when there is none.
+        folder: the skill's folder; it must belong to this user.
+        manifest: the skill's manifest.
+        keys: the folder of the developer's key, which is created when missing.
         place: the folder of this user's signatures.
-        now: the time, with its zone.
-
-    Raises:
-        CortexError: `signature_invalid`: the folder is somebody else's, or holds what cannot be signed.
+        now: the current time, with its zone.
 
     """
     check_own(folder)
@@ -93,7 +85,7 @@ def sign_for_oneself(folder: Path, manifest: Manifest, keys: KeyFolder, place: P
 
 
 def own_folder() -> Path:
-    """The folder of the signatures that this user made as the local developer."""
+    """The folder of the signatures of the local developer."""
     from platformdirs import user_data_path
 
     return user_data_path("cortex-skills", appauthor=False) / "signatures"
@@ -105,12 +97,7 @@ def own_signature(folder: Path, place: Path) -> Path:
 
 
 def check_own(folder: Path) -> None:
-    """Refuse a folder that is somebody else's, or that others may write to; what is not signed does not count.
-
-    Raises:
-        CortexError: `signature_invalid`.
-
-    """
+    """Refuse a folder with files that belong to another user, or are writable for all; excluded files do not count."""
     if os.name != "posix":
         return
     pending = [folder]
@@ -130,20 +117,20 @@ def check_own(folder: Path) -> None:
 
 def _check_one(path: Path, state: os.stat_result) -> None:
     if os.geteuid() not in (0, state.st_uid):
-        problem = "belongs to somebody else"
+        problem = "belongs to another user"
     elif state.st_mode & stat.S_IWOTH and not stat.S_ISLNK(state.st_mode):
-        problem = "can be changed by anybody"
+        problem = "is writable for all users"
     else:
         return
     raise CortexError(
         "signature_invalid",
-        f"{shown(str(path))} {problem}: the local developer vouches for their own files only",
-        hint="make the folder yours alone, or have its publisher sign it",
+        f"{shown(str(path))} {problem}: the local developer can sign only their own files",
+        hint="make the folder private, or have its publisher sign it",
     )
 
 
 def _put(path: Path, data: bytes) -> None:
-    """Put a file, readable by all, in the place of what is there."""
+    """Replace a file with one that is readable for all."""
     try:
         write_whole(path, data, 0o644)
     except OSError as error:

@@ -1,14 +1,14 @@
-r"""What a signature of a skill says, its exact bytes, and its file.
+r"""The statement of a skill's signature, its exact bytes, and its file.
 
 Rules kept here:
-- signed is a statement, not a file's bytes: format, publisher, key, skill, version, time and the digest of the files,
-  each with its length before it, under a name of our own, so that no signature of anything else counts here;
-- the digest is over every file: its kind, path, size and SHA-256, again with lengths, under another name;
-- the file also lists the files, so that a person can be told which one is not as it was signed. The list counts for
-  nothing unless it has the digest that was signed;
-- the file is read strictly: these keys and no others, once each, in these forms. It is JSON, at most 2 MiB.
+- the signature covers a statement: format, publisher, key, skill, version, time and the digest of the files, each with
+  its length as prefix, after a domain name, so that no other signature can be used here;
+- the digest covers every file: its kind, path, size and SHA-256, with lengths, after another domain name;
+- the file also lists the files, so that an error can name the changed one. The list is used only if it has the signed
+  digest;
+- the file is read strictly: exactly these keys, once each, in these forms. It is JSON, at most 2 MiB.
 
-The bytes (u64: eight bytes, most significant first; `text`: u64 of its length in UTF-8, then that):
+The bytes (u64: eight bytes, big-endian; `text`: u64 of its length in UTF-8, then the UTF-8):
 
     digest    = SHA-256("cortex-skill-files/1\0" + u64(number of files)
                         + for each file, by the bytes of its path: "f" + text(path) + u64(size) + 32 bytes SHA-256)
@@ -28,10 +28,10 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from cortex_skills.errors import CortexError
-from cortex_skills.reading import MAX_SIGNATURE
-from cortex_skills.schemas import shown
-from cortex_skills.signatures.files import MAX_FILES, SkillFile
-from cortex_skills.strict_json import read_json
+from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.signatures.skill_files import MAX_FILES, SkillFile
+from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE
 
 FORMAT = "cortex-skill-signature/1"
 PUBLISHER = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?", re.ASCII)
@@ -46,16 +46,16 @@ _MAX_TEXT = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What is signed.
+class SignedStatement:
+    """The signed statement.
 
     Attributes:
-        publisher: who publishes the skill, in small letters, digits, `.` and `-`.
+        publisher: the publisher's name: lower-case letters, digits, `.` and `-`.
         key: the `did:key` of the Ed25519 key.
         skill: the skill's name.
         version: its version; empty for a skill without one.
-        signed: when, as `xsd:dateTime` in UTC.
-        digest: of the files, 32 bytes.
+        signed: the time, as `xsd:dateTime` in UTC.
+        digest: the digest of the files, 32 bytes.
 
     """
 
@@ -67,21 +67,21 @@ class Statement:
     digest: bytes
 
     def message(self) -> bytes:
-        """The bytes that are signed."""
+        """The signed bytes."""
         parts = (self.publisher, self.key, self.skill, self.version, self.signed)
         return _DOMAIN + b"".join(map(_text, parts)) + self.digest
 
     @property
     def time(self) -> datetime:
-        """When it was signed."""
+        """The time of the signature."""
         return datetime.fromisoformat(self.signed)
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A statement with the files that it speaks of and the signature, 64 bytes."""
+    """A statement, the files that it covers, and the signature of 64 bytes."""
 
-    statement: Statement
+    statement: SignedStatement
     files: tuple[SkillFile, ...]
     signature: bytes
 
@@ -90,16 +90,16 @@ class Signature:
         return {file.path: file.sha256 for file in self.files}
 
     def to_file(self) -> bytes:
-        """The signature as its file holds it."""
-        said = self.statement
+        """The content of the signature file."""
+        statement = self.statement
         document = {
             "format": FORMAT,
-            "publisher": said.publisher,
-            "key": said.key,
-            "skill": said.skill,
-            "version": said.version,
-            "signed": said.signed,
-            "digest": said.digest.hex(),
+            "publisher": statement.publisher,
+            "key": statement.key,
+            "skill": statement.skill,
+            "version": statement.version,
+            "signed": statement.signed,
+            "digest": statement.digest.hex(),
             "files": [{"path": file.path, "size": file.size, "sha256": file.sha256} for file in self.files],
             "signature": self.signature.hex(),
         }
@@ -116,18 +116,13 @@ def digest_of(files: Iterable[SkillFile]) -> bytes:
 
 
 def read_signature(data: bytes) -> Signature:
-    """The signature in a file; whether it holds is another question.
-
-    Raises:
-        CortexError: `signature_invalid`: it is none.
-
-    """
+    """Read a signature file, without verifying the signature."""
     if len(data) > MAX_SIGNATURE:
         _refuse(f"it has more than {MAX_SIGNATURE >> 20} MiB")
     try:
         document = read_json(data)
     except ValueError as error:
-        _refuse(f"it is no JSON that this reads: {error}")
+        _refuse(f"it is not valid JSON: {error}")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         _refuse(f"its format is not {FORMAT}")
     if tuple(sorted(document)) != tuple(sorted(_KEYS)):
@@ -137,28 +132,28 @@ def read_signature(data: bytes) -> Signature:
         _string(document, name) for name in ("publisher", "key", "skill", "version", "signed")
     )
     if not PUBLISHER.fullmatch(publisher):
-        _refuse("its publisher is no name of small letters, digits, . and -")
+        _refuse("its publisher is not a name of lower-case letters, digits, . and -")
     _check_time(signed)
     files = _files(document["files"])
     digest = bytes.fromhex(_matching(_SHA256, document["digest"], "digest"))
     if digest_of(files) != digest:
-        _refuse("the digest that was signed is not that of the files that it lists")
+        _refuse("the files that it lists do not have the signed digest")
     signature = bytes.fromhex(_matching(_SIGNATURE, document["signature"], "signature"))
-    return Signature(Statement(publisher, key, skill, version, signed, digest), files, signature)
+    return Signature(SignedStatement(publisher, key, skill, version, signed, digest), files, signature)
 
 
 def _files(given: Any) -> tuple[SkillFile, ...]:
     if not isinstance(given, list) or len(given) > MAX_FILES:
-        _refuse("its files are no list of files")
+        _refuse("its files are not a list of files")
     files = []
     for entry in given:
         if not isinstance(entry, dict) or sorted(entry) != ["path", "sha256", "size"]:
-            _refuse("its files are no list of path, size and sha256")
+            _refuse("its files are not a list of path, size and sha256")
         path, size = entry["path"], entry["size"]
         if not isinstance(path, str) or not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < 2**63:
-            _refuse("its files are no list of path, size and sha256")
+            _refuse("its files are not a list of path, size and sha256")
         if not _is_text(path):
-            _refuse("it lists a file whose name is no Unicode text")
+            _refuse("it lists a file whose name is not Unicode text")
         files.append(SkillFile(path, size, _matching(_SHA256, entry["sha256"], "files")))
     if len({file.path for file in files}) != len(files):
         _refuse("it lists a file twice")
@@ -171,15 +166,15 @@ def _check_time(signed: str) -> None:
             return
     except ValueError:
         pass
-    _refuse("its time is no time in UTC")
+    _refuse("its time is not a time in UTC")
 
 
 def _string(document: dict[str, Any], name: str) -> str:
     value = document[name]
     if not isinstance(value, str) or len(value) > _MAX_TEXT:
-        _refuse(f"its {name} is no string of at most {_MAX_TEXT} characters")
+        _refuse(f"its {name} is not a string of at most {_MAX_TEXT} characters")
     if not _is_text(value):
-        _refuse(f"its {name} is no Unicode text")
+        _refuse(f"its {name} is not Unicode text")
     return str(value)
 
 
@@ -193,7 +188,7 @@ def _is_text(value: str) -> bool:
 
 def _matching(form: re.Pattern[str], value: Any, name: str) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
-        _refuse(f"its {name} is not in hexadecimal, in small letters, of the right length")
+        _refuse(f"its {name} is not lower-case hexadecimal of the right length")
     return str(value)
 
 

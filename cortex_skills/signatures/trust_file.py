@@ -1,12 +1,11 @@
-"""The trust store: a file of publishers and of what was seen, that cannot be changed unnoticed.
+"""The trust store: a file of trusted publishers and seen versions, in which changes by others are detected.
 
 Rules kept here:
-- the file carries a keyed check of its content (HMAC-SHA-256). The key is in another folder, the user's for
-  configuration, and made when the store first is;
-- beside the key stands how often the store was written: a store that is gone where there was one, or that is an older
-  copy of itself, is an error and not an empty store;
-- it is read, changed and written under a lock, and each change is whole or not there (`private_files`). Where it may
-  not be written, as in an image of a container, it is read without one.
+- the file has an HMAC-SHA-256 of its content. The key is in the user's configuration folder, and is created with the
+  store;
+- a write counter is stored with the key: a missing store, or an older copy of it, is an error, not an empty store;
+- the store is changed under a lock, and each change is atomic (`private_files`). On a read-only file system, such as a
+  container image, it is read without a lock.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, locked, read_private, write_private
+from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
 from cortex_skills.signatures.trust import Publisher, Seen, Trust
 
 if TYPE_CHECKING:
-    from cortex_skills.config import Config
+    from cortex_skills.config.settings import Config
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
@@ -43,24 +42,24 @@ def default_file() -> Path:
 
 
 def default_key_file() -> Path:
-    """`trust.key` in the user's folder for configuration."""
+    """`trust.key` in the user's configuration folder."""
     from platformdirs import user_config_path
 
     return user_config_path("cortex-skills", appauthor=False) / "trust.key"
 
 
 def trust_of(config: Config) -> TrustFile:
-    """The trust store that the settings name."""
+    """The trust store of this installation."""
     given = config.verification.trust_store
     return TrustFile(Path(given).expanduser() if given else default_file(), default_key_file())
 
 
 class TrustFile:
-    """The trust store in a file; where there never was one, nobody is trusted.
+    """The trust store in a file; without a file, no publisher is trusted.
 
     Args:
-        path: of the store.
-        key_path: of the key that its content is checked with; in another folder.
+        path: the file.
+        key_path: the file of the HMAC key, in another folder.
 
     """
 
@@ -69,62 +68,59 @@ class TrustFile:
         self.key_path = key_path.absolute()
 
     def trust(self) -> Trust:
-        """What is known.
+        """Read the store.
 
         Raises:
-            CortexError: `config_invalid`: the store is gone, was changed by somebody else, or cannot be read.
+            CortexError: `config_invalid`: the store is missing, was changed by another program, or cannot be read.
 
         """
-        with self._told():
+        with self._reported():
             if not self.path.exists() and not self.key_path.exists():
                 return Trust()
         return self.change(lambda trust: trust)
 
     def change(self, change: Callable[[Trust], Trust]) -> Trust:
-        """Change what is known, in one step.
-
-        Args:
-            change: what is known → what is known then; whatever it raises leaves the store as it was.
+        """Change the store atomically; returns the new state.
 
         Raises:
             CortexError: `config_invalid`, as for `trust`, or when the store cannot be written.
 
         """
-        with self._told():
+        with self._reported():
             try:
                 with locked(self.key_path), locked(self.path):
                     return self._changed(change)
             except OSError as error:
                 if error.errno not in _NOT_WRITABLE:
                     raise
-                old, _, _, _ = self._known()
+                old, _, _, _ = self._state()
                 new = change(old)
                 if new != old:
                     raise
                 return new
 
     def _changed(self, change: Callable[[Trust], Trust]) -> Trust:
-        old, count, key, counts = self._known()
+        old, count, key, counts = self._state()
         new = change(old)
         if new != old:
-            if not counts:  # a key first, so that no store is ever without one
+            if not counts:  # the key first, so that a store always has one
                 self._write_key(key, counts)
             write_private(self.path, _sealed(new, count + 1, key))
             self._write_key(key, {**counts, str(self.path): count + 1})
         return new
 
-    def _known(self) -> tuple[Trust, int, bytes, dict[str, int]]:
-        """What is known, how often the store was written, the key, and what stands beside the key."""
+    def _state(self) -> tuple[Trust, int, bytes, dict[str, int]]:
+        """The state, its write counter, the key, and the counters of all stores of the key."""
         key, counts = self._read_key()
         return *self._read(key, counts.get(str(self.path), 0)), key, counts
 
     def _read(self, key: bytes, written: int) -> tuple[Trust, int]:
-        """What is known, and how often the store was written."""
+        """The state and its write counter."""
         try:
             data = read_private(self.path, _MAX_BYTES)
         except FileNotFoundError:
             if written:
-                raise self._refused("is gone, and there was one", _put_back(self.key_path)) from None
+                raise self._refused("is missing, and existed before", _restore(self.key_path)) from None
             return Trust(), 0
         except NotPrivateError as error:
             raise self._refused(error.problem, error.hint) from None
@@ -132,19 +128,19 @@ class TrustFile:
             document = json.loads(data)
             given = document.pop("mac")
             if not hmac.compare_digest(str(given).encode(), _mac(document, key).encode()):
-                raise self._refused("was changed by something else than this software", _put_back(self.key_path))
+                raise self._refused("was changed by another program", _restore(self.key_path))
             if document["version"] != _VERSION:
-                raise self._refused("is of another format", "use the version of this software that wrote it")
+                raise self._refused("has another format", "use the version of this software that wrote it")
             trust = Trust(
                 {entry["name"]: Publisher(**entry) for entry in document["publishers"]},
                 {entry["skill"]: Seen(**entry) for entry in document["seen"]},
             )
             count = int(document["count"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise self._refused("is damaged", _put_back(self.key_path)) from None
-        # One more than beside the key: a write that ended between the two.
+            raise self._refused("is damaged", _restore(self.key_path)) from None
+        # One more than the stored counter: a write that was interrupted between the two files.
         if count not in (written, written + 1):
-            raise self._refused("is an older copy of itself", _put_back(self.key_path))
+            raise self._refused("is an older copy of itself", _restore(self.key_path))
         return trust, count
 
     def _read_key(self) -> tuple[bytes, dict[str, int]]:
@@ -156,25 +152,25 @@ class TrustFile:
         except FileNotFoundError:
             if self.path.exists():
                 raise self._refused(
-                    f"cannot be checked: its key {self.key_path} is gone", _put_back(self.key_path)
+                    f"cannot be checked: its key {self.key_path} is missing", _restore(self.key_path)
                 ) from None
             return secrets.token_bytes(_KEY_BYTES), {}
         except NotPrivateError as error:
             raise self._refused(f"cannot be checked: {self.key_path} {error.problem}", error.hint) from None
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
-        raise self._refused(f"cannot be checked: its key {self.key_path} is damaged", _put_back(self.key_path))
+        raise self._refused(f"cannot be checked: its key {self.key_path} is damaged", _restore(self.key_path))
 
     def _write_key(self, key: bytes, counts: dict[str, int]) -> None:
         write_private(self.key_path, json.dumps({"key": key.hex(), "stores": counts}).encode())
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say what is wrong with a file in words of ours."""
+    def _reported(self) -> Iterator[None]:
+        """Report an error of a file as a `CortexError`."""
         try:
             yield
         except OSError as error:
-            raise self._refused(f"cannot be used: {error.strerror}", "see who owns it") from error
+            raise self._refused(f"cannot be used: {error.strerror}", "check its owner and its mode") from error
 
     def _refused(self, problem: str, hint: str) -> CortexError:
         return CortexError("config_invalid", f"the trust store {self.path} {problem}", hint=hint)
@@ -195,5 +191,5 @@ def _mac(document: dict[str, Any], key: bytes) -> str:
     return hmac.digest(key, _DOMAIN + content, "sha256").hex()
 
 
-def _put_back(key_path: Path) -> str:
-    return f"put its copy back; or, to trust nobody and begin anew, remove it and {key_path}"
+def _restore(key_path: Path) -> str:
+    return f"restore a copy; or remove it and {key_path} to start with no trusted publishers"

@@ -1,15 +1,15 @@
-"""Whether a skill is as somebody who is trusted signed it.
+"""Verifying that a skill is signed by a trusted publisher.
 
 Rules kept here:
-- the statement first (is it about this skill and version, does the signature hold), then every file, then trust; the
-  first thing that is wrong is the answer;
-- checking changes nothing. What was seen, and whom to trust from the first use on, is remembered of a skill that has
-  passed every other check too, and has started;
-- what was read into memory to be run is compared with what was signed, and not only what lies on the disk: none of it
-  is another, and none is missing;
-- a folder that this user is developing is signed with the local developer's key as it is read, when it is their own; a
-  folder that the local developer signed counts at its place on this machine, and nowhere else;
-- no signature at all is `signature_required`, one that does not hold `signature_invalid`.
+- the statement is checked first (skill, version, signature), then every file, then trust; the first failure is
+  reported;
+- a check does not change the trust store. Seen versions, and publishers trusted on first use, are stored for a skill
+  that has passed all checks and has started;
+- the texts in memory that will run are compared with the signed files, not only the files on disk: none may differ or
+  be missing;
+- a folder in development is signed with the local developer's key when it is read, if it belongs to this user; the
+  signature of the local developer is valid for one path on this machine;
+- a skill without a signature is `signature_required`, an invalid signature is `signature_invalid`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,15 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from cortex_skills.config import Config
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
+from cortex_skills.keys import KeyFolder, public_of, verify
+from cortex_skills.keys.folder import key_folder
 from cortex_skills.manifest import Manifest
-from cortex_skills.private_files import NotPrivateError, read_private
-from cortex_skills.proofs.keys import KeyFolder, public_of, verify
-from cortex_skills.proofs.keys.local import key_folder
-from cortex_skills.reading import MAX_SIGNATURE, SHAPES, Reading
+from cortex_skills.safe_io.private_files import NotPrivateError, read_private
 from cortex_skills.scanner import is_source
-from cortex_skills.signatures.differences import Difference, differences
+from cortex_skills.signatures.differences import FileDifference, differences
 from cortex_skills.signatures.encodings import is_recoded
-from cortex_skills.signatures.files import SkillFile, files_of
 from cortex_skills.signatures.signing import (
     DEVELOPER,
     check_own,
@@ -39,9 +37,11 @@ from cortex_skills.signatures.signing import (
     sign_files,
     version_of,
 )
+from cortex_skills.signatures.skill_files import SkillFile, files_of
 from cortex_skills.signatures.statement import Signature, read_signature
 from cortex_skills.signatures.trust import Trust, accepted, check_is_about
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
+from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SHAPES, SkillSnapshot
 
 _MAX_SHOWN = 20
 _BOM = b"\xef\xbb\xbf"
@@ -49,14 +49,14 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Checks signatures for one host.
+    """Verifies signatures for one host.
 
     Attributes:
         trust: the trust store.
-        keys: where the local developer's key is.
-        own: the folder of the signatures that the local developer made.
-        first_use: whether a publisher that nobody knows is trusted from then on.
-        developing: the folders that this user is developing, or folders of them.
+        keys: the folder of the local developer's key.
+        own: the folder of the local developer's signatures.
+        first_use: whether unknown publishers are trusted on first use.
+        developing: the folders in development, or their parent folders.
 
     """
 
@@ -68,61 +68,61 @@ class Verifier:
 
     @classmethod
     def of(cls, config: Config, developing: Collection[Path] = ()) -> Verifier:
-        """The verifier of a host with this configuration."""
+        """The verifier for a configuration."""
         first_use = config.verification.trust_on_first_use
         return cls(trust_of(config), key_folder(config), own_folder(), first_use, developing)
 
-    def check(self, reading: Reading, manifest: Manifest) -> Signature:
-        """Check a skill as it was read.
+    def check(self, snapshot: SkillSnapshot, manifest: Manifest) -> Signature:
+        """Check a skill.
 
         Returns:
-            The signature that was found good.
+            The valid signature.
 
         Raises:
             CortexError: `signature_required`, `signature_invalid`; `config_invalid`: the trust store cannot be used.
 
         """
-        there = files_of(reading.folder)
-        if self._is_developed(reading.folder):
-            check_own(reading.folder)
+        current = files_of(snapshot.folder)
+        if self._is_developed(snapshot.folder):
+            check_own(snapshot.folder)
             key = self.keys.open_or_create(DEVELOPER)
-            signature = sign_files(manifest, there, key, DEVELOPER, datetime.now(UTC))
-            if _unlike(signature, reading):
-                hint = "save it whole: it is looked at again after each save"
+            signature = sign_files(manifest, current, key, DEVELOPER, datetime.now(UTC))
+            if _unlike(signature, snapshot):
+                hint = "save all files; the skill is read again after each save"
                 raise CortexError("signature_invalid", f"{manifest.name} changed while it was read", hint=hint)
-            check_holds(signature, manifest.name, version_of(manifest), there, reading)
+            check_holds(signature, manifest.name, version_of(manifest), current, snapshot)
             return signature
-        signature = self.signature_of(reading, there)
-        check_holds(signature, manifest.name, version_of(manifest), there, reading)
-        self._check_trusted(signature, reading.folder)
+        signature = self.signature_of(snapshot, current)
+        check_holds(signature, manifest.name, version_of(manifest), current, snapshot)
+        self._check_trusted(signature, snapshot.folder)
         return signature
 
     def remember(self, signature: Signature) -> None:
-        """Keep what is known of a skill that has started: older versions of it are refused from then on.
+        """Store the version of a skill that has started; older versions are refused from then on.
 
         Raises:
-            CortexError: `signature_invalid`: a newer version was seen meanwhile; `config_invalid`.
+            CortexError: `signature_invalid`: a newer version was stored meanwhile; `config_invalid`.
 
         """
         if signature.statement.publisher != DEVELOPER:
             self.trust.change(lambda trust: self._accepted(signature, trust))
 
-    def signature_of(self, reading: Reading, there: list[SkillFile]) -> Signature:
-        """The signature that speaks for a skill: the local developer's if it fits, else its publisher's.
+    def signature_of(self, snapshot: SkillSnapshot, current: list[SkillFile]) -> Signature:
+        """The signature of a skill: the local developer's if it covers these files, else the publisher's.
 
         Raises:
             CortexError: `signature_required`: there is none; `signature_invalid`: it cannot be read.
 
         """
-        own = self._own_signature(reading.folder)
-        if own is not None and not differences(own.files, there):
+        own = self._own_signature(snapshot.folder)
+        if own is not None and not differences(own.files, current):
             return own
-        signature = own if reading.signature is None else read_signature(reading.signature)
+        signature = own if snapshot.signature is None else read_signature(snapshot.signature)
         if signature is None:
             raise CortexError(
                 "signature_required",
-                f"{reading.name} is not signed",
-                hint=f"if it is your own: cortex-skills sign {reading.folder}; else ask its publisher for a signed one",
+                f"{snapshot.name} is not signed",
+                hint=f"sign your own skill: cortex-skills sign {snapshot.folder}; else ask its publisher to sign it",
             )
         return signature
 
@@ -141,14 +141,14 @@ class Verifier:
             raise CortexError("signature_invalid", f"your signature cannot be read: {error.strerror}") from None
 
     def _check_trusted(self, signature: Signature, folder: Path) -> None:
-        said = signature.statement
-        if said.publisher == DEVELOPER:
+        statement = signature.statement
+        if statement.publisher == DEVELOPER:
             check_own(folder)
-            if said.key != self.keys.open_or_create(DEVELOPER).did or self._own_signature(folder) != signature:
+            if statement.key != self.keys.open_or_create(DEVELOPER).did or self._own_signature(folder) != signature:
                 raise CortexError(
                     "signature_invalid",
-                    f"{said.skill} is signed by a developer at home, and that is another place",
-                    hint="ask its publisher for a signature that others can trust",
+                    f"{statement.skill} has the local signature of another folder or machine",
+                    hint="ask its publisher for a publisher's signature",
                 )
             return
         self._accepted(signature, self.trust.trust())
@@ -158,68 +158,65 @@ class Verifier:
 
 
 def check_holds(
-    signature: Signature, skill: str, version: str, there: list[SkillFile], reading: Reading | None = None
+    signature: Signature, skill: str, version: str, current: list[SkillFile], snapshot: SkillSnapshot | None = None
 ) -> None:
-    """Refuse what is not as a signature says, whoever made it.
+    """Check a signature and the files that it covers, without checking trust.
 
     Args:
-        signature: of the skill.
-        skill: the name that it has to be about.
-        version: the version that it has to be about; empty for none.
-        there: the skill's files.
-        reading: what was read of them into memory, to be run; None when nothing was.
-
-    Raises:
-        CortexError: `signature_invalid`.
+        signature: the signature.
+        skill: the expected name.
+        version: the expected version; empty for none.
+        current: the skill's files.
+        snapshot: the files in memory that will run; None when there are none.
 
     """
-    said = signature.statement
-    check_is_about(said, skill, version)
+    statement = signature.statement
+    check_is_about(statement, skill, version)
     try:
-        public = public_of(said.key)
+        public = public_of(statement.key)
     except ValueError as error:
-        raise CortexError("signature_invalid", f"{skill} is signed with a key that is none: {error}") from None
-    if not verify(public, said.message(), signature.signature):
+        raise CortexError("signature_invalid", f"{skill} is signed with an invalid key: {error}") from None
+    if not verify(public, statement.message(), signature.signature):
         raise CortexError(
             "signature_invalid",
             f"the signature of {skill} was not made with the key that it names",
-            hint="the file was changed, or made up: get the skill from its publisher again",
+            hint="the signature file was changed or forged: get the skill from its publisher again",
         )
-    found = differences(signature.files, there)
-    if found and reading is not None:
-        found[:_MAX_SHOWN] = [_in_detail(each, signature, reading.folder) for each in found[:_MAX_SHOWN]]
-    found = found or _unlike(signature, reading)
+    found = differences(signature.files, current)
+    if found and snapshot is not None:
+        found[:_MAX_SHOWN] = [_in_detail(each, signature, snapshot.folder) for each in found[:_MAX_SHOWN]]
+    found = found or _unlike(signature, snapshot)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise CortexError(
             "signature_invalid",
             f"{skill} is not as it was signed: {found[0]}{more}",
-            hint="get the skill from its publisher again; if the change is yours, sign it again",
+            hint="get the skill from its publisher again, or sign your own changes",
             details={"differences": [difference.to_json() for difference in found[:_MAX_SHOWN]]},
         )
 
 
-def _in_detail(found: Difference, signature: Signature, folder: Path) -> Difference:
-    """The same, told from a text that was only written in another way."""
+def _in_detail(found: FileDifference, signature: Signature, folder: Path) -> FileDifference:
+    """The difference, marked when only the encoding changed."""
     if found.kind != "changed" or not is_recoded(folder, found.path, signature.hashes()[found.path]):
         return found
     return replace(found, kind="recoded")
 
 
-def _unlike(signature: Signature, reading: Reading | None) -> list[Difference]:
-    """What was read into memory and is not what was signed: it changed on the disk between two looks."""
-    if reading is None:
+def _unlike(signature: Signature, snapshot: SkillSnapshot | None) -> list[FileDifference]:
+    """The texts in memory that differ from the signed files: the disk changed between two reads."""
+    if snapshot is None:
         return []
-    signed, read = signature.hashes(), reading.texts()
+    signed, read = signature.hashes(), snapshot.texts()
     found = [
-        Difference("changed", path)
+        FileDifference("changed", path)
         for path, text in sorted(read.items())
         if signed.get(path) not in (_sha256(text.encode()), _sha256(_BOM + text.encode()))
     ]
-    if any(finding.severity == "critical" for finding in reading.findings):
-        return found  # what could not be read keeps it from starting, and says more than that it is not there
+    if any(finding.severity == "critical" for finding in snapshot.findings):
+        return found  # an unreadable file prevents the start, and its finding explains more than `missing`
     return found + [
-        Difference("missing", path) for path in signed if path not in read and (path == SHAPES or is_source(path))
+        FileDifference("missing", path) for path in signed if path not in read and (path == SHAPES or is_source(path))
     ]
 
 

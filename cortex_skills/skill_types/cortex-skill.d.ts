@@ -1,8 +1,8 @@
 /**
- * Everything that the code of a skill may use, and what it exports.
+ * The API of skills: the global functions that their code may use, and the object that it exports.
  *
- * There is nothing else: no timers, no network, no files, no `process`, no `require`, and no `import` of anything
- * outside the skill's own folder. An editor completes all of this when the skill's `tsconfig.json` includes this file
+ * Nothing else is available: no timers, no network, no files, no `process`, no `require`, and no `import` of files
+ * outside the folder of the skill. Editors complete these names if the `tsconfig.json` of the skill includes this file
  * and sets `"lib": ["ES2023"]` and `"types": []`.
  *
  *     export default {
@@ -16,32 +16,32 @@
 // --- values
 
 /**
- * The object of a triple: a plain value, another thing, or a literal of RDF with its type or language.
+ * The object of a triple: a plain value, a node, or an RDF literal with its datatype or language.
  *
  * A number without a fraction is an `xsd:integer`, any other an `xsd:double`. Integers beyond 2^53 lose digits in
  * JavaScript; write them as `{ value: "…", datatype: "http://www.w3.org/2001/XMLSchema#integer" }`.
  */
 type Value = string | number | boolean | NodeValue | TypedValue | LanguageValue;
 
-/** Another thing, by its name: `{ node: "package:click" }`. */
+/** A node (IRI), by its name: `{ node: "package:click" }`. */
 interface NodeValue {
   readonly node: string;
 }
 
-/** A literal of any datatype, which is given by its IRI. */
+/** A literal with a datatype, given as an IRI. */
 interface TypedValue {
   readonly value: string;
   readonly datatype: string;
 }
 
-/** A text in a language, which is given by its BCP 47 tag. */
+/** A language-tagged string; the language is a BCP 47 tag. */
 interface LanguageValue {
   readonly value: string;
   readonly language: string;
   readonly direction?: "ltr" | "rtl";
 }
 
-/** What goes over the border of the sandbox: JSON. Members that are `undefined` are left out. */
+/** A value that can cross the border of the sandbox: JSON. Members that are `undefined` are omitted. */
 type JsonValue =
   | string
   | number
@@ -51,7 +51,7 @@ type JsonValue =
   | { readonly [key: string]: JsonValue | undefined };
 
 /**
- * A statement. Names may be written short (`package:click`); they are read in full, with the namespace
+ * A triple. Names may be written without the namespace (`package:click`); the graph returns them with it
  * (`mayros:package:click`).
  */
 interface Triple {
@@ -62,34 +62,34 @@ interface Triple {
 
 // --- the graph
 
-/** A statement as it is in the graph. */
+/** A triple in the graph. */
 interface StoredTriple extends Triple {
-  /** The hash of the statement, 64 hexadecimal digits; what `deleteTriple` takes. */
+  /** The hash of the triple, 64 hexadecimal digits; the argument of `deleteTriple`. */
   readonly id: string;
 }
 
-/** A statement that was written; `created` is false when it was there before. */
+/** The result of a write; `created` is false if the triple existed before. */
 interface CreatedTriple extends StoredTriple {
   readonly created: boolean;
 }
 
-/** Which triples are wanted: those that have every part that is given here. */
+/** A pattern: triples match if they have every part that is given. */
 interface TriplePattern {
   readonly subject?: string | null;
   readonly predicate?: string | null;
   readonly object?: Value | null;
-  /** At most so many: 1 to 1,000. `listTriples` gives 100 unless told, `patternQuery` 20. */
+  /** The maximum number of triples, 1 to 1,000. Default: 100 for `listTriples`, 20 for `patternQuery`. */
   readonly limit?: number | null;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | null;
 }
 
-/** What a page of triples says about the rest. */
+/** The position of a page among all matching triples. */
 interface Page {
-  /** How many there are on all pages, if `totalIsExact`; else how many are known to be there. */
+  /** The number of matching triples if `totalIsExact`, else a lower bound. */
   readonly total: number;
   readonly totalIsExact: boolean;
-  /** Asks for the next page; `null` on the last one. */
+  /** The cursor of the next page; `null` on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -102,26 +102,26 @@ interface PatternMatches extends Page {
 }
 
 /**
- * The triples of the namespace, and no others. What a skill may do with them is in its manifest: reading needs
- * `graph: [read]`, writing `graph: [write]`, and only predicates declared under `assertions` can be written.
+ * A client for the triples of the namespace. Reading needs the permission `graph: [read]`, writing `graph: [write]`;
+ * only predicates declared under `assertions` can be written.
  *
- * A call that is refused rejects with a `GraphError`.
+ * A refused call rejects with a `GraphError`.
  */
 interface GraphClient {
-  /** Write a statement, with a record of who did. Writing it again changes nothing. */
+  /** Write a triple with a provenance record. Writing an existing triple changes nothing. */
   createTriple(triple: Triple): Promise<CreatedTriple>;
-  /** The triples that match, 100 a page unless told. */
+  /** The matching triples, by default 100 a page. */
   listTriples(pattern?: TriplePattern): Promise<TripleList>;
-  /** The triples that match, 20 a page unless told. */
+  /** The matching triples, by default 20 a page. */
   patternQuery(pattern?: TriplePattern): Promise<PatternMatches>;
-  /** Delete a statement by its id; true if it was there. */
+  /** Delete a triple by its id. Resolves to whether it existed. */
   deleteTriple(id: string): Promise<boolean>;
 }
 
-/** What `graphClient` and `memory` reject with. */
+/** The error of `graphClient` and `memory`. */
 interface GraphError extends Error {
   readonly name: "HostError";
-  /** Stable: `permission_denied`, `undeclared_predicate`, `proof_required`, `write_limit`, `invalid_arguments` … */
+  /** A stable code: `permission_denied`, `undeclared_predicate`, `proof_required`, `write_limit`, `invalid_arguments` … */
   readonly code: string;
 }
 
@@ -129,31 +129,31 @@ declare const graphClient: GraphClient;
 
 // --- the memory
 
-/** What to keep of a text beside it. */
+/** Properties of a memory. */
 interface MemoryOptions {
-  /** From 0 to 1; 0.5 unless told. */
+  /** From 0 to 1. Default: 0.5. */
   readonly importance?: number | null;
-  /** At most 8 words of at most 40 characters, by which the memory is found, too. */
+  /** At most 8 words of at most 40 characters, which are searched like the text. */
   readonly tags?: readonly string[] | null;
 }
 
-/** Which memories are wanted. */
+/** Limits of a recall. */
 interface RecallOptions {
-  /** At most so many: 1 to 50; 5 unless told. */
+  /** The maximum number of memories, 1 to 50. Default: 5. */
   readonly limit?: number | null;
-  /** Leaves out what is less important; 0.3 unless told. */
+  /** The minimum importance. Default: 0.3. */
   readonly minImportance?: number | null;
 }
 
-/** Something that was remembered, and how well it answers the query. */
+/** A memory and its score for the query. */
 interface RecalledMemory {
   readonly id: string;
   readonly text: string;
   readonly importance: number;
   readonly tags: readonly string[];
-  /** When, in UTC: `2026-06-01T12:00:30.000Z`. */
+  /** The time of creation, in UTC: `2026-06-01T12:00:30.000Z`. */
   readonly time: string;
-  /** The skill that remembered it. */
+  /** The skill that created it. */
   readonly skill: string | null;
   /** `relevance * importanceWeight * recencyWeight`. */
   readonly score: number;
@@ -163,15 +163,15 @@ interface RecalledMemory {
 }
 
 /**
- * What the agent remembers on whose behalf the skill acts: its own memories, of whichever skill, and no other agent's.
- * Recalling needs `memory: [recall]`, remembering `memory: [remember]`; what is new counts as a write.
+ * The memories of the agent for which the skill acts, made by any skill. Memories of other agents are not accessible.
+ * Recalling needs `memory: [recall]`, remembering `memory: [remember]`; a new memory counts as a write.
  *
- * A call that is refused rejects with a `GraphError`.
+ * A refused call rejects with a `GraphError`.
  */
 interface Memory {
-  /** Remember a text of at most 512 characters; its id. What is remembered already stays as it is. */
+  /** Remember a text of at most 512 characters and resolve to its id. An existing memory is not changed. */
   remember(text: string, options?: MemoryOptions): Promise<string>;
-  /** The memories that fit a query best, best first. */
+  /** The memories that match a query best, best first. */
   recall(query: string, options?: RecallOptions): Promise<readonly RecalledMemory[]>;
 }
 
@@ -179,7 +179,7 @@ declare const memory: Memory;
 
 // --- the log
 
-/** Writes to the log of the host, with the skill's name in front. What is no string is shown as JSON. */
+/** Writes to the log of the host, prefixed with the name of the skill. Other values than strings become JSON. */
 interface Logger {
   debug(...values: unknown[]): void;
   info(...values: unknown[]): void;
@@ -195,7 +195,7 @@ declare const console: Logger;
 
 // --- the hooks
 
-/** Where the skill runs. */
+/** The context of a hook. */
 interface SessionContext {
   readonly namespace: string;
   readonly agentId: string;
@@ -212,23 +212,27 @@ interface ErrorContext extends SessionContext {
   readonly operation: string;
 }
 
-/** A query of an agent, with the triples that answer it. */
+/** A query of an agent and its results. */
 interface QueryContext {
   readonly namespace: string;
   readonly agentId: string;
-  /** The full name of the predicate that was asked for (`mayros:hasStatus`); empty when it was any. */
+  /** The full name of the queried predicate (`mayros:hasStatus`); empty if the query names none. */
   readonly predicate: string;
   readonly scope: "agent" | "namespace" | "global";
   readonly results: readonly Triple[];
 }
 
-/** What a skill makes of a query. */
+/** The result of `onQuery`. */
 interface QueryAnswer {
-  /** The results that the agent shall see, in this order. Only those that were found count: none can be added. */
+  /** The results for the agent, in this order: a selection of the given results; others are ignored. */
   readonly results?: readonly Triple[];
-  /** What the agent shall know besides. It is cleaned, and cut at 4,096 characters. */
+  /**
+   * Additional information for the agent (the enrichment), at most 4,096 characters. Terms of the results, numbers,
+   * booleans and dates pass. Text passes in fields that the manifest declares under `semantic.enrichment.fields`, of
+   * signed skills, if it is not an instruction to the model. A key is declared, or one word of at most 40 characters.
+   */
   readonly additionalContext?: JsonValue;
-  /** Statements that the answer should come with proofs of: at most five, of a skill that has `proofs: [request]`. */
+  /** Requests for proofs of statements: at most five, with the permission `proofs: [request]`. */
   readonly proofRequests?: readonly ProofRequest[];
 }
 
@@ -240,17 +244,17 @@ interface ProofRequest {
 }
 
 /**
- * What `skill.ts` exports: `export default { … } satisfies Skill`. Every hook may be `async`.
+ * The default export of `skill.ts`: `export default { … } satisfies Skill`. Every hook may be `async`.
  */
 interface Skill {
   /** The name in SKILL.md. */
   readonly name: string;
-  /** Once, before anything else. A skill that fails here is not loaded. */
+  /** Called once, before all other hooks. If it throws, the skill is not loaded. */
   onActivate?(context: SessionContext): void | Promise<void>;
-  /** Once, at the end. */
+  /** Called once, when the skill is reloaded or unloaded, or the session ends. */
   onDeactivate?(context: DeactivateContext): void | Promise<void>;
-  /** On each query, within 2 seconds. The answer may be left out. Whatever happens here, the agent gets its triples. */
+  /** Called on each query, with a limit of 2 seconds. If it fails, the agent still gets the triples. */
   onQuery?(context: QueryContext): QueryAnswer | void | Promise<QueryAnswer | void>;
-  /** After another hook threw. */
+  /** Called after another hook threw. */
   onError?(context: ErrorContext): void | Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * What the tests of a skill may use: every file `*.test.ts` of its folder, run by `cortex-skills test`.
+ * The API of tests of a skill: the files `*.test.ts` in its folder, run by `cortex-skills test`.
  *
  *     test("counts what is in stock", async (t) => {
  *       await t.load("stock.test.ttl");
@@ -7,11 +7,11 @@
  *       t.equal(answer.said, { count: 2 });
  *     });
  *
- * Each test has a graph of its own, in memory, with the skill freshly loaded on it. A test runs in a sandbox with the
- * limits of a skill, and its calls pass the same gate as an agent's. It may import the skill's own files.
+ * Each test has a separate graph in memory with the skill loaded on it. A test runs in a sandbox with the limits of a
+ * skill, and its calls pass the same gate as those of an agent. It may import the files of the skill.
  */
 
-/** Declare a test. `only` and `skip` do what they say. */
+/** Declare a test. If a file has `only` tests, its other tests are skipped; `skip` skips one test. */
 declare const test: {
   (name: string, body: (t: TestContext) => void | Promise<void>): void;
   only(name: string, body: (t: TestContext) => void | Promise<void>): void;
@@ -20,39 +20,39 @@ declare const test: {
 
 /** The answer of a tool. */
 interface ToolAnswer {
-  /** What a model reads. */
+  /** The text for a model. */
   readonly text: string;
-  /** What a program reads; for a query `matches`, `total` and more. */
+  /** The data for a program; for a query `matches`, `total` and more. */
   readonly details: { readonly [key: string]: any };
   readonly isError: boolean;
-  /** The stable code of a failure: `permission_denied`, `undeclared_predicate` … */
+  /** The stable code of an error: `permission_denied`, `undeclared_predicate` … */
   readonly code: string | null;
-  /** What the skill had to say: its `additionalContext`, cleaned as a model gets it; `null` when that is nothing. */
+  /** The enrichment: the `additionalContext` of the skill after cleaning; `null` if there is none. */
   readonly said: any;
 }
 
 interface TestContext {
-  /** Call a tool, as an agent does. A refusal is an answer, too: see `isError` and `code`. */
+  /** Call a tool as an agent does. A refusal is an answer, with `isError` and `code`. */
   call(tool: string, args?: { readonly [key: string]: JsonValue | undefined }, agent?: string): Promise<ToolAnswer>;
-  /** `skill_graph_query`, by a predicate or with its arguments. */
+  /** Call `skill_graph_query` with a predicate (in the scope `namespace`) or with arguments. */
   query(what: string | (TriplePattern & { readonly scope?: QueryContext["scope"] }), agent?: string): Promise<ToolAnswer>;
 
-  /** Put an RDF file of the skill's folder into the graph, such as a Turtle file; how many statements it holds. */
+  /** Import an RDF file of the folder of the skill, such as a Turtle file. Resolves to the number of its statements. */
   load(file: string): Promise<number>;
-  /** Put a statement into the graph, whatever the skill may write. */
+  /** Add a triple to the graph, independent of the permissions of the skill. */
   add(subject: string, predicate: string, object: Value): Promise<void>;
-  /** What is in the graph, whatever the skill may read. */
+  /** The triples in the graph, independent of the permissions of the skill. */
   triples(pattern?: TriplePattern): Promise<readonly StoredTriple[]>;
 
-  /** Fail unless the value is true, or like true. */
+  /** Fail unless the value is truthy. */
   ok(value: unknown, message?: string): void;
-  /** Fail unless both are the same, members and entries included. */
+  /** Fail unless both values are deeply equal. */
   equal(actual: unknown, expected: unknown, message?: string): void;
-  /** Fail if both are the same. */
+  /** Fail if both values are deeply equal. */
   notEqual(actual: unknown, expected: unknown, message?: string): void;
-  /** Fail unless the text holds the part, or matches the expression. */
+  /** Fail unless the text contains the string or matches the regular expression. */
   match(text: string, part: string | RegExp, message?: string): void;
-  /** Fail unless the function throws, or its promise is rejected; what it threw. */
+  /** Fail unless the function throws or its promise rejects. Resolves to the error. */
   throws(body: () => unknown, part?: string | RegExp): Promise<any>;
   /** Fail. */
   fail(message?: string): never;

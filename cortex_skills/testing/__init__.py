@@ -1,11 +1,6 @@
-"""The tests of skills: which files they are, how they are run, and how their outcome is told.
+"""Running the tests of skills. This module imports nothing large."""
 
-What is heavy is in the modules: this one is imported where only names are needed.
-"""
-
-from cortex_skills.testing.files import is_test_file
-
-# The namespace of every test, whatever the host's is: a data file means the same wherever it is loaded.
+# The namespace of every test, whatever the configuration: a data file then means the same on every machine.
 NAMESPACE = "mayros"
 
-__all__ = ["NAMESPACE", "is_test_file"]
+__all__ = ["NAMESPACE"]

@@ -1,4 +1,4 @@
-// What a test file finds: `test`, and `t` with its assertions. It is bundled before the file and runs in its sandbox.
+// Defines `test`, and `t` with its assertions. It is bundled with each test file and runs in the same sandbox.
 
 declare const cortexTest: {
   call(tool: string, args: unknown, agent: string | null): Promise<any>;
@@ -57,7 +57,7 @@ function failed(message: string | undefined, otherwise: string): never {
   throw new AssertionError(message === undefined ? otherwise : `${message}: ${otherwise}`);
 }
 
-// A promise that is awaited at the end of its test when the test has not done so: no failure goes unseen.
+// A promise that the runner awaits after the test if the test has not, so that its rejection fails the test.
 class Watched extends Promise<any> {
   static override get [Symbol.species]() {
     return Promise;

@@ -1,8 +1,8 @@
-"""The outcome of tests, as frozen data, and as JUnit XML.
+"""The outcomes of tests, as frozen data and as JUnit XML.
 
 Rules kept here:
-- a run is good when no test failed, and every file could be read;
-- the XML is well-formed whatever names and messages hold: what XML 1.0 has no place for is written as U+FFFD.
+- a run succeeds when no test failed and every file could be read;
+- the XML is always well-formed: a character that XML 1.0 does not allow is written as U+FFFD.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cortex_skills.errors import CortexError
 
-# Everything but what XML 1.0 calls a character.
+# The complement of Char in XML 1.0 (§2.2).
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Status = Literal["passed", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one test.
+class TestOutcome:
+    """The outcome of one test.
 
     Attributes:
-        file: relative to the skill's folder.
-        name: of the test; empty when the file as a whole failed.
+        file: relative to the folder of the skill.
+        name: of the test; empty when the whole file failed.
         status: `passed`, `failed` or `skipped`.
-        seconds: how long it took.
+        seconds: duration.
         error: why it failed.
-        logs: what it and the skill logged.
+        logs: lines logged by the test and the skill.
 
     """
+
+    __test__ = False  # not a test class of pytest
 
     file: str
     name: str
@@ -56,25 +58,25 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """What became of the tests of one skill."""
+    """The outcomes of the tests of one skill."""
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # not a test class of pytest
 
     skill: str
-    outcomes: tuple[Outcome, ...] = field(default=())
+    outcomes: tuple[TestOutcome, ...] = field(default=())
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no test failed."""
         return not self.count("failed")
 
     def count(self, status: Status) -> int:
-        """How many tests ended so."""
+        """The number of tests with this status."""
         return sum(outcome.status == status for outcome in self.outcomes)
 
     @property
     def seconds(self) -> float:
-        """What all tests took."""
+        """The duration of all tests."""
         return sum(outcome.seconds for outcome in self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
@@ -90,7 +92,7 @@ class TestReport:
 
 
 def junit(reports: list[TestReport]) -> str:
-    """The reports in the XML that JUnit made common: a `testsuite` for each skill."""
+    """The reports as JUnit XML, with a `testsuite` for each skill."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for report in reports:
         counts = f'tests="{len(report.outcomes)}" failures="{report.count("failed")}" errors="0" '
@@ -102,7 +104,7 @@ def junit(reports: list[TestReport]) -> str:
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _case(skill: str, outcome: Outcome) -> list[str]:
+def _case(skill: str, outcome: TestOutcome) -> list[str]:
     what = f"name={_attribute(outcome.name or outcome.file)} classname={_attribute(f'{skill}.{outcome.file}')}"
     line = f'    <testcase {what} file={_attribute(outcome.file)} time="{outcome.seconds:.3f}"'
     inner = []

@@ -1,9 +1,9 @@
-"""The RDF files that tests put into their graphs.
+"""The RDF files that tests load into their graphs.
 
 Rules kept here:
-- a file is read once, as `import_rdf` reads it, and its statements are handed to each test that loads it: reading takes
-  a process of its own, and the time that takes is no test's;
-- what is wrong with a file is told by the test that loads it.
+- a file is read once, by `import_rdf`, and its statements are reused by each test that loads it: reading starts a
+  process, whose time must not count for a test;
+- an error in a file is reported by the test that loads it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from cortex_graph import NamespacedGraph, import_rdf
 from cortex_graph.store import Pattern
-from cortex_skills.config import Config
+from cortex_skills.config.open_graph import open_graph
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError, as_ours
-from cortex_skills.opening import open_graph
-from cortex_skills.resources import list_resources, read_resource
+from cortex_skills.skill_folder.resources import list_resources, read_resource
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad
@@ -27,11 +27,11 @@ _FORMATS = {".ttl": "turtle", ".nt": "n-triples", ".rdf": "rdf-xml", ".jsonld": 
 
 
 class Seeds:
-    """The RDF files of one skill's folder, as statements.
+    """The RDF files in the folder of one skill, as statements.
 
     Args:
         config: of the tests.
-        folder: the skill's.
+        folder: of the skill.
 
     """
 
@@ -41,17 +41,17 @@ class Seeds:
         self._read: dict[str, list[Quad] | CortexError] = {}
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Read the files whose names stand in these texts."""
+        """Read the files whose names occur in these texts."""
         every = "\n".join(texts)
         for resource in list_resources(self._folder):
             if PurePosixPath(resource.path).suffix.lower() in _FORMATS and PurePosixPath(resource.path).name in every:
                 self._statements(resource.path)
 
     def load(self, graph: NamespacedGraph, file: str) -> int:
-        """Put a file into a graph; how many statements it holds.
+        """Load a file into a graph. Returns the number of statements.
 
         Raises:
-            CortexError: it cannot be read, or is no RDF.
+            CortexError: it cannot be read, or is not RDF.
 
         """
         found = self._statements(file)
@@ -73,8 +73,8 @@ class Seeds:
         data = read_resource(self._folder, file)
         form = _FORMATS.get(PurePosixPath(file).suffix.lower())
         if form is None:
-            hint = f"name a file that ends in {', '.join(_FORMATS)}"
-            raise CortexError("invalid_arguments", f"{file} is no RDF file", hint=hint)
+            hint = f"use a file with the extension {', '.join(_FORMATS)}"
+            raise CortexError("invalid_arguments", f"{file} is not an RDF file", hint=hint)
         graph = open_graph(self._config)
         try:
             import_rdf(graph, BytesIO(data), form)

@@ -1,7 +1,7 @@
-"""Bearer tokens: who may come in to the server, to which namespaces, for what, until when."""
+"""Bearer tokens of the server: namespaces, permissions and expiry."""
 
 from cortex_skills.tokens.file import TokenFile, default_file
-from cortex_skills.tokens.model import ALL_NAMESPACES, PERMISSIONS, Token, digest_of, new_token, parse_lifetime
+from cortex_skills.tokens.token import ALL_NAMESPACES, PERMISSIONS, Token, digest_of, new_token, parse_lifetime
 
 __all__ = [
     "ALL_NAMESPACES",

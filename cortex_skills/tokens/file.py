@@ -1,10 +1,10 @@
-"""The file of tokens, shared by the command and by running servers.
+"""The token file, shared by the command line and running servers.
 
 Rules kept here:
-- the file holds digests, never a token's text, and is this user's alone (`private_files`);
-- a change is read, made and written under a lock: two commands at once both count;
-- a reader looks at the file each time, so that a revoked token is of no use from the next request on;
-- a file that cannot be read or understood opens nothing.
+- the file contains digests, never the text of a token, and is private (`private_files`);
+- a change reads and writes under a lock, so concurrent commands do not lose changes;
+- every request checks the state of the file, so a revoked token is rejected from the next request on;
+- an unreadable or invalid file grants no access.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, locked, read_private, write_private
-from cortex_skills.tokens.model import Token, read_record
+from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.tokens.token import Token, read_record
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
@@ -31,10 +32,10 @@ def default_file() -> Path:
 
 
 class TokenFile:
-    """The tokens in a file; a file that is not there holds none.
+    """The tokens in a file; a missing file has none.
 
     Args:
-        path: the file; its folder is made when the first token is.
+        path: the file; its folder is created with the first token.
 
     """
 
@@ -45,10 +46,10 @@ class TokenFile:
         self._tokens: tuple[Token, ...] = ()
 
     def tokens(self) -> tuple[Token, ...]:
-        """All tokens, as the file has them now.
+        """All tokens in the current file.
 
         Raises:
-            CortexError: `config_invalid`: the file cannot be read, is not ours alone, or is damaged.
+            CortexError: `config_invalid`: the file cannot be read, is not private, or is damaged.
 
         """
         with self._lock:
@@ -58,7 +59,7 @@ class TokenFile:
                 self._seen, self._tokens = None, ()
                 return ()
             except OSError as error:
-                raise self._refused(f"cannot be read: {error.strerror}", "see who owns it") from error
+                raise self._refused(f"cannot be read: {error.strerror}", "check its owner and mode") from error
             seen = (state.st_ino, state.st_mtime_ns, state.st_size, state.st_mode, state.st_uid, state.st_ctime_ns)
             if seen != self._seen:
                 self._tokens = self._read()
@@ -66,23 +67,23 @@ class TokenFile:
             return self._tokens
 
     def add(self, token: Token) -> None:
-        """Keep a new token.
+        """Add a token.
 
         Raises:
-            CortexError: `invalid_arguments`: there is one of that name; `config_invalid`: the file cannot be used.
+            CortexError: `invalid_arguments`: the name is in use; `config_invalid`: the file cannot be used.
 
         """
 
         def added(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
             if any(other.name == token.name for other in tokens):
                 hint = "revoke that one first, or choose another name"
-                raise CortexError("invalid_arguments", f"there is a token called {token.name}", hint=hint)
+                raise CortexError("invalid_arguments", f"a token called {token.name} exists", hint=hint)
             return (*tokens, token)
 
         self._change(added)
 
     def remove(self, name: str) -> bool:
-        """Forget the token of a name; True if there was one.
+        """Remove the token with this name; True if it existed.
 
         Raises:
             CortexError: `config_invalid`: the file cannot be used.
@@ -111,22 +112,22 @@ class TokenFile:
 
     def _read(self) -> tuple[Token, ...]:
         try:
-            document = json.loads(read_private(self.path, _MAX_BYTES))
+            document = read_json(read_private(self.path, _MAX_BYTES))
         except NotPrivateError as error:
             raise self._refused(error.problem, error.hint) from None
         except OSError as error:
-            raise self._refused(f"cannot be read: {error.strerror}", "see who owns it") from error
-        except (ValueError, RecursionError) as error:
-            raise self._refused("is damaged", "remove it and create the tokens anew") from error
+            raise self._refused(f"cannot be read: {error.strerror}", "check its owner and mode") from error
+        except ValueError as error:
+            raise self._refused("is damaged", "remove it and create the tokens again") from error
         if not isinstance(document, dict) or document.get("version") != _VERSION:
-            raise self._refused("is of another format", "remove it and create the tokens anew")
+            raise self._refused("is of another format", "remove it and create the tokens again")
         records: Any = document.get("tokens")
         if not isinstance(records, list):
-            raise self._refused("is damaged", "remove it and create the tokens anew")
+            raise self._refused("is damaged", "remove it and create the tokens again")
         try:
             return tuple(map(read_record, records))
         except CortexError as error:
-            raise self._refused(f"is damaged: {error.message}", "remove it and create the tokens anew") from error
+            raise self._refused(f"is damaged: {error.message}", "remove it and create the tokens again") from error
 
     def _refused(self, problem: str, hint: str) -> CortexError:
-        return CortexError("config_invalid", f"the file of tokens {self.path} {problem}", hint=hint)
+        return CortexError("config_invalid", f"the token file {self.path} {problem}", hint=hint)

@@ -1,65 +1,53 @@
-"""Which tools a model is offered, in the words of whoever offers them.
+"""Which tools a model is offered, in the format of its provider.
 
 Rules kept here:
-- a tool is offered when a call of it can succeed: it is built in, every active skill allows it, and at least one has
-  the permissions; the gate decides again at each call;
-- a schema is the tool's own, in every format; what a tool is called is the same everywhere.
+- a tool is offered when a call of it can succeed: every active skill allows it, and at least one has the permissions.
+  The gate checks each call again;
+- names and schemas are the same in every format.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-from cortex_skills import policy
 from cortex_skills.errors import CortexError
-from cortex_skills.schemas import did_you_mean
-
-if TYPE_CHECKING:
-    from cortex_skills.skill import Skill
-    from cortex_skills.tools.base import Tool
+from cortex_skills.policy.permissions import check_tool_allowed
+from cortex_skills.runtime.skill import Skill
+from cortex_skills.safe_io.schemas import did_you_mean
+from cortex_skills.tools.base import Tool
 
 Format = Literal["mcp", "openai", "anthropic"]
 
 
 def acting_for(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:
-    """The skills that a tool may act for, by name; none when it is not to be offered."""
-    if not tool.is_built:
-        return []
+    """The names of the skills that a tool can act for; empty when it is not offered."""
     try:
-        policy.check_tool_allowed(tool.name, (skill.manifest for skill in skills.values()))
+        check_tool_allowed(tool.name, [skill.manifest for skill in skills.values()])
     except CortexError:
         return []
     return sorted(n for n, s in skills.items() if all(s.manifest.has_permission(p) for p in tool.permissions))
 
 
 def annotations_of(tool: Tool) -> dict[str, bool]:
-    """What MCP calls the hints of a tool."""
+    """The `annotations` of a tool in MCP."""
     return {
         "readOnlyHint": tool.read_only,
-        "destructiveHint": False,  # no tool takes anything away
-        "idempotentHint": True,  # asking again changes nothing, and neither does asserting again
+        "destructiveHint": tool.destructive,
+        "idempotentHint": tool.idempotent,
         "openWorldHint": False,
     }
 
 
 def offered(tools: Iterable[Tool], skills: Mapping[str, Skill], form: Format) -> list[dict[str, Any]]:
-    """The tools that are offered, JSON-ready.
+    """The tools that are offered while these skills are active, JSON-ready; see `Plugin.tools`.
 
-    Args:
-        tools: all that there are.
-        skills: the active ones.
-        form: `mcp` (`tools/list`), `openai` (`tools` of Chat Completions) or `anthropic` (`tools` of Messages).
-
-    Raises:
-        CortexError: `invalid_arguments`: there is no such format.
-
+    The formats are those of `tools/list` (MCP) and of `tools` in Chat Completions (OpenAI) and Messages (Anthropic).
     """
-    if form not in get_args(Format):
-        known = get_args(Format)
-        near = did_you_mean(form, known) if isinstance(form, str) else ""
-        hint = near or f"one of {', '.join(known)}"
-        raise CortexError("invalid_arguments", "tools are not told of in this format", hint=hint)
+    known = get_args(Format)
+    if form not in known:
+        hint = (did_you_mean(form, known) if isinstance(form, str) else "") or f"one of {', '.join(known)}"
+        raise CortexError("invalid_arguments", "there is no such format of tools", hint=hint)
     return [_in_format(tool, form) for tool in tools if acting_for(tool, skills)]
 
 

@@ -1,11 +1,12 @@
 """`skill_assert`: write one statement to the namespace, with a record of who asserted it.
 
 Rules kept here:
-- only what the manifest declares may be asserted; what needs a proof is not written without one, and a caller cannot
-  switch that off;
-- the statement, its provenance and its proof are written together or not at all; what the rules refuse is not written;
-- asserting again what is there is no error: `created` is false, the hash is the same, and no slot is used up, unless a
-  proof was added.
+- only declared predicates may be asserted; a statement that needs a proof is not written without one, and a caller
+  cannot switch that off;
+- the statement, its provenance and its proof are written together or not at all; a statement that the rules refuse is
+  not written;
+- repeating an assertion is not an error: `created` is false, the hash is the same, and no slot is used, unless a proof
+  was added.
 """
 
 from __future__ import annotations
@@ -13,17 +14,16 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph import Provenance
-from cortex_skills.policy import check_may_assert, check_permissions, needs_proof
-from cortex_skills.tools.arguments import NAME, TRIPLE, VALUE
-from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.triples import line_of
+from cortex_skills.policy.permissions import check_may_assert, check_permissions, needs_proof
+from cortex_skills.tools.base import NAME, TRIPLE, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.triple_text import line_of
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "subject": {**NAME, "description": "What the statement is about."},
+        "subject": {**NAME, "description": "The thing that the statement is about."},
         "predicate": {**NAME, "description": "One of the predicates that the skill declares."},
-        "object": {**VALUE, "description": 'The value, or another thing: {"node": "name"}.'},
+        "object": {**VALUE, "description": 'A value, or another thing: {"node": "name"}.'},
         "requireProof": {"type": "boolean", "description": "Write nothing unless it can be proved."},
         "proofType": {"enum": ["pol"], "description": "The kind of proof."},
     },
@@ -37,7 +37,7 @@ _ANSWER: dict[str, Any] = {
         **TRIPLE["properties"],
         "tripleHash": {"type": "string"},
         "proofHash": {"type": "string", "description": "The id of the proof, when one was required."},
-        "verified": {"type": "boolean", "description": "Whether the rules were checked, and hold."},
+        "verified": {"type": "boolean", "description": "Whether the rules were checked and passed."},
         "created": {"type": "boolean", "description": "Whether the statement is new."},
     },
     "required": [*TRIPLE["required"], "tripleHash", "verified", "created"],
@@ -47,23 +47,23 @@ _ANSWER: dict[str, Any] = {
 def _run(call: Call) -> Outcome:
     arguments = call.arguments
     predicate = arguments["predicate"]
-    semantic = call.skill.semantic
-    strict = call.config.strict_declarations
-    required = check_may_assert(predicate, call.skill.name, semantic, call.graph.names, strict=strict)
-    provenance = Provenance(skill=call.skill.name, skill_version=semantic.skill_version, agent=call.agent)
+    skill, semantic, host = call.skill.name, call.skill.semantic, call.host
+    strict = host.config.strict_declarations
+    required = check_may_assert(predicate, skill, semantic, host.graph.names, strict=strict)
+    provenance = Provenance(skill=skill, skill_version=semantic.skill_version, agent=call.agent)
     triple = {key: arguments[key] for key in ("subject", "predicate", "object")}
     if required or arguments.get("requireProof") or "proofType" in arguments:
         return _proved(call, triple, provenance)
-    return _answered(call.graph.create_triple(triple, provenance=provenance))
+    return _answered(host.graph.create_triple(triple, provenance=provenance))
 
 
 def _proved(call: Call, triple: dict[str, Any], provenance: Provenance) -> Outcome:
     """The statement written with its proof, or not at all."""
     check_permissions(["proofs:request"], call.skill.manifest, "a proof")
-    prover = call.prover() if call.prover is not None else None
-    if prover is None or not prover.is_on:
-        raise needs_proof(triple["predicate"], "switch verification.polValidation on, or assert what needs no proof")
-    proved = prover.assert_proved(triple, provenance, call.skill.rules, call.stop)
+    prover = call.host.prover
+    if not prover.is_on:
+        raise needs_proof(triple["predicate"], "switch verification.polValidation on, or assert without a proof")
+    proved = prover.assert_proved(triple, provenance, call.skill.rules, call.cancel)
     return _answered(proved.triple, proved.proof, added=proved.added)
 
 

@@ -1,10 +1,10 @@
-"""`skill_memory_context`: what the agent remembers about something.
+"""`skill_memory_context`: the memories of the calling agent that fit a query.
 
 Rules kept here:
-- the calling agent's own memories, and nobody else's;
-- a memory may hold what somebody wants a model to obey: its text and tags are cleaned as an enrichment is, in the text
-  of the answer and in its details, and shown as JSON strings, a numbered line each;
-- at most 4,096 characters; what does not fit is left out by whole lines, and the last line says how many.
+- only the calling agent's own memories are recalled;
+- a memory may contain instructions to a model: its text and tags are cleaned as an enrichment is, in the text of the
+  result and in its details, and shown as JSON strings, one numbered line each;
+- the text has at most 4,096 characters; whole lines are left out to fit, and the last line states how many.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cortex_skills.enrichment.fitting import BLOCK_LIMIT
+from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.policy import Policy
+from cortex_skills.enrichment.removal import NOTHING
 from cortex_skills.enrichment.sanitize import clean
-from cortex_skills.enrichment.steps import NOTHING
-from cortex_skills.escaping import json_text
-from cortex_skills.memory import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, Memory, wanted
+from cortex_skills.memory import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, Memory, memory_query
 from cortex_skills.memory.ranking import FORMULA
+from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
-_LONGEST_NOTE = 60
+_NOTE_CHARACTERS = 60  # reserved for the line about those left out
 _MEMORY: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -42,15 +42,15 @@ _MEMORY: dict[str, Any] = {
 
 def _run(call: Call) -> Outcome:
     given = call.arguments
-    asked = wanted(given["query"], {key: given[key] for key in ("limit", "minImportance") if key in given})
-    recalled = call.memories.recall(asked, agent=call.agent)
+    asked = memory_query(given["query"], {key: given[key] for key in ("limit", "minImportance") if key in given})
+    recalled = call.host.memories.recall(asked, agent=call.agent)
     found: list[dict[str, Any]] = []
     stripped = 0
     for memory, scored in recalled.found:
-        said, removed = _cleaned(memory, call.cleaning)
+        shown, removed = _cleaned(memory, call.host.cleaning)
         stripped += removed
-        if said is not None:
-            found.append({**memory.to_json(), **said, **scored.to_json()})
+        if shown is not None:
+            found.append({**memory.to_json(), **shown, **scored.to_json()})
     details = {
         "memories": found,
         "words": list(recalled.words),
@@ -62,7 +62,7 @@ def _run(call: Call) -> Outcome:
 
 
 def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int]:
-    """What may be shown of a memory, None when nothing; and how many values were taken out of it."""
+    """The text and tags of a memory that may be shown, None when there are none; and how many values were removed."""
     if policy.allowed_keys is not None:
         policy = replace(policy, allowed_keys={*policy.allowed_keys, "text", "tags"})
     cleaned = clean({"text": memory.text, "tags": list(memory.tags)}, policy)
@@ -76,7 +76,7 @@ def _text(found: list[dict[str, Any]]) -> str:
     if not found:
         return "No matching memories."
     lines = [f"{len(found)} memories found, the best first:" if len(found) > 1 else "1 memory found:"]
-    left = BLOCK_LIMIT - len(lines[0]) - _LONGEST_NOTE
+    left = BLOCK_LIMIT - len(lines[0]) - _NOTE_CHARACTERS
     for number, memory in enumerate(found, start=1):
         tags = f", tags {json_text(memory['tags'])}" if memory["tags"] else ""
         line = f"{number}. (importance {memory['importance']:.2f}{tags}) {json_text(memory['text'])}"
@@ -101,7 +101,7 @@ SKILL_MEMORY_CONTEXT = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": MAX_QUERY,
-                "description": "What to remember about, in words.",
+                "description": "Words that the memories are about.",
             },
             "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": LIMIT},
             "minImportance": {
@@ -109,7 +109,7 @@ SKILL_MEMORY_CONTEXT = Tool(
                 "minimum": 0,
                 "maximum": 1,
                 "default": MIN_IMPORTANCE,
-                "description": "Leaves out what is less important.",
+                "description": "Leaves out less important memories.",
             },
         },
         "required": ["query"],

@@ -1,28 +1,27 @@
-"""`skill_request_zk_proof`: prove something of a committed value, without the value.
+"""`skill_request_zk_proof`: prove a property of a committed value without revealing the value.
 
 Rules kept here:
-- a request brings no value and no blinding along: they come from the user's sealed store, and no answer holds them;
-- every proof, and every refusal, tells something of the value. So a call counts in the rate window, needs the
-  permission, and the holder says for which skills an opening is there;
-- a proof is kept beside the record of its statement, and answered whole: a verifier elsewhere needs nothing else, but
-  for the credentials, which are answered with it.
+- a request contains no value and no blinding factor: they come from the user's sealed store, and no result has them;
+- every proof and every refusal reveals something about the value. A call therefore counts in the rate window and needs
+  a permission, and the holder states which skills may use an opening;
+- a proof is stored beside the record of its statement and returned whole, with the credentials: a verifier elsewhere
+  needs nothing else.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cortex_skills.escaping import json_text
-from cortex_skills.tools.arguments import NAME, VALUE
-from cortex_skills.tools.base import Call, Outcome, Tool
+from cortex_skills.safe_io.display import json_text
+from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
 
 _COMMITMENT_TEXT: dict[str, Any] = {"type": "string", "pattern": "^pedersen:[A-Za-z0-9_-]{43}$"}
 _PLACE: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "subject": {**NAME, "description": "What it is a value of."},
-        "predicate": {**NAME, "description": "Which value of it."},
-        "value": {**_COMMITMENT_TEXT, "description": "The commitment, where several stand."},
+        "subject": {**NAME, "description": "The subject of the committed value."},
+        "predicate": {**NAME, "description": "The predicate of the committed value."},
+        "value": {**_COMMITMENT_TEXT, "description": "The commitment, when there are several."},
     },
     "required": ["subject", "predicate"],
     "additionalProperties": False,
@@ -40,17 +39,17 @@ _SCHEMA: dict[str, Any] = {
     "properties": {
         "proofType": {
             "enum": ["schnorr", "equality", "membership", "range"],
-            "description": "The kind of proof: of a secret known, of two equal values, of one of a set, of a range.",
+            "description": "The kind: a known secret, two equal values, a member of a set, a number in a range.",
         },
-        "subject": {**NAME, "description": "What the statement is about that the proof is for."},
-        "predicate": {**NAME, "description": "What it says of it."},
-        "object": {**VALUE, "description": "Its value; without it the statement is the one with the commitment."},
-        "commitment": {**_PLACE, "description": "Where the commitment stands; with the statement when left out."},
-        "equalTo": {**_PLACE, "description": "Where the other commitment stands (equality)."},
+        "subject": {**NAME, "description": "The subject of the statement that the proof is for."},
+        "predicate": {**NAME, "description": "Its predicate."},
+        "object": {**VALUE, "description": "Its object; when left out, the statement with the commitment."},
+        "commitment": {**_PLACE, "description": "The triple with the commitment; when left out, the statement itself."},
+        "equalTo": {**_PLACE, "description": "The triple with the other commitment (equality)."},
         "publicKey": {
             "type": "string",
             "pattern": "^did:key:z[1-9A-HJ-NP-Za-km-z]{40,100}$",
-            "description": "A key of the user's, in the place of a commitment (schnorr).",
+            "description": "A key of the user instead of a commitment (schnorr).",
         },
         "members": {
             "type": "array",
@@ -58,15 +57,15 @@ _SCHEMA: dict[str, Any] = {
             "minItems": 2,
             "maxItems": 64,
             "uniqueItems": True,
-            "description": "The set that the value is one of (membership).",
+            "description": "The set that the value is a member of (membership).",
         },
-        "minimum": {**_WHOLE_NUMBER, "description": "The least that the number may be (range)."},
-        "maximum": {**_WHOLE_NUMBER, "description": "The most that the number may be (range)."},
-        "nonce": {"type": "string", "maxLength": 256, "description": "What the verifier asked to be bound in."},
+        "minimum": {**_WHOLE_NUMBER, "description": "The lower bound of the number (range)."},
+        "maximum": {**_WHOLE_NUMBER, "description": "The upper bound of the number (range)."},
+        "nonce": {"type": "string", "maxLength": 256, "description": "A value of the verifier to bind into the proof."},
         "expires": {
             "type": "string",
             "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
-            "description": "Until when the proof counts; for a day when left out.",
+            "description": "The end of the proof's validity; a day from now when left out.",
         },
     },
     "required": ["proofType", "subject", "predicate"],
@@ -76,44 +75,35 @@ _SCHEMA: dict[str, Any] = {
 _ANSWER: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "proofId": {"type": "string", "description": "Under which it is kept."},
+        "proofId": {"type": "string", "description": "The id under which it is stored."},
         "status": {"enum": ["proved"]},
         "proofType": {"type": "string"},
         "tripleHash": {"type": "string", "description": "The statement that it is for."},
         "expires": {"type": "string"},
-        "establishes": {"type": "string", "description": "What holds if the proof does."},
+        "establishes": {"type": "string", "description": "What a valid proof establishes."},
         "proof": {"type": "object", "description": "The proof itself, for a verifier anywhere."},
         "credentials": {
             "type": "array",
             "items": {"type": "object"},
-            "description": "Who signed the commitments, as far as this graph knows.",
+            "description": "The signatures of the commitments that this graph has.",
         },
     },
-    "required": [
-        "proofId",
-        "status",
-        "proofType",
-        "tripleHash",
-        "expires",
-        "establishes",
-        "proof",
-        "credentials",
-    ],
+    "required": ["proofId", "status", "proofType", "tripleHash", "expires", "establishes", "proof", "credentials"],
 }
 
 
 def _run(call: Call) -> Outcome:
-    from cortex_skills.proofs.zk.requesting import utc_now
+    from cortex_skills.proofs.zk.request import utc_now
     from cortex_skills.proofs.zk.service import evidence_of, request
 
     proof_id, proof = request(
         call.arguments,
-        call.graph,
-        call.config,
+        call.host.graph,
+        call.host.config,
         skill=call.skill.name,
         skill_version=call.skill.semantic.skill_version or "",
         now=utc_now(),
-        stop=call.stop,
+        cancel=call.cancel,
     )
     statement, meaning = proof.statement, proof.claim.meaning()
     details = {
@@ -124,7 +114,7 @@ def _run(call: Call) -> Outcome:
         "expires": statement.expires,
         "establishes": meaning,
         "proof": proof.to_json(),
-        "credentials": evidence_of(call.graph, proof.claim.commitments),
+        "credentials": evidence_of(call.host.graph, proof.claim.commitments),
     }
     lines = [
         f"Proved ({proof.claim.proof_type}): {meaning}.",
@@ -137,8 +127,8 @@ def _run(call: Call) -> Outcome:
 SKILL_REQUEST_ZK_PROOF = Tool(
     name="skill_request_zk_proof",
     description=(
-        "Prove, in zero knowledge, something of a value that the graph holds only a commitment to: that it lies in a "
-        "range, is one of a set, equals another, or is known at all. The value stays with its holder."
+        "Prove in zero knowledge a property of a value of which the graph has only a commitment: that it is in a "
+        "range, is a member of a set, equals another, or is known. The value stays with its holder."
     ),
     input_schema=_SCHEMA,
     permissions=("proofs:request",),

@@ -1,10 +1,10 @@
-"""`skill_verify_assertion`: whether a statement is in the graph, and what holds of what it carries.
+"""`skill_verify_assertion`: whether a statement is in the graph, and whether its record and its proofs are valid.
 
 Rules kept here:
-- it is told of each part what came of it; the whole is VERIFIED only when there are proofs and all of them hold;
-- without an object, the statements of this subject and predicate are all looked at, up to a few;
-- a proof that is named has to be one of the statement's own;
-- what a proof says of itself tells a model nothing to do.
+- each part has its own verdict; the whole is VERIFIED only when there are proofs and all of them are valid;
+- without an object, all statements of this subject and predicate are checked, up to a few;
+- a named proof must be one of the statement's own;
+- texts of a proof that read like instructions to a model are withheld.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cortex_skills.escaping import json_text
-from cortex_skills.tools.arguments import NAME, VALUE
-from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.triples import line_of
+from cortex_skills.safe_io.display import json_text
+from cortex_skills.tools.base import NAME, VALUE, Call, Outcome, Tool
+from cortex_skills.tools.triple_text import line_of
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.assertions import Part
@@ -23,14 +22,14 @@ if TYPE_CHECKING:
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "subject": {**NAME, "description": "What the statement is about."},
-        "predicate": {**NAME, "description": "What it says of it."},
-        "object": {**VALUE, "description": 'The value, or another thing: {"node": "name"}; any when left out.'},
+        "subject": {**NAME, "description": "The thing that the statement is about."},
+        "predicate": {**NAME, "description": "The predicate of the statement."},
+        "object": {**VALUE, "description": 'A value, or another thing: {"node": "name"}; any when left out.'},
         "proofId": {
             "type": "string",
             "minLength": 1,
             "maxLength": 4096,
-            "description": "The one proof to check; every proof of it when left out.",
+            "description": "The only proof to check; every proof when left out.",
         },
     },
     "required": ["subject", "predicate"],
@@ -45,10 +44,10 @@ _ANSWER: dict[str, Any] = {
         "checks": {
             "type": "array",
             "items": {"type": "object"},
-            "description": "Each part of it: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, "
+            "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, "
             "`tripleHash`, and `proofId` and `kind` for a part of a proof.",
         },
-        "total": {"type": "integer", "description": "How many statements fit; at most ten are checked."},
+        "total": {"type": "integer", "description": "How many statements match; at most ten are checked."},
     },
     "required": ["found", "verdict", "checks", "total"],
 }
@@ -58,20 +57,20 @@ def _run(call: Call) -> Outcome:
     from datetime import UTC, datetime
 
     from cortex_skills.proofs.assertions import check_statements, verdict_of
-    from cortex_skills.proofs.kinds import Asked
+    from cortex_skills.proofs.kinds import CheckContext
 
     pattern: dict[str, Any] = {
         key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
     }
-    asked = Asked(datetime.now(UTC), call.config, call.graph, stop=call.stop)
-    statements = check_statements(call.graph, pattern, asked, call.arguments.get("proofId"))
+    asked = CheckContext(datetime.now(UTC), call.host.config, call.host.graph, cancel=call.cancel)
+    statements = check_statements(call.host.graph, pattern, asked, call.arguments.get("proofId"))
     lines, checks = [], []
     for triple, found_parts in statements.checked:
         parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
-        lines += [f"Found: {line_of(triple)}", _TOLD[verdict_of(parts)], *map(_line, parts)]
+        lines += [f"Found: {line_of(triple)}", _VERDICTS[verdict_of(parts)], *map(_line, parts)]
         checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
     if statements.unchecked:
-        lines.append(f"{statements.unchecked} more were not looked at: give an object.")
+        lines.append(f"{statements.unchecked} more were not checked: give an object.")
     found = bool(statements.checked)
     if not found:
         lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
@@ -82,22 +81,22 @@ def _run(call: Call) -> Outcome:
 def _line(part: Part) -> str:
     check = part.check
     name = check.part if part.proof is None else f"{part.kind} {part.proof[:12]} {check.part}"
-    told = "; ".join(check.reasons) or f"{check.establishes}; not {check.does_not_establish}"
-    return f"- {name}: {check.verdict.value}. {json_text(told)[1:-1]}"
+    text = "; ".join(check.reasons) or f"{check.establishes}; not {check.does_not_establish}"
+    return f"- {name}: {check.verdict.value}. {json_text(text)[1:-1]}"
 
 
-_TOLD = {
-    "verified": "VERIFIED: every proof that it carries holds.",
-    "refuted": "NOT VERIFIED: something that it carries does not hold.",
-    "not_evaluated": "NOT VERIFIED: it carries no proof, or not all of it could be checked.",
+_VERDICTS = {
+    "verified": "VERIFIED: every proof of it is valid.",
+    "refuted": "NOT VERIFIED: its record or a proof of it is not valid.",
+    "not_evaluated": "NOT VERIFIED: it has no proof, or not all of it could be checked.",
 }
 
 
 SKILL_VERIFY_ASSERTION = Tool(
     name="skill_verify_assertion",
     description=(
-        "Check whether a statement is in the graph and what holds of what it carries: its record, and each of its "
-        "proofs. Says VERIFIED only when it has proofs and all of them hold."
+        "Check whether a statement is in the graph, and whether its record and each of its proofs are valid. The "
+        "result is VERIFIED only when it has proofs and all of them are valid."
     ),
     input_schema=_SCHEMA,
     permissions=("graph:read", "proofs:verify"),

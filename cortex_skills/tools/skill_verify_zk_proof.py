@@ -1,17 +1,17 @@
-"""`skill_verify_zk_proof`: what holds of a zero-knowledge proof, part by part.
+"""`skill_verify_zk_proof`: verify a zero-knowledge proof, part by part.
 
 Rules kept here:
-- a proof is named by its id, or shown: exactly one of the two. One that is shown needs nothing of this graph;
-- the verdict is `verified` only when every part is: the mathematics, the expiry, the statement, the nonce where one was
-  asked for, and the anchor of each commitment;
-- what it establishes and what it does not is said with it.
+- a call has either the id of a proof or the proof itself. The latter needs nothing of this graph;
+- the verdict is `verified` only when every part is: the mathematics, the expiry, the statement, the nonce when one was
+  passed, and the anchor of each commitment;
+- the result states what the proof establishes and what it does not.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cortex_skills.escaping import json_text
+from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 _MAX_CREDENTIALS = 16
@@ -23,20 +23,24 @@ _SCHEMA: dict[str, Any] = {
             "type": "string",
             "minLength": 1,
             "maxLength": 256,
-            "description": "A proof that is kept in this namespace; or `proof`.",
+            "description": "A proof that is stored in this namespace; or `proof`.",
         },
-        "proof": {"type": "object", "description": "The proof itself, wherever it was made; or `proofId`."},
+        "proof": {"type": "object", "description": "The proof itself, made anywhere; or `proofId`."},
         "credentials": {
             "type": "array",
             "items": {"type": "object"},
             "maxItems": _MAX_CREDENTIALS,
-            "description": "Who signed its commitments, beside the credentials that the graph has.",
+            "description": "Signatures of its commitments, beside the credentials in the graph.",
         },
-        "nonce": {"type": "string", "maxLength": 256, "description": "What the prover was asked to bind in."},
+        "nonce": {
+            "type": "string",
+            "maxLength": 256,
+            "description": "The value that the proof must be bound to.",
+        },
         "tripleHash": {
             "type": "string",
             "pattern": "^[0-9a-f]{64}$",
-            "description": "The statement that it must be for; whichever it names when left out.",
+            "description": "The statement that it must be for; any when left out.",
         },
     },
     "additionalProperties": False,
@@ -48,7 +52,7 @@ _ANSWER: dict[str, Any] = {
         "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
         "anchored": {
             "type": "boolean",
-            "description": "Whether issuers that are trusted here signed every commitment; true where there is none.",
+            "description": "Whether trusted issuers signed every commitment; true when there is none.",
         },
         "checks": {
             "type": "array",
@@ -56,8 +60,8 @@ _ANSWER: dict[str, Any] = {
             "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`.",
         },
         "proofType": {"type": ["string", "null"]},
-        "statement": {"type": ["object", "null"], "description": "What the proof speaks of."},
-        "claim": {"type": ["object", "null"], "description": "What it claims."},
+        "statement": {"type": ["object", "null"], "description": "The statement that the proof is for."},
+        "claim": {"type": ["object", "null"], "description": "The property that it proves."},
     },
     "required": ["verdict", "anchored", "checks", "proofType", "statement", "claim"],
 }
@@ -65,10 +69,10 @@ _ANSWER: dict[str, Any] = {
 
 def _run(call: Call) -> Outcome:
     from cortex_skills.proofs.verdict import Verdict
-    from cortex_skills.proofs.zk.requesting import utc_now
+    from cortex_skills.proofs.zk.request import utc_now
     from cortex_skills.proofs.zk.service import verify
 
-    checks, proof = verify(call.arguments, call.graph, call.config, now=utc_now(), stop=call.stop)
+    checks, proof = verify(call.arguments, call.host.graph, call.host.config, now=utc_now(), cancel=call.cancel)
     checks = [check.for_a_model() for check in checks]
     verdict = Verdict.of_all(check.verdict for check in checks)
     anchors = [check for check in checks if check.part == "anchor"]
@@ -88,18 +92,18 @@ def _run(call: Call) -> Outcome:
     lines = [{"verified": "VERIFIED", "refuted": "REFUTED", "not_evaluated": "NOT EVALUATED"}[verdict.value]]
     for check in checks:
         if check.verdict is Verdict.VERIFIED:
-            told = f"{check.establishes}. It does not establish {check.does_not_establish}."
+            text = f"{check.establishes}. It does not establish {check.does_not_establish}."
         else:
-            told = "; ".join(check.reasons)
-        lines.append(f"{check.part}, {check.verdict.value}: {json_text(told)[1:-1]}")
+            text = "; ".join(check.reasons)
+        lines.append(f"{check.part}, {check.verdict.value}: {json_text(text)[1:-1]}")
     return Outcome("\n".join(lines), details)
 
 
 SKILL_VERIFY_ZK_PROOF = Tool(
     name="skill_verify_zk_proof",
     description=(
-        "Check a zero-knowledge proof, by its id or from the proof itself, and say what it establishes and what not. "
-        "A proof about a commitment counts only when an issuer who is trusted here signed the commitment."
+        "Verify a zero-knowledge proof by its id or from the proof itself; the result states what it establishes and "
+        "what not. A proof about a commitment is verified only when a trusted issuer signed the commitment."
     ),
     input_schema=_SCHEMA,
     permissions=("proofs:verify",),

@@ -1,12 +1,12 @@
-"""The Python distributions that are installed here, as their own metadata describes them.
+"""The Python distributions of this environment, from their metadata.
 
 Rules kept here:
 - everything is read through `importlib.metadata`; names are normalised (PEP 503), and of two distributions with one
   name the first on `sys.path` counts, since that is the one that is imported;
-- the licence is what the newest field says that names one: `License-Expression` (PEP 639), then `License` (its first
-  line), then the classifiers, when they agree. Where none does, what the package wrote instead is kept;
-- a requirement counts when its marker holds in this environment with no extra asked for;
-- metadata is written by strangers: what cannot be read is left out with a warning, and long texts are cut.
+- the licence comes from the newest field that names one: `License-Expression` (PEP 639), then `License` (its first
+  line), then the classifiers, when they agree. If none names one, the text of the package is kept;
+- a requirement counts when its marker is true in this environment without extras;
+- metadata is untrusted: what cannot be parsed is skipped with a warning, and long texts are truncated.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _LONGEST_STATEMENT = 80
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What one distribution says about itself.
+    """The metadata of one distribution.
 
     Attributes:
         name: normalised.
         version: as written.
         license: an SPDX expression; None when the metadata names no licence.
-        statement: what it says of its licence when that names none; None when it says nothing.
-        requirements: the names of what it needs in this environment, sorted.
+        statement: the text about the licence when it names none; None when there is no text.
+        requirements: the names of its requirements in this environment, sorted.
 
     """
 
@@ -46,7 +46,7 @@ class Package:
 
 
 def described(distributions: Iterable[Distribution]) -> Iterator[Package]:
-    """What each distribution says about itself; each name once."""
+    """The metadata of each distribution; each name once."""
     seen = set()
     for distribution in distributions:
         try:
@@ -54,7 +54,7 @@ def described(distributions: Iterable[Distribution]) -> Iterator[Package]:
         except UnicodeDecodeError as error:
             log.warning("left out a distribution whose metadata is not UTF-8: %s", error)
             continue
-        except FileNotFoundError:  # what the backport of importlib.metadata says, once anything has imported it
+        except FileNotFoundError:  # raised by the backport of importlib.metadata, if any module has imported it
             names = versions = []
         if not names or not versions:
             log.warning("left out a distribution whose metadata has no name or no version: %s", distribution)
@@ -64,13 +64,13 @@ def described(distributions: Iterable[Distribution]) -> Iterator[Package]:
 
 
 def _license(distribution: Distribution) -> tuple[str | None, str | None]:
-    """The SPDX expression, or else what is stated in its place."""
+    """The SPDX expression, or else the text about the licence."""
     texts = [*_values(distribution, "License-Expression"), *_values(distribution, "License")]
     lines = [text.splitlines()[0] for text in texts]
     for line in lines:
         if expression := spdx.named(line):
             return expression, None
-    # `License :: OSI Approved` and its like say what kind of licence it is, not which.
+    # `License :: OSI Approved` names a group of licences.
     classifiers = [value for value in _values(distribution, "Classifier") if value.startswith("License :: ")]
     meant = {spdx.named_by_classifier(value) for value in classifiers if value.count(" :: ") > 1}
     if len(meant) == 1 and (expression := meant.pop()):
@@ -93,5 +93,5 @@ def _requirements(distribution: Distribution) -> tuple[str, ...]:
 
 
 def _values(distribution: Distribution, field: str) -> list[str]:
-    """What a field of the metadata says, each time that it stands there with something in it."""
+    """The values of a field of the metadata, without empty ones."""
     return [text for value in distribution.metadata.get_all(field) or () if (text := str(value).strip())]

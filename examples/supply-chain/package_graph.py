@@ -1,4 +1,4 @@
-"""Packages as triples, and the graph brought in line with them.
+"""Packages as triples, and an update of the graph to match them.
 
     package:click      hasVersion       "8.3.0"
     package:click      hasLicense       "BSD-3-Clause"           an SPDX expression
@@ -7,8 +7,8 @@
     license:MPL-2.0    licenseCategory  "Copyleft Limited"
 
 Rules kept here:
-- all that is new is written in one batch; a fact that no longer holds is taken out, so that a store may be kept;
-- nothing else in the namespace is touched: findings that were asserted stay.
+- new facts are written in one batch; facts that are no longer true are deleted, so that a store can be reused;
+- nothing else in the namespace is changed: asserted findings stay.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PREDICATES = ("hasVersion", "hasLicense", "statesLicense", "dependsOn", "license
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of the facts: how many are new, were there before, and were taken out."""
+    """The numbers of facts that were added, already present, and deleted."""
 
     new: int
     kept: int
@@ -35,7 +35,7 @@ class Written:
 
 
 def write(graph: NamespacedGraph, packages: Iterable[Package]) -> Written:
-    """Bring the facts about packages in a namespace in line with these packages."""
+    """Update the facts about packages in a namespace to match these packages."""
     written = graph.create_triples(facts(packages))
     current = {triple["id"] for triple in written}
     new = sum(triple["created"] for triple in written)

@@ -1,16 +1,15 @@
-"""The licences of the packages that are installed here: read, asked about, audited by a skill, and put on record.
+"""Read the licences of the installed packages, query them through a skill that audits them, and assert the findings.
 
     python examples/supply-chain/run_demo.py [--store FOLDER]
 
-The script plays the agent: all that it knows of the findings is what the answer of `skill_graph_query` says, and all
-that it writes about them goes through `skill_assert`. Nothing in here knows what the findings will be.
+The script acts as the agent: it reads the findings from the answer of `skill_graph_query` and writes them with
+`skill_assert`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from rich.progress import track
 
 from cortex_graph import GraphError
 from cortex_skills import Config, CortexError, Plugin, Result
+from cortex_skills.enrichment import read_block
 
 SKILL = Path(__file__).parent / "license-audit"
 AGENT = "auditor"
@@ -38,11 +38,11 @@ CLAIM_KEYS = {"subject", "predicate", "object"}
 
 
 class DemoError(Exception):
-    """Something is not as it has to be."""
+    """A step of the demo has failed."""
 
 
 def main() -> int:
-    """Run the demo; 0 when everything went well."""
+    """Run the demo. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", type=Path, help="keep the graph in this folder [a temporary one]")
     given: Path | None = parser.parse_args().store
@@ -57,7 +57,12 @@ def main() -> int:
 
 
 def run(store: Path, report: Report) -> None:
-    """The whole story, told to `report`; raises when a part of it fails."""
+    """Run all steps and report them.
+
+    Raises:
+        DemoError: a step failed.
+
+    """
     with Plugin.open(Config(store=str(store)), agent=AGENT, developing=[SKILL]) as plugin:
         report.heading("1. What is installed here")
         started = time.perf_counter()
@@ -76,9 +81,9 @@ def run(store: Path, report: Report) -> None:
         report.say(summary(audit))
         findings = [finding for finding in audit.get("findings", []) if is_whole(finding)]
         for finding in findings:
-            report.say(told(finding))
+            report.say(finding_line(finding))
         if left_out := audit["copyleft"] + audit["unclear"] - len(findings):
-            report.say(f"{left_out} more, which did not fit into the answer")
+            report.say(f"{left_out} more did not fit into the answer")
 
         report.heading("4. The agent asserts the findings: skill_assert")
         asserted = [assert_finding(plugin, finding) for finding in findings]
@@ -104,27 +109,26 @@ def ask(plugin: Plugin, report: Report, predicate: str) -> Result:
 
 
 def enrichment(answer: Result) -> dict[str, Any]:
-    """What the skill said, as an agent finds it in the answer."""
-    block = re.search(r"<skill-enrichment [^>]*>\n(.*)\n</skill-enrichment>\Z", answer.text)
-    if block is None:
+    """The enrichment of an answer."""
+    found: dict[str, Any] | None = read_block(answer.text)
+    if found is None:
         raise DemoError(f"the skill added nothing: {answer.details['enrichment']}")
-    said: dict[str, Any] = json.loads(block[1])
-    return said
+    return found
 
 
 def summary(audit: dict[str, Any]) -> str:
-    """The audit in a line."""
+    """The audit in one line."""
     kinds = ", ".join(f"{audit[kind]} {kind}" for kind in ("permissive", "copyleft", "unclear"))
     return f"{audit['packages']} packages: {kinds} ({audit['noLicense']} with no licence stated)"
 
 
 def is_whole(finding: Finding) -> bool:
-    """Whether nothing of a finding was cut off: an answer has a limited length."""
+    """Whether a finding has all its members: the length of an enrichment is limited."""
     return finding.keys() == FINDING_KEYS and finding["assert"].keys() == CLAIM_KEYS
 
 
-def told(finding: Finding) -> str:
-    """A finding in a line."""
+def finding_line(finding: Finding) -> str:
+    """A finding in one line."""
     claim, users = finding["assert"], finding["neededBy"]
     more = finding["neededByTotal"] - len(users)
     needed = ", ".join(users) + (f" and {more} more" if more else "") if users else "nothing here"
@@ -132,23 +136,23 @@ def told(finding: Finding) -> str:
 
 
 def assert_finding(plugin: Plugin, finding: Finding) -> Result:
-    """Put a finding on record."""
+    """Assert a finding."""
     return checked(plugin.call("skill_assert", finding["assert"]))
 
 
 def check(plugin: Plugin, report: Report, asserted: list[Result]) -> None:
-    """Find in the graph what was asserted, and who asserted it."""
+    """Check that the graph holds the asserted triples and their provenance."""
     recorded = set()
     for predicate in sorted({result.details["predicate"] for result in asserted}):
         answer = ask(plugin, report, predicate)
         recorded |= {triple["id"] for triple in answer.details["matches"]}
     for result in asserted:
         if result.details["tripleHash"] not in recorded:
-            raise DemoError(f"this was asserted and is not in the graph: {result.text}")
+            raise DemoError(f"an asserted triple is not in the graph: {result.text}")
     for result in asserted[:1]:
         source = plugin.graph.provenance_of(result.details["tripleHash"])
         if source is None:
-            raise DemoError(f"nobody knows who asserted this: {result.text}")
+            raise DemoError(f"an asserted triple has no provenance record: {result.text}")
         report.say(
             f"{result.details['subject']}: asserted by the skill {source['skill']} {source['skillVersion']} "
             f"for the agent {source['agent']} at {source['time']}"
@@ -156,29 +160,34 @@ def check(plugin: Plugin, report: Report, asserted: list[Result]) -> None:
 
 
 def checked(result: Result) -> Result:
-    """The result, when it is none of a failure."""
+    """The result.
+
+    Raises:
+        DemoError: the call failed.
+
+    """
     if result.is_error:
         raise DemoError(f"{result.code}: {result.text}")
     return result
 
 
 class Report:
-    """Tells the story: in colour on a terminal, as plain lines in a pipe."""
+    """Prints the steps: in colour on a terminal, as plain lines in a pipe."""
 
     def __init__(self) -> None:
-        self.console = Console(highlight=False, soft_wrap=True, emoji=False)  # `:package:` is no emoji
+        self.console = Console(highlight=False, soft_wrap=True, emoji=False)  # otherwise `:package:` becomes an emoji
 
     def heading(self, text: str) -> None:
-        """A new part begins."""
+        """Print the heading of a step."""
         self.console.print(f"\n{text}", style="bold", markup=False)
 
     def progress(self, items: list[T], doing: str) -> Iterable[T]:
-        """The items, one by one, with a progress bar on a terminal."""
+        """Iterate over items, with a progress bar on a terminal."""
         live = self.console.is_terminal
         return track(items, doing, console=self.console, transient=True, disable=not live)
 
     def say(self, text: str) -> None:
-        """Lines of the part; what cannot be printed is escaped, since it may come from anywhere."""
+        """Print indented lines. Unprintable characters are escaped, since the text may be untrusted."""
         for line in text.splitlines():
             shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
             self.console.print(f"   {shown}", markup=False)

@@ -1,11 +1,11 @@
-"""Licences as SPDX knows them, from what packages write about theirs.
+"""SPDX expressions from the licence texts of packages.
 
 Rules kept here:
-- a statement names a licence when it is an SPDX expression, or, less words such as "License" and "Version", the
-  identifier of one: "Apache License, Version 2.0" is `Apache-2.0`, "GPLv3+" is `GPL-3.0-or-later`;
-- what leaves open which licence is meant ("BSD License") names none: nothing is guessed;
-- categories are those of ScanCode's licence database, which comes with `license-expression`. An exception's category
-  says what it leaves of the licence: `GPL-2.0-only WITH Classpath-exception-2.0` is "Copyleft Limited".
+- a statement names a licence if it is an SPDX expression, or, without words such as "License" and "Version", an SPDX
+  identifier: "Apache License, Version 2.0" is `Apache-2.0`, "GPLv3+" is `GPL-3.0-or-later`;
+- an ambiguous statement ("BSD License") names none: nothing is guessed;
+- categories are those of ScanCode's licence database, which is part of `license-expression`. A licence with an
+  exception has the category of the exception: `GPL-2.0-only WITH Classpath-exception-2.0` is "Copyleft Limited".
 
     >>> named("Apache License, Version 2.0"), named("mit or gpl-3.0"), named("BSD License")
     ('Apache-2.0', 'MIT OR GPL-3.0-only', None)
@@ -27,7 +27,7 @@ _ABBREVIATED = re.compile(r"([^()]*)\(([^()]*)\)")
 
 
 def named(statement: str) -> str | None:
-    """The SPDX expression that a statement means; None when it names no licence, or leaves open which."""
+    """The SPDX expression of a statement; None when it names no licence or is ambiguous."""
     if len(statement) > _LONGEST:
         return None
     return _expression(statement) or _expression(_identifier(statement))
@@ -49,13 +49,13 @@ def categories(expression: str) -> dict[str, str]:
 def _expression(text: str) -> str | None:
     try:
         parsed = _licensing().parse(text, validate=True, strict=True)
-    except Exception:  # the parser fails in many ways on text that is no expression: assertions, index errors …
+    except Exception:  # on invalid text the parser raises AssertionError, IndexError and others
         return None
     return None if parsed is None else str(parsed.render())
 
 
 def _identifier(text: str) -> str:
-    """`text` spelt as an identifier: without filler, hyphens for spaces, `v3` in full."""
+    """`text` written as an identifier: without filler words, with hyphens for spaces, `v3` expanded."""
     words = _FILLER.sub(" ", text).split()
     return _SHORT_VERSION.sub(r"-\1.0\2", "-".join(words))
 

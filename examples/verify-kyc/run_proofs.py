@@ -1,15 +1,15 @@
-"""A chain of proofs from an issuer to a verifier who knows neither the holder nor her graph.
+"""A chain of proofs from an issuer to a verifier that has no access to the holder or her graph.
 
 An office (the issuer) signs commitments to the birth year and the country of residence of Alice (the holder). She
-proves to a skill that she is of age and lives in one of three countries, and shows neither. The skill asserts that she
-is verified. A shop (the verifier) checks the whole chain with one command; then each link is broken in turn.
+proves to a skill that she is of age and lives in one of three countries, without showing either. The skill asserts that
+she is verified. A shop (the verifier) checks the whole chain with one command; then each link is broken in turn.
 
     python examples/verify-kyc/run_proofs.py [FOLDER]
 
 Rules kept here:
-- each party is a folder with a home of its own: keys, settings, graph. What one has of another it got as a file;
-- a party does nothing but run the command line, here all in one process: README.md has the same as shell commands;
-- what is broken is broken in the file that goes to the verifier, and the verifier is the real one.
+- each party has a folder with its own keys, settings and graph. The parties exchange only files;
+- a party only runs the command line, here in one process: README.md lists the same steps as shell commands;
+- each link is broken in the file for the verifier, and the verifier is the real one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Break = Callable[[Bundle], None]
 
 @dataclass(frozen=True)
 class Party:
-    """Somebody with a folder of their own."""
+    """A party with its own folder."""
 
     folder: Path
 
@@ -52,20 +52,20 @@ class Party:
         return CliRunner(env=env).invoke(program, list(words), input=stdin)
 
     def run(self, *words: str, stdin: str | None = None, **settings: str) -> str:
-        """The same, for what has to succeed; what it answers."""
+        """Run a command that must succeed; returns its output."""
         done = self.try_to(*words, stdin=stdin, **settings)
         if done.exit_code:
             raise SystemExit(f"{self.folder.name}: cortex-skills {' '.join(words)}\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
 
     def did(self, key: str) -> str:
-        """The public side of a key of theirs: it is what one tells others, over a channel that they trust."""
+        """The public part of a key, which the party gives to others over a channel that they trust."""
         return self.run("key", "export", key)
 
 
 @dataclass(frozen=True)
 class World:
-    """The parties: who commits, who publishes the skill, who proves, and who is to believe it."""
+    """The four parties."""
 
     issuer: Party
     publisher: Party
@@ -78,14 +78,14 @@ class World:
         return cls(*(Party(folder / name) for name in ("issuer", "publisher", "holder", "verifier")))
 
     def verify(self, bundle: Path, *more: str) -> Result:
-        """What the verifier says of a bundle: the one command."""
+        """Verify a bundle with one command."""
         trusted = self.issuer.did("office")
         words = ("proof", "verify", str(bundle), "--nonce", NONCE, *REQUIRED, *more)
         return self.verifier.try_to(*words, CORTEX_PROOFS__TRUSTED_ISSUERS=trusted)
 
 
 def commit(issuer: Party) -> Path:
-    """The issuer commits to two values, signs the commitments, and hands everything out."""
+    """The issuer commits to two values, signs the commitments, and exports them."""
     issuer.run("key", "create", "office")
     for predicate, value, text in (("birthYear", "1990", ()), ("residence", "NL", ("--text",))):
         opening = str(issuer.folder / f"{predicate}.opening")
@@ -109,7 +109,7 @@ def publish(publisher: Party) -> Path:
 
 
 def receive(world: World, signed: Path) -> None:
-    """The holder takes in what the issuer handed out, and trusts the publisher of the skill."""
+    """The holder imports the statements and openings of the issuer, and trusts the publisher of the skill."""
     holder = world.holder
     holder.run("graph", "import", str(signed), "--with-provenance")
     for predicate in ("birthYear", "residence"):
@@ -120,7 +120,7 @@ def receive(world: World, signed: Path) -> None:
 
 
 def prove(holder: Party, skill: Path) -> list[str]:
-    """The holder proves to the skill that she is of age, and lives in one of three countries; the proofs."""
+    """The holder proves to the skill that she is of age, and lives in one of three countries; returns the proofs."""
     proofs = []
     for kind, predicate, wanted in (
         ("range", "birthYear", ("--minimum", "1900", "--maximum", "2008")),
@@ -132,7 +132,7 @@ def prove(holder: Party, skill: Path) -> list[str]:
 
 
 def approve(world: World, skill: Path, proofs: list[str]) -> None:
-    """The skill verifies the proofs, and Alice is approved if they hold, and the issuer is one who is trusted."""
+    """The skill verifies the proofs; Alice is approved if they are valid and their issuer is trusted."""
     trusted = world.issuer.did("office")
     for proof in proofs:
         asked = json.dumps({"proof": json.loads(proof), "nonce": NONCE})
@@ -145,7 +145,7 @@ def approve(world: World, skill: Path, proofs: list[str]) -> None:
 
 
 def assert_it(holder: Party, skill: Path) -> str:
-    """The skill asserts that Alice is verified, if its rules let it, and the holder's host signs that."""
+    """The skill asserts that Alice is verified, if its rules allow it, and the holder's host signs that."""
     what = (f"subject={ALICE}", "predicate=isVerified", "object=true")
     words = [word for each in what for word in ("--arg", each)]
     asserted = json.loads(holder.run("call", "skill_assert", *words, "--skills", str(skill), "--json"))
@@ -155,7 +155,7 @@ def assert_it(holder: Party, skill: Path) -> str:
 
 
 def hand_on(holder: Party, triple: str, skill: Path, name: str = "bundle.json") -> Path:
-    """Everything that the verifier needs, in one file."""
+    """Write everything that the verifier needs to one file."""
     bundle = holder.folder / name
     bundle.write_text(holder.run("proof", "bundle", triple, "--skills", str(skill)), encoding="utf-8")
     return bundle
@@ -168,17 +168,17 @@ def change_file(bundle: Bundle, path: str = "skill.ts") -> None:
 
 
 def change_credential(bundle: Bundle) -> None:
-    """Let the issuer have said something else."""
+    """Change the issuer's credential."""
     bundle["credentials"][0]["validFrom"] = "2020-01-01T00:00:00.000Z"
 
 
 def leave_out_credential(bundle: Bundle) -> None:
-    """Let nobody have signed the commitment to the birth year."""
+    """Remove the credential of the commitment to the birth year."""
     del bundle["credentials"][0]
 
 
 def change_commitment(bundle: Bundle) -> None:
-    """Let a proof be about the other commitment."""
+    """Swap the commitment of a proof."""
     first, second = (proof["claim"]["commitment"] for proof in bundle["proofs"])
     first["commitment"] = second["commitment"]
 
@@ -190,17 +190,17 @@ def change_proof(bundle: Bundle) -> None:
 
 
 def change_logic(bundle: Bundle) -> None:
-    """Let one more rule have applied."""
+    """Change the number of applied rules."""
     bundle["logic"]["rules"][1]["applied"] += 1
 
 
 def withdraw(bundle: Bundle) -> None:
-    """Take a premise away: that Alice is approved."""
+    """Remove a premise: that Alice is approved."""
     bundle["premises"] = [line for line in bundle["premises"] if "hasStatus" not in line]
 
 
 def change_assertion(bundle: Bundle) -> None:
-    """Let the assertion be about somebody else."""
+    """Change the subject of the assertion."""
     bundle["assertion"]["credentialSubject"]["id"] = "urn:cortex:mayros:customer:mallory"
 
 
@@ -226,16 +226,18 @@ def broken(bundle: Path, change: Break) -> Path:
 
 
 def run(folder: Path, say: Callable[[str], None] = print) -> None:
-    """The whole story."""
+    """Run the whole example."""
     world = World.at(folder)
     say("1. The issuer commits to Alice's birth year and country, and signs the commitments.")
     signed = commit(world.issuer)
     say("2. The publisher signs the skill verify-kyc.")
     skill = publish(world.publisher)
-    say("3. Alice takes the openings in, and proves to the skill that she is of age and lives in BE, DE or NL.")
+    say("3. Alice imports the openings, and proves to the skill that she is of age and lives in BE, DE or NL.")
     receive(world, signed)
     proofs = prove(world.holder, skill)
-    say("4. The skill verifies that, and asserts that she is verified, by its rules. All of it goes into one file.")
+    say(
+        "4. The skill verifies that, and asserts that she is verified, by its rules. Everything is written to one file."
+    )
     approve(world, skill, proofs)
     bundle = hand_on(world.holder, assert_it(world.holder, skill), skill)
     say(f"   {bundle} ({bundle.stat().st_size >> 10} KiB)")
@@ -254,7 +256,7 @@ def run(folder: Path, say: Callable[[str], None] = print) -> None:
 
 
 def main() -> None:
-    """Run it in the folder that is named, else in one that is removed afterwards."""
+    """Run the example in the given folder, or in a temporary one."""
     if len(sys.argv) > 1:
         run(Path(sys.argv[1]).resolve())
         return

@@ -1,8 +1,8 @@
-"""An RDF graph, shared out by namespace: terms, stores, and the client of one namespace."""
+"""An RDF graph that is divided into namespaces: terms, stores, and the client of one namespace."""
 
 from typing import TYPE_CHECKING, Any
 
-from cortex_graph.errors import (
+from cortex_graph.exceptions import (
     GraphBusy,
     GraphError,
     GraphUnavailable,
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cortex_graph.names import DEFAULT_BASE, WELL_KNOWN_VOCABULARIES, Names, check_namespace
     from cortex_graph.namespaced import NamespacedGraph, namespaces_of
     from cortex_graph.provenance import Provenance
-    from cortex_graph.store import Answer, Dataset, GraphStore, Page, Pattern
-    from cortex_graph.stores.opening import open_store
+    from cortex_graph.store import Dataset, GraphStore, Page, Pattern, QueryAnswer
+    from cortex_graph.stores.open_store import open_store
     from cortex_graph.terms import from_term, to_term
     from cortex_graph.transfer import FORMATS, export_rdf, import_rdf
 
@@ -27,7 +27,6 @@ __all__ = [
     "DEFAULT_BASE",
     "FORMATS",
     "WELL_KNOWN_VOCABULARIES",
-    "Answer",
     "Dataset",
     "GraphBusy",
     "GraphError",
@@ -41,6 +40,7 @@ __all__ = [
     "Pattern",
     "PermissionDenied",
     "Provenance",
+    "QueryAnswer",
     "QueryLimit",
     "QueryTimeout",
     "StoreLocked",
@@ -53,27 +53,17 @@ __all__ = [
     "to_term",
 ]
 
-# Imported when it is first used: a process that reads one file, or one command, needs little of it.
-_LAZY = {
-    "DEFAULT_BASE": "names",
-    "FORMATS": "transfer",
-    "WELL_KNOWN_VOCABULARIES": "names",
-    "Answer": "store",
-    "Dataset": "store",
-    "GraphStore": "store",
-    "Names": "names",
-    "NamespacedGraph": "namespaced",
-    "Page": "store",
-    "Pattern": "store",
-    "Provenance": "provenance",
-    "check_namespace": "names",
-    "export_rdf": "transfer",
-    "from_term": "terms",
-    "import_rdf": "transfer",
-    "namespaces_of": "namespaced",
-    "open_store": "stores.opening",
-    "to_term": "terms",
+# Imported at the first use: a worker process or a single command needs few of these modules.
+_MODULES = {
+    "names": ("DEFAULT_BASE", "WELL_KNOWN_VOCABULARIES", "Names", "check_namespace"),
+    "namespaced": ("NamespacedGraph", "namespaces_of"),
+    "provenance": ("Provenance",),
+    "store": ("Dataset", "GraphStore", "Page", "Pattern", "QueryAnswer"),
+    "stores.open_store": ("open_store",),
+    "terms": ("from_term", "to_term"),
+    "transfer": ("FORMATS", "export_rdf", "import_rdf"),
 }
+_LAZY = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,19 +1,19 @@
-"""Names on the wire and the IRIs that they are in the graph.
+"""Names on the wire and their IRIs in the graph.
 
 Rules kept here:
-- a namespace `mayros` under a base `urn:cortex:` owns exactly the IRIs that begin with `urn:cortex:mayros:`;
-  the colon ends the namespace, so `may` owns nothing of `mayros`, and `Mayros` is a third one;
+- a namespace `mayros` with the base `urn:cortex:` owns exactly the IRIs that start with `urn:cortex:mayros:`. The colon
+  ends the namespace, so `may` owns nothing of `mayros`, and `Mayros` is a third namespace;
 - the name `mayros:agent:a1` is the IRI `urn:cortex:mayros:agent:a1`. Inside the namespace `agent:a1` means the same,
-  and `other:x` means `mayros:other:x`: no local name leads out;
-- names and IRIs are in bijection, for every Unicode name. Percent-encoded (UTF-8, upper-case hex) are `%` itself, what
-  RFC 3987 does not allow, spaces, invisible and direction marks, and `/ ? #`, so that nobody's URL library can walk
-  out of the namespace. Nothing is normalised. A lone surrogate is no Unicode text and is refused, as is the empty name;
-- a vocabulary that is allowed (`rdf` → `http://www.w3.org/1999/02/22-rdf-syntax-ns#`) makes `rdf:type` the standard
-  IRI and back; one that is not allowed makes nothing of it: `mayros:rdf:type`;
-- an absolute IRI stands for itself: a scheme followed by `//`, or `urn:`, `did:`, `mailto:` (`https://schema.org/name`),
-  and any other in angle brackets (`<tag:example.org,2024:x>`). A name that looks like one is written in full:
-  `mayros:https://…` is always a name;
-- `name` is the inverse of `node`: for every IRI `i`, `node(name(i)) == i`, whatever the namespace is called.
+  and `other:x` means `mayros:other:x`: no local name leaves the namespace;
+- names and IRIs are in bijection, for every Unicode name. Percent-encoded (UTF-8, upper-case hex) are `%`, what
+  RFC 3987 does not allow, spaces, invisible and direction marks, and `/ ? #`, so that no URL library can resolve a name
+  to a path outside the namespace. Nothing is normalised. Lone surrogates and the empty name are refused;
+- an allowed vocabulary (`rdf` → `http://www.w3.org/1999/02/22-rdf-syntax-ns#`) maps `rdf:type` to the standard IRI and
+  back; without it the name is `mayros:rdf:type`;
+- an absolute IRI is used unchanged: a scheme followed by `//`, or `urn:`, `did:`, `mailto:`
+  (`https://schema.org/name`), and any other scheme in angle brackets (`<tag:example.org,2024:x>`). A name that looks
+  like one is written with its namespace: `mayros:https://…` is always a name;
+- `name` is the inverse of `node`: for every IRI `i`, `node(name(i)) == i`, for every namespace.
 
     >>> names = Names("mayros")
     >>> names.node("agent:a 1").value
@@ -34,7 +34,7 @@ from urllib.parse import quote, unquote
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 
 DEFAULT_BASE = "urn:cortex:"
 
@@ -56,7 +56,7 @@ _NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|did|mailto):", re.IGNORECASE)
 _BRACKETED = re.compile(r"<[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
 
-# RFC 3987 `iunreserved / sub-delims / ":" / "@"`, less the spaces and the invisible or direction-changing characters.
+# RFC 3987 `iunreserved / sub-delims / ":" / "@"`, without spaces, invisible and direction-changing characters.
 _KEPT = (
     "A-Za-z0-9._~!$&'()*+,;=:@\\-"
     "\u00a1-\u00ac\u00ae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff"
@@ -65,35 +65,35 @@ _KEPT = (
     + "\U000e1000-\U000efffd"
 )
 _ALL_KEPT = re.compile(f"[{_KEPT}]+")
-_NOT_KEPT = f"[^{_KEPT}]+"  # compiled when the first is met: most names hold none, and each file has a process
+_NOT_KEPT = f"[^{_KEPT}]+"  # compiled at the first use, which is rare
 
 
 def check_namespace(namespace: Any) -> str:
-    """The namespace itself, when it is well-formed (`^[a-zA-Z][a-zA-Z0-9_-]*$`).
+    """Return the namespace if it is well-formed (`^[a-zA-Z][a-zA-Z0-9_-]*$`).
 
     Raises:
-        InvalidArguments: it is not.
+        InvalidArguments: the namespace is malformed.
 
     """
     if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
         raise invalid(
             "namespace",
-            f"is {namespace!r}, which is no namespace",
+            f"is {namespace!r}, which is not a namespace",
             hint="a letter, then letters, digits, `_` or `-`",
         )
     return namespace
 
 
 class Names:
-    """The names of one namespace, and the graphs that belong to it.
+    """The names and the graphs of one namespace.
 
     Args:
         namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
-        base: what every IRI of every namespace begins with; ends with `:`, `/` or `#`.
-        vocabularies: prefix → beginning of the IRIs, for the standard vocabularies that may be used here.
+        base: the start of the IRIs of all namespaces; ends with `:`, `/` or `#`.
+        vocabularies: prefix → start of the IRIs, for the standard vocabularies that may be used.
 
     Raises:
-        InvalidArguments: the namespace, the base or a vocabulary is not well-formed.
+        InvalidArguments: the namespace, the base or a vocabulary is malformed.
 
     """
 
@@ -107,7 +107,7 @@ class Names:
         }
         self.prefix = f"{namespace}:"
         self.graph = NamedNode(f"{base}{namespace}")
-        # A namespace holds no `/`, so neither of these can be the graph of one.
+        # A namespace contains no `/`, so neither of these can be the graph of another namespace.
         self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
         self.index_graph = NamedNode(f"{base}{namespace}/index")
         self._record = f"{base}{namespace}/triple/"
@@ -117,14 +117,14 @@ class Names:
         self._longest_first = sorted(self.vocabularies.items(), key=lambda item: -len(item[1]))
 
     def node(self, name: Any, field: str = "name") -> NamedNode:
-        """The IRI that a name means in this namespace.
+        """Return the IRI of a name in this namespace.
 
         Args:
-            name: a local or full name, one of an allowed vocabulary, or an absolute IRI.
-            field: what to call it in an error.
+            name: a local or full name, a name of an allowed vocabulary, or an absolute IRI.
+            field: the name of the argument in errors.
 
         Raises:
-            InvalidArguments: not a string, empty, not Unicode text, or an absolute IRI that is malformed.
+            InvalidArguments: not a string, empty, not Unicode text, or a malformed absolute IRI.
 
         """
         if not isinstance(name, str):
@@ -142,7 +142,7 @@ class Names:
         return self._made(self._own, name, field)
 
     def name(self, iri: str) -> str:
-        """The name under which an IRI is read here; `node` turns it back into the same IRI."""
+        """Return the name of an IRI; `node` maps it back to the same IRI."""
         if iri.startswith(self._own):
             if _ALL_KEPT.fullmatch(iri, self._own_length):
                 return iri[self._base_length :]
@@ -156,7 +156,7 @@ class Names:
         return f"<{iri}>"
 
     def record(self, triple_hash: str) -> NamedNode:
-        """The IRI under which what is known about a triple is kept: `{base}NS/triple/HASH`."""
+        """Return the IRI of the provenance record of a triple: `{base}NS/triple/HASH`."""
         return NamedNode(self._record + triple_hash)
 
     @staticmethod
@@ -167,16 +167,16 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Whether a graph is one that is kept beside some namespace's triples: its provenance, its index."""
+    """Return whether a graph is the provenance graph or the index graph of a namespace."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     return iri.startswith(base) and kind in ("provenance", "index") and bool(_NAMESPACE.fullmatch(namespace))
 
 
 def absolute(iri: Any, field: str) -> NamedNode:
-    """An absolute IRI as it stands.
+    """Return an absolute IRI unchanged.
 
     Raises:
-        InvalidArguments: RFC 3987 does not know it as one.
+        InvalidArguments: it is not an absolute IRI of RFC 3987.
 
     """
     try:
@@ -197,7 +197,7 @@ def _encoded(text: str, field: str) -> str:
 
 
 def _decoded(local: str) -> str | None:
-    """The text that `local` encodes; None when it is not how that text is written (`%41`, `%zz`, a bare `?`)."""
+    """Return the text that `local` encodes; None when that text is encoded differently (`%41`, `%zz`, a bare `?`)."""
     try:
         text = unquote(local, errors="strict")
     except UnicodeDecodeError:

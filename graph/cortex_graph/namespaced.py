@@ -1,15 +1,16 @@
-"""The graph of one namespace: the only graph that a skill, a tool or a token is ever handed.
+"""The graph of one namespace: the only graph to which a skill, a tool or a token gets access.
 
 Rules kept here:
-- plain mappings in and out, as on the wire; a triple is `{id, subject, predicate, object}`;
-- every read, write and delete names the namespace's own graph to the store. That is the lock; names (`names.py`) only
-  decide how an IRI is spelt. An id, a cursor or a name of another namespace gets this namespace's answer;
-- a pattern with nothing bound means everything in the namespace, and nothing else;
-- what a read returns can be written back as it is, and changes nothing;
-- repeating a triple is no error: `created` is false, the id the same, and nothing is written;
-- a page ends early, with a `nextCursor`, before its triples have more than a mebibyte together;
-- `total` is exact up to 100, and whenever everything is on one page. Beyond that it is what is known to be there, and
-  `totalIsExact` is false: counting to 1,000 would take four times as long as reading a page of 20.
+- arguments and results are plain mappings, as on the wire; a triple is `{id, subject, predicate, object}`;
+- every read, write and delete passes the graph of the namespace to the store. That enforces the isolation; names
+  (`names.py`) only decide how an IRI is written. An id, a cursor or a name of another namespace gets the answer of this
+  namespace;
+- a pattern without bound terms matches everything in the namespace, and nothing else;
+- a result can be written back unchanged, which changes nothing;
+- writing a triple again is not an error: `created` is false, the id the same, and nothing is written;
+- a page ends early, with a `nextCursor`, before its triples exceed one mebibyte together;
+- `total` is exact up to 100, and whenever everything is on one page. Beyond that it is a lower bound, and
+  `totalIsExact` is false: counting to 1,000 takes four times as long as reading a page of 20.
 
     >>> from cortex_graph import open_store
     >>> graph = NamespacedGraph(open_store("memory:"), "mayros")
@@ -26,18 +27,18 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
-from cortex_graph.arguments import check_cursor, check_id, check_limit, check_pattern, check_triple
-from cortex_graph.errors import invalid
-from cortex_graph.index import TripleIndex
-from cortex_graph.lengths import checked
+from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
+from cortex_graph.exceptions import invalid
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.proofs import StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
-from cortex_graph.sparql.limits import TIMEOUT_S
+from cortex_graph.size_limits import checked
+from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
-from cortex_graph.store import Answer, GraphStore, Pattern, Triple, triple_of
+from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Triple, triple_of
 from cortex_graph.terms import Term, from_term, name_of, to_term
+from cortex_graph.triple_index import TripleIndex
 from cortex_graph.vocabulary import PROOF
 
 MAX_TOTAL = 100
@@ -49,13 +50,13 @@ class NamespacedGraph:
     """The triples of one namespace.
 
     Args:
-        store: where they are; several namespaces, threads and `NamespacedGraph`s may share one.
+        store: several namespaces, threads and `NamespacedGraph`s may share one.
         namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
-        base: what the IRIs of all namespaces begin with.
+        base: the start of the IRIs of all namespaces.
         vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
 
     Raises:
-        InvalidArguments: the namespace, the base or a vocabulary is not well-formed.
+        InvalidArguments: the namespace, the base or a vocabulary is malformed.
 
     """
 
@@ -83,13 +84,13 @@ class NamespacedGraph:
 
         Args:
             triple: `{subject, predicate, object}`.
-            provenance: where it comes from; recorded with it, if it is new.
+            provenance: its source; recorded if the triple is new.
 
         Returns:
             `{id, subject, predicate, object, created}`.
 
         Raises:
-            InvalidArguments: something in the triple is not what it must be.
+            InvalidArguments: a part of the triple is invalid.
             GraphUnavailable: the store cannot write.
 
         """
@@ -98,7 +99,7 @@ class NamespacedGraph:
     def create_triples(
         self, triples: Iterable[Mapping[str, Any]], provenance: Provenance | None = None
     ) -> list[dict[str, Any]]:
-        """Write several triples, all or none. Arguments, answers and errors are those of `create_triple`."""
+        """Write several triples, all or none. Arguments, results and errors are those of `create_triple`."""
         if isinstance(triples, str | bytes | Mapping) or not isinstance(triples, Iterable):
             raise invalid("triples", f"must be a list, not {type(triples).__name__}")
         quads = [self._quad(*check_triple(triple)) for triple in triples]
@@ -110,7 +111,7 @@ class NamespacedGraph:
         return rows
 
     def list_triples(self, pattern: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """A page of the triples that have what the pattern binds.
+        """Return a page of the triples that match a pattern.
 
         Args:
             pattern: `{subject?, predicate?, object?, limit?, cursor?}`; `limit` 1 to 1,000 [100].
@@ -119,30 +120,30 @@ class NamespacedGraph:
             `{triples, total, totalIsExact, nextCursor}`; `nextCursor` is None on the last page.
 
         Raises:
-            InvalidArguments: something in the pattern is not what it must be.
+            InvalidArguments: a part of the pattern is invalid.
 
         """
         return self._page("triples", {} if pattern is None else pattern, _LIST_LIMIT)
 
     def pattern_query(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
-        """The same as `list_triples`, with `matches` in place of `triples` and a limit of 20 unless told."""
+        """Do what `list_triples` does, with `matches` in place of `triples` and a default limit of 20."""
         return self._page("matches", pattern, _QUERY_LIMIT)
 
     def quad_of(self, triple: Mapping[str, Any]) -> Quad:
-        """The quad that a triple is here, whether it is there or not; arguments and errors are `create_triple`'s."""
+        """Return the quad of a triple, whether it exists or not; arguments and errors are those of `create_triple`."""
         return self._quad(*check_triple(triple))
 
     def as_json(self, quad: Quad) -> dict[str, Any]:
-        """A quad of this namespace as `{id, subject, predicate, object}`."""
+        """Return a quad of this namespace as `{id, subject, predicate, object}`."""
         return self._row(self.index.identify(quad), triple_of(quad))
 
     def get_triple(self, triple_id: str) -> dict[str, Any] | None:
-        """The triple that has this id; None when this namespace has none."""
+        """Return the triple with this id; None when this namespace has none."""
         quad = self.index.find(check_id(triple_id))
         return None if quad is None else self._row(triple_id, triple_of(quad))
 
     def delete_triple(self, triple_id: str) -> bool:
-        """Delete a triple, its provenance, and the proofs that prove nothing else; True if this namespace had it."""
+        """Delete a triple, its provenance, and the proofs that prove nothing else; returns whether it was here."""
         quad = self.index.find(check_id(triple_id))
         if quad is None:
             return False
@@ -151,19 +152,19 @@ class NamespacedGraph:
         return self.store.remove(quad, [*about, (self.names.index_graph, record)])
 
     def count(self, pattern: Mapping[str, Any] | None = None) -> int:
-        """How many triples have what a pattern binds, exactly; takes longer the more there are.
+        """Count the triples that match a pattern, exactly; the time grows with their number.
 
         Args:
-            pattern: as `list_triples` takes it; `limit` and `cursor` mean nothing here. None for all triples.
+            pattern: as for `list_triples`; `limit` and `cursor` are ignored. None for all triples.
 
         Raises:
-            InvalidArguments: something in the pattern is not what it must be.
+            InvalidArguments: a part of the pattern is invalid.
 
         """
         return self.store.count(self._pattern(check_pattern({} if pattern is None else pattern)))
 
     def provenance_of(self, triple_id: str) -> dict[str, str | None] | None:
-        """`{agent, skill, skillVersion, time}` of a triple's record; None when there is no record."""
+        """Return `{agent, skill, skillVersion, time}` of the record of a triple; None when there is no record."""
         graph = self.names.provenance_graph
         record = list(self.store.quads(Pattern(graph, self.names.record(check_id(triple_id)))))
         if not record:
@@ -173,7 +174,7 @@ class NamespacedGraph:
         return as_json(record, description, self.names)
 
     def proofs_of(self, triple_id: str) -> list[str]:
-        """The IRIs of the proofs that a triple's record links to, sorted."""
+        """Return the IRIs of the proofs to which the record of a triple links, sorted."""
         record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
         return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
 
@@ -185,7 +186,7 @@ class NamespacedGraph:
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = TIMEOUT_S,
         max_bytes: int | None = None,
-    ) -> Answer:
+    ) -> QueryAnswer:
         """Evaluate a SPARQL 1.1 query over this namespace; arguments and errors are those of `sparql.query_graphs`."""
         return query_graphs(
             self.store,
@@ -224,7 +225,7 @@ class NamespacedGraph:
             entries = map(self.index.entry, ids, quads)
             return self.store.insert(list(zip(quads, entries, strict=True)))
         created = self.store.insert([(quad,) for quad in quads])
-        if self.index.has_begun():  # meanwhile, and may have missed these
+        if self.index.has_begun():  # the index was begun meanwhile, and may lack these
             self.store.insert([(entry,) for entry in map(self.index.entry, ids, quads)])
         return created
 
@@ -270,14 +271,13 @@ class NamespacedGraph:
         )
 
     def _total(self, pattern: Pattern, on_page: int, *, whole: bool) -> tuple[int, bool]:
-        """How many triples a pattern has, and whether that is all of them."""
+        """Return the number of triples of a pattern, and whether it is exact."""
         if whole:
             return on_page, True
         counted = self.store.count(pattern, MAX_TOTAL + 1)
         return (counted, True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
 
     def _row(self, triple_id: str, triple: Triple) -> dict[str, Any]:
-        """A triple as it goes out."""
         subject, predicate, object_ = triple
         names = self.names
         return {
@@ -289,7 +289,7 @@ class NamespacedGraph:
 
 
 def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:
-    """The namespaces under a base that hold triples, sorted."""
+    """Return the namespaces with a base that have triples, sorted."""
     graphs = (graph.value for graph in store.graph_names())
     rests = (graph[len(base) :] for graph in graphs if graph.startswith(base))
     return sorted(rest for rest in rests if rest and not {"/", ":", "#"} & set(rest))

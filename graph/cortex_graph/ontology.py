@@ -1,8 +1,8 @@
 """The ontology, the SHACL shapes and the JSON-LD context, as texts.
 
 Rules kept here:
-- they are files of `graph/ontology`, and ship in the wheel; what is read here is what is documented there;
-- nothing is parsed: whoever asks has a parser.
+- they are the files of `graph/ontology`, which are part of the wheel;
+- they are not parsed here.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _PACKED = "ontology_files"  # in a wheel, see pyproject.toml
 
 
 def ontology() -> str:
-    """The classes and properties that Cortex uses beside standard ones, in Turtle."""
+    """Return the classes and properties that Cortex defines beside standard ones, in Turtle."""
     return _read("cortex.ttl")
 
 
 def shapes() -> str:
-    """The SHACL shapes of a provenance graph, in Turtle."""
+    """Return the SHACL shapes of a provenance graph, in Turtle."""
     return _read("shapes.ttl")
 
 
 def context(names: Names | None = None) -> dict[str, Any]:
-    """The JSON-LD context of triples, records and objects as they are on the wire.
+    """Return the JSON-LD context of triples, records and objects on the wire.
 
     Args:
-        names: of the namespace whose names stand in the document, so that `mayros:a` is an IRI; None for IRIs alone.
+        names: of the namespace whose names occur in the document, so that `mayros:a` is an IRI; None for IRIs only.
 
     """
     found: dict[str, Any] = json.loads(_read("context.jsonld"))

@@ -1,17 +1,16 @@
-"""Proofs, kept beside the records of what they prove.
+"""Proofs, stored with the records of the triples that they prove.
 
 Rules kept here:
-- a proof is a node `{base}NS/proof/ID` in the namespace's provenance graph, a `cortex:Proof`; its ID is the SHA-256, in
-  hexadecimal, of its content (UTF-8): the canonical JSON (RFC 8785) of the whole proof, with its signature. So nobody
-  can change a proof and keep its name, and the same proof is kept once;
-- it says what kind it is, when it was made, which triples it proves (`cortex:proves`, their records) and what it rests
-  on (`cortex:premise`): the records of triples, or the namespace's graph itself when that is much of it;
-- the rules that it applied are kept once for all proofs: `{base}NS/rules/ID`, named by their text in the same way;
-- the record of a triple that is there links to its proofs (`cortex:proof`);
-- a proof goes with the last triple that it proves; no proof goes because a premise did: it stays, and checking it again
-  says what became of it;
-- of a triple with very many proofs, the newest are read: whoever hands in more of them makes nobody read them all;
-- nothing here says that a proof holds.
+- a proof is a node `{base}NS/proof/ID` in the provenance graph of the namespace, a `cortex:Proof`; its ID is the
+  SHA-256, in hexadecimal, of its content (UTF-8): the canonical JSON (RFC 8785) of the whole proof, with its signature.
+  So a changed proof has another ID, and the same proof is stored once;
+- it has its kind, its time, the triples that it proves (`cortex:proves`, their records) and its premises
+  (`cortex:premise`): the records of triples, or the graph of the namespace when these are too many;
+- the rules that it applied are stored once for all proofs: `{base}NS/rules/ID`, with an ID made in the same way;
+- the record of an existing triple links to its proofs (`cortex:proof`);
+- a proof is removed with the last triple that it proves, and never with a premise: checking it again detects that;
+- of a triple with very many proofs only the newest are read, so that a client that adds many cannot slow down readers;
+- nothing here verifies a proof.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.errors import InvalidArguments, invalid
+from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import (
@@ -42,35 +41,35 @@ from cortex_graph.vocabulary import (
     TYPE,
 )
 
-# A premise is a quad, and Virtuoso takes 500 at once: more of them are told as the graph.
+# A premise is a quad, and Virtuoso accepts 500 at once: more premises are replaced by the graph.
 MAX_PREMISES = 400
 MAX_CONTENT = 256 << 10  # characters
-MAX_OF = 64  # proofs of one triple that are read at once; whoever wants another names it
+MAX_OF = 64  # proofs of one triple that are read at once; others are read by their ids
 _MAX_LINKS = 10_000
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
 def content_id(content: str) -> str:
-    """The id of what has this content."""
+    """Return the id of a content."""
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredProof:
-    """A proof as it is kept.
+    """A proof as it is stored.
 
     Attributes:
-        kind: what it is, such as `pol`: small letters, digits and hyphens.
+        kind: its kind, such as `pol`: small letters, digits and hyphens.
         content: the canonical JSON of the proof.
         time: when it was made, an `xsd:dateTime`.
-        proves: the ids of the triples that it is about; at least one.
-        premises: the ids of the triples that it rests on, but for those that it proves.
-        rests_on_graph: whether it rests on more of the graph than could be listed.
-        rules: the ids of the rule sets that it applied and that are kept.
+        proves: the ids of the triples that it proves; at least one.
+        premises: the ids of the triples on which it depends, without those that it proves.
+        rests_on_graph: whether it depends on more triples than can be listed.
+        rules: the ids of the stored rule sets that it applied.
 
     Raises:
-        InvalidArguments: a part is not what it must be.
+        InvalidArguments: a part is invalid.
 
     """
 
@@ -90,7 +89,7 @@ class StoredProof:
         if not self.proves or not all(map(_ID.fullmatch, (*self.proves, *self.premises, *self.rules))):
             raise invalid("proof", "must name a triple, and triples and rules by their SHA-256")
         if len(self.proves) + len(self.premises) > MAX_PREMISES + 1:
-            raise invalid("proof.premises", f"are more than {MAX_PREMISES}", hint="let it rest on the graph")
+            raise invalid("proof.premises", f"are more than {MAX_PREMISES}", hint="set `rests_on_graph`")
 
     @property
     def id(self) -> str:
@@ -106,16 +105,16 @@ class StoredProofs:
         self._names = names
 
     def iri(self, proof_id: str) -> NamedNode:
-        """The node of a proof."""
+        """Return the node of a proof."""
         return NamedNode(f"{self._names.graph.value}/proof/{_checked(proof_id)}")
 
     def get(self, proof_id: str) -> StoredProof | None:
-        """The proof of an id; None when there is none, or what is there is not what its name says."""
+        """Return the proof with an id; None when there is none, or its content has another id."""
         found = read_proof(self._store.quads(Pattern(self._names.provenance_graph, self.iri(proof_id))), self._names)
         return found if found is not None and found.id == proof_id else None
 
     def of(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
-        """The proofs of a triple, also of one that is not there yet; the newest first, at most `MAX_OF` of them."""
+        """Return the proofs of a triple, which need not exist; the newest first, at most `MAX_OF` of them."""
         record = self._names.record(_checked(triple_id))
         asked = Pattern(self._names.provenance_graph, None, PROVES, record)
         ids = [proof_id for quad in islice(self._store.quads(asked), _MAX_LINKS) if (proof_id := self._id(quad))]
@@ -126,24 +125,24 @@ class StoredProofs:
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
     def resting_on(self, triple_id: str) -> list[str]:
-        """The ids of the proofs that name a triple as a premise; those that rest on the graph are not told."""
+        """Return the ids of the proofs that have a triple as a premise; not of those that depend on the whole graph."""
         record = self._names.record(_checked(triple_id))
         asked = Pattern(self._names.provenance_graph, None, PREMISE, record)
         return sorted(proof_id for quad in self._store.quads(asked) if (proof_id := self._id(quad)))
 
     def page(self, limit: int, cursor: str | None = None) -> tuple[list[StoredProof], str | None]:
-        """Some of the proofs in the store's order, and the cursor that leads to those after them."""
+        """Return a page of proofs in the order of the store, and the cursor of the next page."""
         everything = Pattern(self._names.provenance_graph, None, TYPE, PROOF_CLASS)
         page = self._store.match(everything, limit, cursor)
         ids = [proof_id for quad in page.quads if (proof_id := self._id(quad))]
         return [proof for proof_id in ids if (proof := self.get(proof_id)) is not None], page.cursor
 
     def count(self) -> int:
-        """How many proofs there are."""
+        """Count the proofs."""
         return self._store.count(Pattern(self._names.provenance_graph, None, TYPE, PROOF_CLASS))
 
     def add(self, proof: StoredProof, rules: Iterable[str] = ()) -> str:
-        """Keep a proof, in one transaction with its links; its id. One that is there already stays as it is.
+        """Store a proof and its links in one transaction, and return its id. An existing proof is not changed.
 
         Args:
             proof: the proof.
@@ -160,14 +159,14 @@ class StoredProofs:
         return proof.id
 
     def remove(self, proof_id: str) -> bool:
-        """Forget a proof and the links to it; True if it was there. The rules that it applied stay."""
+        """Remove a proof and the links to it; returns whether it existed. The rules that it applied are not removed."""
         gone = self.all_quads(proof_id)
         if gone:
             self._store.apply(remove=gone)
         return bool(gone)
 
     def rules(self, rules_id: str) -> str | None:
-        """The text of the rule set of an id; None when there is none, or it is not what its name says."""
+        """Return the text of the rule set with an id; None when there is none, or its text has another id."""
         node = self._rules_node(rules_id)
         for quad in self._store.quads(Pattern(self._names.provenance_graph, node, CONTENT)):
             if isinstance(quad.object, Literal) and content_id(quad.object.value) == rules_id:
@@ -175,11 +174,11 @@ class StoredProofs:
         return None
 
     def quads(self, proof: StoredProof, recorded: Iterable[str]) -> list[Quad]:
-        """The quads of a proof, and the links to it.
+        """Return the quads of a proof, and the links to it.
 
         Args:
             proof: the proof.
-            recorded: which of the triples that it proves have a record, that is to link to it.
+            recorded: the triples that it proves and that have a record.
 
         """
         names = self._names
@@ -188,12 +187,12 @@ class StoredProofs:
         return [*proof_quads(proof, names), *links]
 
     def all_quads(self, proof_id: str) -> list[Quad]:
-        """Whatever the store has of a proof, and the links to it."""
+        """Return all stored quads of a proof, and the links to it."""
         graph, node = self._names.provenance_graph, self.iri(proof_id)
         return [*self._store.quads(Pattern(graph, node)), *self._store.quads(Pattern(graph, None, PROOF, node))]
 
     def rule_quads(self, texts: Iterable[str]) -> list[Quad]:
-        """The quads of rule sets."""
+        """Return the quads of rule sets."""
         graph = self._names.provenance_graph
         quads = []
         for text in texts:
@@ -202,10 +201,10 @@ class StoredProofs:
         return quads
 
     def going_with(self, records: Collection[NamedNode]) -> list[NamedNode]:
-        """The proofs that go with some triples: those of theirs that no other triple links to.
+        """Return the proofs that are removed with some triples: those to which no other triple links.
 
         Args:
-            records: the nodes of the triples' records.
+            records: the nodes of the records of the triples.
 
         """
         graph, quads = self._names.provenance_graph, self._store.quads
@@ -220,7 +219,7 @@ class StoredProofs:
         ]
 
     def _newest(self, ids: Iterable[str], kind: str | None) -> list[str]:
-        """The newest few of many proofs, told by their time: what they say is not read."""
+        """Return the newest of many proofs by their stored times, without reading the proofs."""
         graph = self._names.provenance_graph
         times = []
         for proof_id in ids:
@@ -228,15 +227,14 @@ class StoredProofs:
             if kind is not None and not self._store.contains(Quad(node, PROOF_KIND, Literal(kind), graph)):
                 continue
             quads = self._store.quads(Pattern(graph, node, GENERATED_AT))
-            said = [quad.object.value for quad in quads if isinstance(quad.object, Literal)]
-            times.append((max(said, default=""), proof_id))
+            found = [quad.object.value for quad in quads if isinstance(quad.object, Literal)]
+            times.append((max(found, default=""), proof_id))
         return [proof_id for _, proof_id in nlargest(MAX_OF, times)]
 
     def _rules_node(self, rules_id: str) -> NamedNode:
         return NamedNode(f"{self._names.graph.value}/rules/{_checked(rules_id)}")
 
     def _id(self, quad: Quad) -> str | None:
-        """The id of the proof that is the subject of a quad."""
         node = quad.subject
         beginning = f"{self._names.graph.value}/proof/"
         if not isinstance(node, NamedNode) or not node.value.startswith(beginning):
@@ -246,7 +244,7 @@ class StoredProofs:
 
 
 def proof_quads(proof: StoredProof, names: Names) -> list[Quad]:
-    """What is said of the node of a proof."""
+    """Return the quads of the node of a proof."""
     graph, own = names.provenance_graph, names.graph.value
     node = NamedNode(f"{own}/proof/{proof.id}")
     premises = [names.record(triple_id) for triple_id in proof.premises]
@@ -264,7 +262,7 @@ def proof_quads(proof: StoredProof, names: Names) -> list[Quad]:
 
 
 def read_proof(quads: Iterable[Quad], names: Names) -> StoredProof | None:
-    """The proof that the quads of its node say; None when they are not those of one."""
+    """Return the proof that the quads of its node describe; None when they are not a proof."""
     kind = content = time = ""
     proves, premises, rules = [], [], []
     on_graph = False
@@ -294,5 +292,5 @@ def read_proof(quads: Iterable[Quad], names: Names) -> StoredProof | None:
 
 def _checked(given: str) -> str:
     if not isinstance(given, str) or not _ID.fullmatch(given):
-        raise invalid("id", "is no SHA-256 in hexadecimal", hint="64 of 0-9 and a-f")
+        raise invalid("id", "is not a SHA-256 in hexadecimal", hint="64 of 0-9 and a-f")
     return given

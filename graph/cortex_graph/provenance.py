@@ -1,12 +1,12 @@
-"""Who asserted a triple, with what, and when: standard RDF 1.1 reification and PROV-O.
+"""Who asserted a triple, with which skill, and when: RDF 1.1 reification and PROV-O.
 
 Rules kept here:
 - a record is a node `{base}NS/triple/HASH`, an `rdf:Statement` and a `prov:Entity`, in the provenance graph of the
-  triple's namespace. It holds the triple (`rdf:subject`, `rdf:predicate`, `rdf:object`), `prov:generatedAtTime`, and
+  namespace of the triple. It has the triple (`rdf:subject`, `rdf:predicate`, `rdf:object`), `prov:generatedAtTime`, and
   `prov:wasAttributedTo` the agent (`NS:agent:ID`) and the version of the skill (`NS:skill:SLUG@VERSION`);
-- the proofs of a triple are linked from its record (`cortex:proof`);
-- that skill is described beside it, once: a `prov:SoftwareAgent` with `rdfs:label` and `schema:softwareVersion`;
-- each quad costs about 10 µs on a disk, so there is none that says what another one says.
+- the record links to the proofs of the triple (`cortex:proof`);
+- the skill is described once in the same graph: a `prov:SoftwareAgent` with `rdfs:label` and `schema:softwareVersion`;
+- each quad costs about 10 µs on a disk, so no quad repeats what another one states.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.errors import invalid
-from cortex_graph.moments import date_time
+from cortex_graph.datetimes import date_time
+from cortex_graph.exceptions import invalid
 from cortex_graph.names import Names
 from cortex_graph.vocabulary import (
     ATTRIBUTED_TO,
@@ -36,18 +36,18 @@ from cortex_graph.vocabulary import (
     TYPE,
 )
 
-_LONGEST = 1 << 16  # characters of a name: in an IRI they may take twelve times as many bytes
+_LONGEST = 1 << 16  # characters of a name; percent-encoded they take up to twelve times as many bytes
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where an assertion comes from.
+    """The source of an assertion.
 
     Attributes:
         skill: the slug of the skill that asserted it.
-        skill_version: that skill's version; means nothing without a skill.
-        agent: the id of the agent on whose behalf.
-        time: when, with its time zone; None for now.
+        skill_version: the version of that skill; ignored without a skill.
+        agent: the id of the agent on whose behalf it was asserted.
+        time: with its time zone; None for now.
 
     """
 
@@ -58,23 +58,23 @@ class Provenance:
 
 
 def at_one_time(provenance: Provenance) -> Provenance:
-    """The same with its time told, so that all that is asserted with it has the same."""
+    """Return the same provenance with a fixed time, so that all triples of one assertion have the same time."""
     if provenance.time is not None:
         return provenance
     return Provenance(provenance.skill, provenance.skill_version, provenance.agent, datetime.now(UTC))
 
 
 def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Names) -> list[Quad]:
-    """The quads that record an assertion.
+    """Return the quads that record an assertion.
 
     Args:
-        quad: what was asserted.
+        quad: the triple.
         record: the node of the record.
-        provenance: where it comes from.
-        names: the namespace that it belongs to.
+        provenance: its source.
+        names: the namespace of the triple.
 
     Raises:
-        InvalidArguments: a part of the provenance is not what it must be.
+        InvalidArguments: a part of the provenance is invalid.
 
     """
     graph = names.provenance_graph
@@ -95,13 +95,13 @@ def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Name
 
 
 def skill_node(provenance: Provenance, names: Names) -> NamedNode:
-    """The node of the version of the skill: `NS:skill:SLUG@VERSION`, or `NS:skill:SLUG` without one."""
+    """Return the node of the version of the skill: `NS:skill:SLUG@VERSION`, or `NS:skill:SLUG` without a version."""
     version = "" if provenance.skill_version is None else f"@{_text(provenance.skill_version, 'skill_version')}"
     return names.node(f"{names.prefix}skill:{_text(provenance.skill, 'skill')}{version}", "provenance.skill")
 
 
 def description_of(provenance: Provenance, names: Names) -> list[Quad]:
-    """The quads that describe the skill; none when there is no skill."""
+    """Return the quads that describe the skill; empty without a skill."""
     if provenance.skill is None:
         return []
     node, graph = skill_node(provenance, names), names.provenance_graph
@@ -115,7 +115,7 @@ def description_of(provenance: Provenance, names: Names) -> list[Quad]:
 
 
 def recorded_triple(record: Iterable[Quad], graph: NamedNode) -> Quad | None:
-    """The triple that a record is about, as a quad of a graph; None when the record does not say."""
+    """Return the triple of a record as a quad of a graph; None when the record is incomplete."""
     parts = {quad.predicate: quad.object for quad in record}
     try:
         return Quad(parts[SUBJECT], parts[PREDICATE], parts[OBJECT], graph)  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def recorded_triple(record: Iterable[Quad], graph: NamedNode) -> Quad | None:
 
 
 def as_json(record: Iterable[Quad], description: Iterable[Quad], names: Names) -> dict[str, str | None]:
-    """A record, with the description of its skill, as `{agent, skill, skillVersion, time}`; None for the unknown."""
+    """Return a record, with the description of its skill, as `{agent, skill, skillVersion, time}`; None for unknown."""
     found: dict[str, str | None] = dict.fromkeys(("agent", "skill", "skillVersion", "time"))
     agents = f"{names.prefix}agent:"
     for quad in record:
@@ -143,7 +143,7 @@ def as_json(record: Iterable[Quad], description: Iterable[Quad], names: Names) -
 
 
 def skill_of(record: Iterable[Quad], names: Names) -> NamedNode | None:
-    """The node of the skill that a record names."""
+    """Return the node of the skill that a record names."""
     skills = f"{names.prefix}skill:"
     for quad in record:
         if quad.predicate != ATTRIBUTED_TO or not isinstance(quad.object, NamedNode):
@@ -159,7 +159,7 @@ def _value(quad: Quad) -> str | None:
 
 def _text(given: Any, part: str) -> str:
     if not isinstance(given, str) or not given:
-        raise invalid(f"provenance.{part}", "must be a string that is not empty")
+        raise invalid(f"provenance.{part}", "must be a non-empty string")
     if len(given) > _LONGEST:
         raise invalid(f"provenance.{part}", f"has more than {_LONGEST:,} characters")
     return given

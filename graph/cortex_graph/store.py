@@ -1,36 +1,37 @@
-"""What a triple store must be able to do.
+"""The interface of a triple store.
 
 Rules kept here:
-- every operation names its graph: there is none that reaches over graphs, and none that answers the default graph;
-- the terms are pyoxigraph's; nothing here knows namespaces, names or JSON;
-- an operation that changes something is atomic, the two bulk ones where `bulk_is_atomic`, and returns once the change
-  is safe from a crash of the process;
-- whatever goes wrong in a store leaves as a `GraphError`;
-- a page is bounded by what it holds, not only by how many: whoever may write a triple decides how long it is;
-- a SPARQL query sees the graphs that are given with it, whatever its own `FROM` says, and has a time that holds;
-- a store may be used from several threads. A stream of quads is read to its end in the thread that asked for it.
+- every operation names its graph: no operation spans all graphs, and none reads the default graph;
+- terms are those of pyoxigraph; stores know nothing of namespaces, names or JSON;
+- an operation that changes data is atomic (the two bulk operations only where `bulk_is_atomic`), and returns when the
+  change survives a crash of the process;
+- every failure of a store is raised as a `GraphError`;
+- a page is bounded by its size in bytes as well as by its number of quads, since the writer of a triple decides how
+  long it is;
+- a SPARQL query sees the graphs of its dataset only, its own `FROM` included, and has a time limit;
+- a store may be used from several threads. A stream of quads is read in the thread that requested it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
-from cortex_graph.stopping import Stop
+from cortex_graph.cancellation import Cancellation
 
-# Of a page as N-Quads: several times an ordinary page of 1,000, and what a small sandbox can still take in.
+# As N-Quads: several times the size of an ordinary page of 1,000 quads, and small enough for a small sandbox.
 PAGE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The quads of one graph that have these terms; None matches any."""
+    """Matches the quads of one graph that have these terms; None matches any term."""
 
     graph: NamedNode
     subject: NamedNode | None = None
@@ -43,13 +44,13 @@ Triple = tuple[NamedNode, NamedNode, NamedNode | Literal]
 
 @dataclass(frozen=True)
 class Page:
-    """Some quads of a graph. Making a quad takes as long as reading it, so that a page holds what they are made of.
+    """A page of quads of one graph. It stores triples: making a quad takes as long as reading it.
 
     Attributes:
-        graph: of all of them.
-        triples: in the store's order.
-        lines: what `str` gives for each quad, in UTF-8.
-        cursor: leads to those after them; None when there are none.
+        graph: the graph of all quads.
+        triples: in the order of the store.
+        lines: the text (`str`) of each quad, in UTF-8.
+        cursor: the cursor of the next page; None on the last page.
 
     """
 
@@ -60,7 +61,7 @@ class Page:
 
     @classmethod
     def of(cls, graph: NamedNode, quads: Iterable[Quad], cursor: str | None) -> Page:
-        """A page of quads that all are of one graph."""
+        """Make a page of quads of one graph."""
         quads = list(quads)
         return cls(graph, [triple_of(quad) for quad in quads], [str(quad).encode() for quad in quads], cursor)
 
@@ -72,19 +73,19 @@ class Page:
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a SPARQL query sees: the graphs that its default graph is the union of, and its named graphs."""
+    """The graphs that a SPARQL query sees: those whose union is its default graph, and its named graphs."""
 
     default: tuple[NamedNode, ...]
     named: tuple[NamedNode, ...] = ()
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a SPARQL query answers, serialised.
+class QueryAnswer:
+    """The serialised result of a SPARQL query.
 
     Attributes:
-        form: the format of `chunks`, which tells rows and booleans from graphs.
-        chunks: the bytes, as they come. Closing it ends the query; it raises `QueryTimeout` when the time is over.
+        form: the format of `chunks`, which distinguishes rows and booleans from graphs.
+        chunks: the bytes. Closing it ends the query; it raises `QueryTimeout` when the time limit is exceeded.
 
     """
 
@@ -92,27 +93,19 @@ class Answer:
     chunks: Generator[bytes, None, None]
 
 
-class Maintenance(Protocol):
-    """A lock, as `threading.Lock` is one."""
+class Maintenance(AbstractContextManager[Any], Protocol):
+    """A lock with the interface of `threading.Lock`."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it; answer whether it was taken."""
+        """Acquire the lock; returns whether it was acquired."""
 
     def release(self) -> None:
-        """Give it back."""
-
-    def __enter__(self) -> bool:
-        """Take it, however long it takes."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Give it back."""
+        """Release the lock."""
 
 
 def triple_of(quad: Quad) -> Triple:
-    """The terms of a quad, less its graph."""
-    return quad.subject, quad.predicate, quad.object  # type: ignore[return-value]  # in a store of ours
+    """Return the terms of a quad without its graph."""
+    return quad.subject, quad.predicate, quad.object  # type: ignore[return-value]  # no other terms are stored
 
 
 class GraphStore(Protocol):
@@ -120,51 +113,49 @@ class GraphStore(Protocol):
 
     @property
     def maintenance(self) -> Maintenance:
-        """Held by what rewrites much of a graph, so that two such things do not run at once, in whatever process."""
+        """The lock for operations that rewrite much of a graph; one of them runs at a time, in all processes."""
 
     bulk_is_atomic: bool
-    """Whether a bulk operation that fails, or whose process is killed, has written nothing."""
+    """Whether a bulk operation writes nothing when it fails or its process is killed."""
 
     @property
     def keeps_order(self) -> bool:
-        """Whether `quads` always comes in the same order, new ones among the others, and for as long as one reads."""
+        """Whether `quads` has a stable order while quads are added, and reads a snapshot."""
 
     def contains(self, quad: Quad) -> bool:
-        """Whether this quad is there."""
+        """Return whether the store has this quad."""
 
     def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
-        """Write each group whose first quad is not there yet, all in one transaction; say which were written."""
+        """Write each group whose first quad is new, in one transaction; returns which groups were written."""
 
     def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
-        """Remove a quad and, in the same transaction, all quads with these (graph, subject); say if it was there."""
+        """Remove a quad and, in one transaction, all quads with these (graph, subject); returns whether it existed."""
 
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
-        """Remove some quads, then insert some, in one transaction."""
+        """Remove quads, then insert quads, in one transaction."""
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
-        """Up to `limit` quads of a pattern, in the store's own order, from where the cursor of the last page ended.
+        """Return up to `limit` quads of a pattern, in the order of the store, from the cursor of the previous page.
 
-        Fewer, when they would have more than `PAGE_BYTES` together; a quad that has more stands alone.
-
-        A quad that is there from the first page to the last is never left out; while others write, one may be
-        answered twice.
+        A page has fewer quads when they would exceed `PAGE_BYTES` together; a longer quad has its own page. A quad that
+        exists from the first page to the last is on one of them; during writes a quad can be on two.
 
         Raises:
-            InvalidArguments: the cursor is none, or one of another pattern.
+            InvalidArguments: the cursor is malformed, or belongs to another pattern.
 
         """
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
-        """All quads of a pattern, as they were when the first was read."""
+        """Iterate over all quads of a pattern, as they were when the first one was read."""
 
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
-        """How many quads a pattern has; counts no further than `ceiling`."""
+        """Count the quads of a pattern, up to `ceiling`."""
 
     def graph_names(self) -> list[NamedNode]:
-        """The graphs that hold something."""
+        """Return the graphs that are not empty."""
 
     def as_stored(self, literal: Literal) -> Literal:
-        """The literal as this store gives it back: some keep the value of a number or a time, not its spelling."""
+        """Return the literal as this store returns it: some stores keep the value of a number, not its lexical form."""
 
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
         """Write many quads fast; after a failure some may have been written, unless `bulk_is_atomic`."""
@@ -180,66 +171,66 @@ class GraphStore(Protocol):
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
-        stop: Stop | None = None,
-    ) -> Answer:
+        cancel: Cancellation | None = None,
+    ) -> QueryAnswer:
         """Evaluate a SPARQL 1.1 query over a dataset.
 
-        Whoever calls has seen to it that the text asks no other server (`SERVICE`); see `cortex_graph.sparql`.
+        The caller ensures that the text queries no other server (`SERVICE`); see `cortex_graph.sparql`.
 
         Args:
             text: the query.
-            dataset: all that it sees.
-            results: how to write the answer of SELECT and ASK.
-            graphs: how to write the answer of CONSTRUCT and DESCRIBE.
-            timeout_s: how long it may take until its last byte was read, in seconds.
-            stop: ends it before that, from another thread: what it holds is free at once, and whoever waits for it, or
-                for a piece of its answer, gets the error of the stop.
+            dataset: the graphs that it sees.
+            results: the format of the result of SELECT and ASK.
+            graphs: the format of the result of CONSTRUCT and DESCRIBE.
+            timeout_s: the time until the last byte of the result is read, in seconds.
+            cancel: cancels the call from another thread; its resources are released at once, and the reader of
+                the result gets the error of the cancellation.
 
         Raises:
-            InvalidArguments: the text is no query (`details`: line, column).
-            QueryTimeout: it took longer.
+            InvalidArguments: the text is not a query (`details`: line, column).
+            QueryTimeout: the time limit is exceeded.
 
         """
 
     def snapshot(self, folder: Path) -> bool:
-        """Put a copy of the whole store, as it is at one moment, into a new folder that an embedded store can open.
+        """Copy the store, as it is at one moment, into a new folder that an embedded store can open.
 
-        Cheap: its files are hard links where the file system has them. Others may write meanwhile.
+        The copy is cheap: its files are hard links where the file system has them. Other processes may write meanwhile.
 
         Args:
-            folder: must not be there yet; on a machine that the store's own files are on.
+            folder: must not exist; on the machine that has the files of the store.
 
         Returns:
-            Whether that was done; False, with nothing made, for a store that has no files of its own.
+            Whether the copy was made; False for a store that has no files.
 
         """
 
     def flush(self) -> None:
-        """Put on the disk whatever is not there yet."""
+        """Write all data to the disk."""
 
     def close(self) -> None:
-        """Let go of what the store holds; every later call raises `GraphUnavailable`."""
+        """Release the resources of the store; every later call raises `GraphUnavailable`."""
 
 
 @runtime_checkable
 class Revisioned(GraphStore, Protocol):
-    """A store that can tell whether graphs were written to."""
+    """A store that detects whether graphs were written to."""
 
     def revision(self, graphs: Iterable[NamedNode]) -> str:
-        """What stands for the last write to one of these graphs."""
+        """Return an identifier of the last write to any of these graphs."""
 
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
-        """As `GraphStore.apply`, if these graphs are still at that revision; answer whether they were."""
+        """Do what `GraphStore.apply` does if these graphs still have this revision; returns whether they have."""
 
 
 @runtime_checkable
 class Identifying(Protocol):
-    """A store that finds triples by their ids itself, and keeps the index that this takes, if it takes one."""
+    """A store that finds triples by their ids, and maintains the index for that itself."""
 
     def find(self, graph: NamedNode, triple_id: str) -> Quad | None:
-        """The triple of a namespace's graph that has this id; see `index.py` for what that is.
+        """Return the triple with this id in the graph of a namespace; `triple_index.py` defines ids.
 
         Raises:
-            GraphBusy: it takes longer.
+            GraphBusy: the search takes longer.
 
         """

@@ -1,15 +1,15 @@
-"""Values on the wire and the RDF terms that they are in the graph.
+"""Values on the wire and their RDF terms in the graph.
 
 Rules kept here:
-- a string, an integer of any size up to 4,300 digits, a number and a boolean are `xsd:string`, `xsd:integer`,
-  `xsd:double` and `xsd:boolean`; `1`, `1.0`, `True` and `"1"` are four different terms;
+- a string, an integer of up to 4,300 digits, a number and a boolean are `xsd:string`, `xsd:integer`, `xsd:double` and
+  `xsd:boolean`; `1`, `1.0`, `True` and `"1"` are four different terms;
 - `{"node": name}` is the IRI of a name (`names.py`); `{"value": text, "datatype": iri}` is any typed literal, and
   `{"value": text, "language": tag}` a language-tagged string (with `"direction": "ltr" | "rtl"` if it has one);
-- what is read is JSON, and can be written back as it is and gives the same term. So a literal is read as a plain
-  value only when that value is written exactly like it; all else (`NaN`, `INF`, `"abc"^^xsd:integer`, decimals, dates)
-  is read as `{"value", "datatype"}`. Python's `nan` and `inf` may be written;
-- every Unicode string survives, NUL and control characters included; lone surrogates are refused;
-- language tags are case-insensitive (BCP 47) and kept in lower case.
+- a value that is read is JSON, and gives the same term when it is written. So a literal is read as a plain value only
+  when that value is written exactly like it; all others (`NaN`, `INF`, `"abc"^^xsd:integer`, decimals, dates) are read
+  as `{"value", "datatype"}`. Python's `nan` and `inf` may be written;
+- every Unicode string is preserved, NUL and control characters included; lone surrogates are refused;
+- language tags are case-insensitive (BCP 47) and stored in lower case.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
-from cortex_graph.errors import GraphUnavailable, invalid
+from cortex_graph.exceptions import GraphUnavailable, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names, absolute
 
 _XSD = WELL_KNOWN_VOCABULARIES["xsd"]
@@ -45,15 +45,15 @@ Term = NamedNode | Literal
 
 
 def to_term(value: Any, names: Names, field: str = "object") -> Term:
-    """The RDF term of a value.
+    """Return the RDF term of a value.
 
     Args:
-        value: a string, number or boolean, or a mapping as in this file's rules.
-        names: what turns the names of nodes into IRIs.
-        field: what to call the value in an error.
+        value: a string, number or boolean, or a mapping as in the rules of this module.
+        names: maps the names of nodes to IRIs.
+        field: the name of the value in errors.
 
     Raises:
-        InvalidArguments: the value is none of these.
+        InvalidArguments: the value has no RDF term.
 
     """
     if isinstance(value, str):
@@ -68,10 +68,10 @@ def to_term(value: Any, names: Names, field: str = "object") -> Term:
 
 
 def from_term(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> Any:
-    """The value of a term, ready for JSON; `to_term` turns it back into the same term.
+    """Return the JSON-ready value of a term; `to_term` maps it back to the same term.
 
     Raises:
-        GraphUnavailable: the term is a blank node or a triple, which has no name to be written back under.
+        GraphUnavailable: the term is a blank node or a triple, which has no name.
 
     """
     if type(term) is Literal:
@@ -88,22 +88,22 @@ def from_term(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> A
 
 
 def name_of(term: NamedNode | BlankNode | Literal | Triple, names: Names) -> str:
-    """The name of a node.
+    """Return the name of a node.
 
     Raises:
-        GraphUnavailable: it is a blank node or a triple, which has none.
+        GraphUnavailable: it is a blank node or a triple, which has no name.
 
     """
     if type(term) is NamedNode:
         return names.name(term.value)
     raise GraphUnavailable(
         f"the graph of {names.namespace} holds {term}, which has no name",
-        hint="export the graph and import it again: that gives every blank node a name",
+        hint="export the graph and import it again: an import gives every blank node a name",
     )
 
 
 def _plain(text: str, datatype: str) -> int | float | bool | None:
-    """The value whose literal has exactly this text, if there is one and JSON can hold it."""
+    """Return the value whose literal has exactly this text, if there is one and JSON can represent it."""
     if datatype == _BOOLEAN:
         return {"true": True, "false": False}.get(text)
     try:
@@ -127,7 +127,9 @@ def _from_mapping(value: dict[Any, Any], names: Names, field: str) -> Term:
     if "datatype" in value:
         datatype = absolute(value["datatype"], f"{field}.datatype")
         if datatype.value in _LANGUAGE_TYPES:
-            raise invalid(f"{field}.datatype", "is that of language-tagged strings", hint="give `language` instead")
+            raise invalid(
+                f"{field}.datatype", "is the datatype of language-tagged strings", hint="give `language` instead"
+            )
         return _literal(field, text, datatype=datatype)
     direction = value.get("direction")
     if direction not in (None, "ltr", "rtl"):
@@ -141,7 +143,7 @@ def _literal(field: str, text: str, **kind: Any) -> Literal:
     except ValueError as error:
         if language := kind.get("language"):
             raise invalid(
-                f"{field}.language", f"{language!r} makes no literal: {error}", hint="a BCP 47 tag such as `en`"
+                f"{field}.language", f"{language!r} is not a language tag: {error}", hint="a BCP 47 tag such as `en`"
             ) from None
         raise invalid(field, "holds a lone surrogate", hint="strings are Unicode text") from None
 

@@ -1,4 +1,4 @@
-"""The terms that this code writes and reads, of the standards and of our ontology (`graph/ontology/cortex.ttl`)."""
+"""The terms of standard vocabularies and of the Cortex ontology (`graph/ontology/cortex.ttl`) used in this package."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RULES = NamedNode(f"{CORTEX}rules")
 RULE_SET = NamedNode(f"{CORTEX}RuleSet")
 CONTENT = NamedNode(f"{CORTEX}content")
 
-# A memory (`cortex_skills/memory`): terms of our own, so that no predicate of a skill is one of them by chance.
+# A memory (`cortex_skills/memory`): terms of the Cortex ontology, which no predicate of a skill equals by chance.
 MEMORY_OWNER = NamedNode(f"{CORTEX}memoryOwner")
 MEMORY_TEXT = NamedNode(f"{CORTEX}memoryText")
 MEMORY_IMPORTANCE = NamedNode(f"{CORTEX}memoryImportance")

@@ -1,4 +1,4 @@
-"""Runs untrusted JavaScript and TypeScript: QuickJS and esbuild as WebAssembly, with limits that hold.
+"""Runs untrusted JavaScript and TypeScript: QuickJS and esbuild as WebAssembly, with strict limits.
 
 with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
     box.load_module(transpile("export default { twice: (n: number) => 2 * echo(n) }"))
@@ -7,18 +7,17 @@ with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import Frame, ModuleStopped, SandboxError, SandboxMemoryError, SandboxTimeout, TranspileError
-from .limits import Limits
+from cortex_sandbox.errors import Frame, SandboxError, SandboxMemoryError, SandboxTimeout, TranspileError
+from cortex_sandbox.limits import Limits
 
 if TYPE_CHECKING:
-    from .box import Box
-    from .bundler import Module, bundle, transpile
-    from .direct import DirectSandbox
-    from .exports import Exports
-    from .host import LogLine, Promised, remaining_s
-    from .isolation import ProcessSandbox, Protection, protections
-    from .pure import PureInstance, PureModule
-    from .sandbox import Sandbox
+    from cortex_sandbox.box import Box
+    from cortex_sandbox.direct import DirectSandbox
+    from cortex_sandbox.esbuild.bundler import Module, bundle, transpile
+    from cortex_sandbox.isolation import ProcessSandbox, Protection, protections
+    from cortex_sandbox.quickjs.exports import Exports
+    from cortex_sandbox.quickjs.host import LogLine, Promised, remaining_s
+    from cortex_sandbox.sandbox import Sandbox
 
 __all__ = [
     "Box",
@@ -28,12 +27,9 @@ __all__ = [
     "Limits",
     "LogLine",
     "Module",
-    "ModuleStopped",
     "ProcessSandbox",
     "Promised",
     "Protection",
-    "PureInstance",
-    "PureModule",
     "Sandbox",
     "SandboxError",
     "SandboxMemoryError",
@@ -45,23 +41,21 @@ __all__ = [
     "transpile",
 ]
 
-# The engine is large: it is imported when something of it is first used.
+# The engine is expensive to import: each name is imported at its first use.
 _LAZY = {
     "Box": "box",
     "DirectSandbox": "direct",
-    "Exports": "exports",
-    "LogLine": "host",
-    "Module": "bundler",
+    "Exports": "quickjs.exports",
+    "LogLine": "quickjs.host",
+    "Module": "esbuild.bundler",
     "ProcessSandbox": "isolation",
-    "Promised": "host",
+    "Promised": "quickjs.host",
     "Protection": "isolation",
-    "PureInstance": "pure",
-    "PureModule": "pure",
     "Sandbox": "sandbox",
-    "bundle": "bundler",
+    "bundle": "esbuild.bundler",
     "protections": "isolation",
-    "remaining_s": "host",
-    "transpile": "bundler",
+    "remaining_s": "quickjs.host",
+    "transpile": "esbuild.bundler",
 }
 
 

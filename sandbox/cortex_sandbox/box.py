@@ -1,7 +1,7 @@
-"""What every kind of box for a guest can do, wherever the guest runs.
+"""The common interface of the sandboxes.
 
 Rules kept here:
-- a host that has one of them need not know which;
+- a host uses every kind of sandbox in the same way;
 - leaving the `with` block closes it.
 """
 
@@ -13,17 +13,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from .exports import Exports
-    from .host import LogLine
-    from .limits import Limits
+    from cortex_sandbox.limits import Limits
+    from cortex_sandbox.quickjs.exports import Exports
+    from cortex_sandbox.quickjs.host import LogLine
 
 
 class Box(ABC):
-    """Something that a module is loaded into and called in: `Sandbox`, `ProcessSandbox`, `DirectSandbox`.
+    """A guest with a loaded module: `Sandbox`, `ProcessSandbox` or `DirectSandbox`.
 
     Attributes:
-        limits: what its guest may use.
-        exports: what the default export of the loaded module is.
+        limits: the limits of the guest.
+        exports: the default export of the loaded module.
 
     """
 
@@ -32,19 +32,19 @@ class Box(ABC):
 
     @abstractmethod
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """Call a function of the default export; what it returns, or what its promise comes to.
+        """Call a function of the default export; its result, or the value of the promise that it returns.
 
         Args:
             name: the function.
-            arguments: what JSON can say.
-            timeout_s: a limit other than the one of `limits`.
-            shared: names a list in the first argument and in the answer: what the guest gives back of that list comes
-                back as the very objects that went in, whatever the guest did to its copies, and is not copied again.
+            arguments: JSON values.
+            timeout_s: a time limit instead of that of `limits`.
+            shared: the name of a list in the first argument and in the result: items of that list that the guest
+                returns are the objects that were passed in, even when the guest changed its copies.
 
         Raises:
-            SandboxError: it throws, rejects, never settles, or returns what JSON cannot say.
+            SandboxError: it throws, rejects, never settles, or returns a value that is not a JSON value.
             SandboxTimeout, SandboxMemoryError: past a limit.
-            ValueError, TypeError: an argument is no JSON.
+            ValueError, TypeError: an argument is not a JSON value.
 
         """
 
@@ -54,11 +54,14 @@ class Box(ABC):
 
     @abstractmethod
     def take_logs(self) -> list[LogLine]:
-        """What the guest logged since the last call of this, in order."""
+        """The lines that the guest logged since the last call, in order."""
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Stop what runs in it, soon, from any thread; it is dead then. Where nothing runs, nothing happens."""
+        """Stop a running call soon, from any thread; the sandbox is dead then. No effect when no call is running.
+
+        That call raises a `SandboxError` named `Interrupted`.
+        """
 
     @property
     @abstractmethod
@@ -67,10 +70,10 @@ class Box(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what it holds. Closing twice is fine; a call under way ends first.
+        """Free its resources, after a running call has ended. A second call has no effect.
 
         Raises:
-            SandboxError: when a host function of a call under way asks for it.
+            SandboxError: when called by a host function of a running call.
 
         """
 

@@ -1,9 +1,9 @@
-"""What can go wrong in a sandbox, as exceptions with a stable code.
+"""The exceptions of the sandbox, with stable codes.
 
 Rules kept here:
 - every failure of guest code reaches the host as a `SandboxError`, never as a trap, a crash or a hang;
 - `name`, `message` and `frames` come from the guest and are data, never trusted and never formatted into code;
-- frames point into the source that its author wrote, wherever a source map is known.
+- frames refer to the author's source files wherever a source map is known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of a stack: the function (may be empty), and a place with 1-based line and column."""
+    """One frame of a stack trace: the function (may be empty), and the file with 1-based line and column."""
 
     function: str
     file: str
@@ -30,11 +30,11 @@ class SandboxError(Exception):
     """Guest code failed, or was refused.
 
     Attributes:
-        name: the JavaScript error's name (`TypeError`), or a name of ours (`SandboxClosed`).
-        message: what it says; at most 4,096 characters.
-        frames: where it happened, innermost first, in the author's own files where a source map is known.
-        excerpt: the line that it is about, with a caret, where the host knows the source; else empty.
-        code: the stable code that a host may pass on.
+        name: the name of the JavaScript error (`TypeError`), or of the sandbox's (`SandboxClosed`).
+        message: the message; at most 4,096 characters.
+        frames: the stack trace, innermost first, in the author's source files where a source map is known.
+        excerpt: the source line with a caret, where the host knows the source; else empty.
+        code: the stable code.
 
     """
 
@@ -49,27 +49,27 @@ class SandboxError(Exception):
 
     @property
     def stack(self) -> str:
-        """The frames as text, a line each, in the form that JavaScript developers know."""
+        """The frames as text, one per line, in the format of JavaScript engines."""
         return "\n".join(str(frame) for frame in self.frames)
 
     @property
     def file(self) -> str | None:
-        """The file of the innermost frame; None when no place is known."""
+        """The file of the innermost frame; None without frames."""
         return self.frames[0].file if self.frames else None
 
     @property
     def line(self) -> int | None:
-        """The 1-based line of the innermost frame; None when no place is known."""
+        """The 1-based line of the innermost frame; None without frames."""
         return self.frames[0].line if self.frames else None
 
     @property
     def column(self) -> int | None:
-        """The 1-based column of the innermost frame; None when no place is known."""
+        """The 1-based column of the innermost frame; None without frames."""
         return self.frames[0].column if self.frames else None
 
     @property
     def details(self) -> dict[str, Any]:
-        """The error as JSON-ready data."""
+        """The error as JSON values."""
         return {
             "name": self.name,
             "message": self.message,
@@ -92,14 +92,7 @@ class SandboxMemoryError(SandboxError):
     code = "skill_memory"
 
 
-class ModuleStopped(Exception):
-    """A module of our own stopped in the middle of a call (`pure.py`): it had no memory left, or a fault.
-
-    What it was given is lost; whoever asks again begins in a new instance.
-    """
-
-
 class TranspileError(SandboxError):
-    """The source could not be turned into one JavaScript module: a syntax error, or an import that is refused."""
+    """The source could not be bundled: a syntax error, or an import that is refused."""
 
     code = "transpile_error"

@@ -1,28 +1,28 @@
-"""The line that an error is about, as a compiler shows it.
+"""The source line of an error, as a compiler shows it.
 
     rules.ts:7:23
       7 | return rows.length > limit.value;
         |                            ^
 
 Rules kept here:
-- only text that the host handed in itself is shown: a guest may forge the places of its errors, and gains nothing;
-- one line, cut around the place, with whatever cannot be seen replaced.
+- only text that the host passed in is shown: a guest may forge the places of its errors, but not the text;
+- one line, truncated around the place, with non-printable characters replaced.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .errors import Frame
+from cortex_sandbox.errors import Frame
 
 _BEFORE, _AFTER = 80, 60
 
 
 def excerpt(frames: Iterable[Frame], sources: Mapping[str, str]) -> str:
-    """The innermost frame's line with a caret under its column; empty when none of the frames is in the sources.
+    """The line of the innermost frame that is in the sources, with a caret under its column; empty when none is.
 
     Args:
-        frames: of an error, innermost first; columns count UTF-16 code units from 1.
+        frames: the frames of an error, innermost first; columns count UTF-16 code units from 1.
         sources: text by file name.
 
     """

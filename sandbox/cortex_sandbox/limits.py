@@ -1,7 +1,7 @@
-"""The limits that a sandbox holds its guest to.
+"""The limits of a sandbox.
 
 Rules kept here:
-- a limit that makes no sense is refused where it is written, not where it would be felt;
+- an invalid limit is refused when it is set;
 - every limit has a default that suits a small skill.
 """
 
@@ -12,26 +12,25 @@ from dataclasses import dataclass
 MIN_MEMORY_BYTES = 1 << 20
 MAX_MEMORY_BYTES = 256 << 20
 MIN_STACK_BYTES = 16 << 10
-# The guest's linker gave it a stack of 1 MiB; what lies above half of it is left to frames of the engine itself.
+# The guest is linked with a stack of 1 MiB; half of it is left for the frames of the engine.
 MAX_STACK_BYTES = 512 << 10
 MAX_TIMEOUT_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one sandbox may use.
+    """The limits of one sandbox.
 
     Args:
-        memory_bytes: the guest's JavaScript heap, 1 MiB to 256 MiB. Up to about 10 MiB its memory has its final size
-            from the start, and its code runs a tenth faster (decision 26).
+        memory_bytes: the guest's JavaScript heap, 1 MiB to 256 MiB. Up to about 10 MiB its memory has a fixed size,
+            and its code runs a tenth faster (decision 26).
         stack_bytes: the guest's call stack, from 16 KiB. 256 KiB hold about 1,020 plain calls, 512 KiB 2,040.
-            Up to `INLINE_STACK_BYTES` guest code runs on the caller's own thread; above it on a thread of the
-            sandbox's with a larger stack, which costs a switch of threads each call. Values above 512 KiB are
-            taken as 512 KiB, which is what the guest's build can give.
-        timeout_s: wall-clock seconds for loading and for each call with everything that it sets off.
-        transfer_bytes: the largest JSON text that the guest may hand to the host at a time, results and arguments
-            of host functions alike; it bounds what the host must parse and keep.
-        log_bytes: how much console output is kept between two readings of it.
+            Up to `INLINE_STACK_BYTES` guest code runs on the caller's thread; above it on a thread with a larger
+            stack, which costs a switch of threads per call. Values above 512 KiB are reduced to 512 KiB, the maximum
+            of the guest's build.
+        timeout_s: wall-clock seconds for loading and for each call, with promise reactions and host functions.
+        transfer_bytes: the maximum size of a JSON text from the guest, a result or the arguments of a host function.
+        log_bytes: how much console output is kept between two calls of `take_logs`.
 
     Raises:
         ValueError: for a number out of its range.
@@ -55,7 +54,7 @@ class Limits:
 
 
 def check_timeout(timeout_s: float) -> float:
-    """The timeout itself, when it is a sensible number of seconds.
+    """The timeout, validated.
 
     Raises:
         ValueError: when it is not above 0 and at most an hour.

@@ -1,16 +1,16 @@
-"""`Sandbox`: untrusted JavaScript in a QuickJS of its own, with a host that offers what it chooses and nothing else.
+"""`Sandbox`: untrusted JavaScript in its own QuickJS, with access to the given host functions and nothing else.
 
     with Sandbox(Limits(timeout_s=1.0), host={"echo": lambda value: value}) as box:
         box.load_module("export default { twice: (n) => 2 * echo(n) }", filename="skill.js")
         box.call("twice", 21)  # 42
 
 Rules kept here:
-- JSON in, JSON out; promises are awaited; nothing of the guest's is ever walked from outside;
-- every entry has a deadline that covers what it sets off: calls, promise reactions, getters, host functions;
-- the first entry puts what the host offers into the guest, before anything of the guest's runs;
-- a sandbox that was stopped is dead and says so; the next one is sound;
-- one call at a time: threads wait for each other; a host function that calls its own sandbox, or one that waits for
-  it further out, is refused.
+- JSON in, JSON out; promises are awaited; the host never traverses an object of the guest;
+- every entry has a deadline that includes everything it causes: calls, promise reactions, getters, host functions;
+- the first entry installs the host functions, before any code of the guest runs;
+- a sandbox that was stopped is dead and reports so; other sandboxes are not affected;
+- one call at a time: threads wait for each other; a host function that calls its own sandbox, or an outer one that
+  waits for it, is refused.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from .border import from_json, to_json, with_own
-from .box import Box
-from .compiler import compiled
-from .engine import deep_threads, engine_for, fits_here
-from .errors import SandboxError, SandboxTimeout
-from .excerpt import excerpt
-from .exports import Exports, exports_from
-from .host import HostFunction, HostSide, LogLine, seed_source
-from .limits import MAX_STACK_BYTES, Limits, check_timeout
-from .quickjs import (
+from cortex_sandbox.box import Box
+from cortex_sandbox.engine.engine import deep_threads, engine_for, fits_here
+from cortex_sandbox.engine.reentrancy import PendingCall, current, refuse_inside
+from cortex_sandbox.errors import SandboxError, SandboxTimeout
+from cortex_sandbox.esbuild.sourcemap import SourceMap
+from cortex_sandbox.excerpt import excerpt
+from cortex_sandbox.limits import MAX_STACK_BYTES, Limits, check_timeout
+from cortex_sandbox.quickjs.compiler import compiled
+from cortex_sandbox.quickjs.exports import Exports, exports_from
+from cortex_sandbox.quickjs.guest import (
     ADOPT,
     CALL,
     INSTALL,
@@ -41,32 +41,32 @@ from .quickjs import (
     out_of_memory,
     prepare_compiler,
 )
-from .sourcemap import SourceMap
-from .stacks import error_from
-from .waiting import Waiting, current, refuse_inside
+from cortex_sandbox.quickjs.host import HostFunction, HostSide, LogLine, seed_source
+from cortex_sandbox.quickjs.json_border import from_json, to_json, with_own
+from cortex_sandbox.quickjs.stack_traces import error_from
 
 T = TypeVar("T")
 
-# For code of our own, which the limits of a guest's are not meant for.
+# For trusted code, beyond the limits of the guest.
 _INSTALL_S = 30.0
-# What it may answer: an error in words.
+# The maximum size of its result: an error message.
 _INSTALL_BYTES = 4096
 
 
 class Sandbox(Box):
-    """One guest with its limits and what its host offers it. Safe to use from several threads.
+    """One guest with its limits and host functions. Safe to use from several threads.
 
     Args:
-        limits: what it may use.
-        host: functions by the name under which the guest finds them: `echo`, or `group.name`. They take and return
-            what JSON can say; `Promised(function)` returns a promise to the guest. They run on the thread that the
-            guest runs on and should keep to `remaining_s()`.
-        clock: seconds since the epoch for the guest's `Date`; by default the wall clock in whole milliseconds.
-        seed: makes `Math.random` repeat itself; by default every sandbox draws fresh randomness.
+        limits: the limits of the guest.
+        host: functions by their name in the guest: `echo`, or `group.name`. They take and return JSON values;
+            `Promised(function)` returns a promise to the guest. They run on the guest's thread and should end within
+            `remaining_s()`.
+        clock: returns seconds since the epoch for the guest's `Date`; by default the wall clock in milliseconds.
+        seed: the seed of `Math.random`; by default random.
 
     Raises:
-        ValueError: for a host function whose name JavaScript cannot say.
-        FileNotFoundError: when the WebAssembly guests were not built in.
+        ValueError: for a host function whose name is not a JavaScript name.
+        FileNotFoundError: when the WebAssembly guests were not built.
 
     """
 
@@ -83,7 +83,7 @@ class Sandbox(Box):
         self._lock = threading.Lock()
         self._maps: dict[str, SourceMap] = {}
         self._sources: dict[str, str] = {}
-        self._script: dict[str, str] = {}  # only the last: a host may evaluate any number of them
+        self._script: dict[str, str] = {}  # the last one only: their number is not limited
         self._closed = ""
         self._stack_bytes = min(self.limits.stack_bytes, MAX_STACK_BYTES)
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(seed))
@@ -108,13 +108,13 @@ class Sandbox(Box):
         """Run an ES module and keep its default export for `call`.
 
         Args:
-            source: JavaScript that imports nothing; what `transpile` and `bundle` return brings its source map along.
-            filename: as it stands in errors.
+            source: JavaScript that imports nothing; the result of `transpile` and `bundle` includes its source map.
+            filename: the name in errors.
             source_map: the source map as JSON, when `source` is a plain string.
-            timeout_s: a limit other than the sandbox's own.
+            timeout_s: a time limit instead of that of `limits`.
 
         Raises:
-            SandboxError: it does not compile, throws, or its top-level `await` never ends.
+            SandboxError: it does not compile, throws, or its top-level `await` never settles.
             SandboxTimeout, SandboxMemoryError: past a limit.
 
         """
@@ -136,7 +136,7 @@ class Sandbox(Box):
         return answer if shared is None else with_own(answer, arguments[0], shared)
 
     def evaluate(self, source: str, filename: str = "evaluate.js", *, timeout_s: float | None = None) -> Any:
-        """The value of a script, or what its promise comes to.
+        """The value of a script, or of the promise that it evaluates to.
 
         Raises:
             SandboxError, SandboxTimeout, SandboxMemoryError: as `call`.
@@ -151,36 +151,28 @@ class Sandbox(Box):
         return self._decoded(self._enter(run, timeout_s))
 
     def take_logs(self) -> list[LogLine]:
-        """What the guest logged since the last call of this, in order."""
+        """See `Box.take_logs`."""
         return self._host.take_lines()
 
     # --- life
 
     def interrupt(self) -> None:
-        """Stop what runs in it, within about a twentieth of a second, from any thread; the sandbox is dead then.
-
-        The call that ran gets a `SandboxError` named `Interrupted`; where nothing runs, nothing happens.
-        """
+        """See `Box.interrupt`; it takes effect within about 50 ms."""
         if self._lock.locked():
             self._guest.instance.interrupt()
 
     @property
     def alive(self) -> bool:
-        """Whether it can be called: not closed, not stopped."""
+        """Whether it can be called: neither closed nor stopped."""
         return not self._closed
 
     @property
     def memory_bytes(self) -> int:
-        """The size of the guest's memory after its last call, everything included; 0 when it is gone."""
+        """The guest's memory in use after its last call, in bytes; 0 when it is dead."""
         return self._memory_bytes if self.alive else 0
 
     def close(self) -> None:
-        """Give the memory back. Closing twice is fine; a call under way ends first.
-
-        Raises:
-            SandboxError: when a host function of a call under way asks for it.
-
-        """
+        """See `Box.close`."""
         refuse_inside(self._guest.instance)
         with self._lock:
             self._discard("it was closed")
@@ -203,7 +195,7 @@ class Sandbox(Box):
         finally:
             self._lock.release()
 
-    def _run(self, work: Callable[[Guest], T], deadline: float, outer: Waiting | None) -> T:
+    def _run(self, work: Callable[[Guest], T], deadline: float, outer: PendingCall | None) -> T:
         guest = self._guest
 
         def installed() -> T:
@@ -225,7 +217,7 @@ class Sandbox(Box):
                 self._discard("it was stopped at a limit")
 
     def _error(self, described: bytes, has_been_full: bool | None = None) -> SandboxError:
-        """What the guest threw. The engine throws `null` when it has no memory left to make an error."""
+        """The error that the guest threw. The engine throws `null` when it has no memory left for an error."""
         error = error_from(described, self._maps)
         error.excerpt = excerpt(error.frames, {**self._sources, **self._script})
         full = self._guest.has_been_full if has_been_full is None else has_been_full
@@ -234,14 +226,16 @@ class Sandbox(Box):
         return error
 
     def _called(self, request: bytes, timeout_s: float | None) -> bytes:
-        """The JSON that a call comes to; `request` is the JSON of its name, its arguments, and what is shared."""
+        """The result of a call, as JSON; `request` is the JSON of name, arguments, and `shared`."""
         limit = self.limits.transfer_bytes
         return self._enter(lambda guest: self._checked(guest.enter(CALL, request, limit=limit)), timeout_s)
 
     def _checked(self, text: bytes | None) -> bytes:
-        """The text of an answer, when there is one, and it is not a failure."""
+        """The text of a result that is present and not an error."""
         if text is None:
-            raise SandboxError("the promise never settles: nothing that could settle it is left to run", "NeverSettled")
+            if self._guest.has_been_full:  # a promise job that failed for want of memory settles nothing
+                raise out_of_memory()
+            raise SandboxError("the promise never settles: no job is left to run", "NeverSettled")
         if text.startswith(b"!"):
             raise self._error(text[1:])
         return text
@@ -261,12 +255,12 @@ class Sandbox(Box):
         return from_json(text, self.limits.transfer_bytes)
 
     def _on_host_call(self, pointer: int, length: int) -> int:
-        """The guest's one door to the host: a text in, a text out (see `HostSide.answer`)."""
+        """Answer a host call: a text in, a text out (see `HostSide.answer`)."""
         guest, limit = self._guest, self.limits.transfer_bytes
         if not 0 <= length <= limit:
-            message = f"a text of {length & 0xFFFFFFFF} bytes crosses a border of {limit}"
-            return guest.lay_answer(b"!" + to_json({"name": "RangeError", "message": message}))
-        return guest.lay_answer(self._host.answer(guest.instance.read(pointer, length)))
+            message = f"a text of {length & 0xFFFFFFFF} bytes exceeds the transfer limit of {limit}"
+            return guest.write_answer(b"!" + to_json({"name": "RangeError", "message": message}))
+        return guest.write_answer(self._host.answer(guest.instance.read(pointer, length)))
 
     def _discard(self, reason: str) -> None:
         if not self._closed:

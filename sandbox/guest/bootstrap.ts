@@ -1,11 +1,10 @@
-// The guest's side of the border. Runs once, when the image is baked; what it makes is in every sandbox.
+// The guest's side of the border between host and guest. Runs once, when the image is baked; every sandbox contains it.
 //
 // Rules kept here:
-// - only strings cross the border: JSON, or '!' and the JSON of an error; what the host says has been read when it is
-//   here;
-// - everything that is needed later is captured now, so that a skill that tampers with prototypes or globals harms
-//   nobody but itself; everything that is exposed is frozen;
-// - a function that the host calls never throws on purpose: it answers with a failure.
+// - only strings cross the border: JSON, or '!' and the JSON of an error; JSON of the host is already parsed here;
+// - everything needed later is captured at the start, so that a skill that tampers with prototypes or globals affects
+//   only itself; everything exposed is frozen;
+// - a function that the host calls does not throw: it returns a failure.
 //
 // The value of this script is the array of functions that the host calls, in the order of `ENTRIES` in image.py.
 
@@ -45,12 +44,12 @@ declare const __host: (text: string) => string;
     deleteProperty(global, name);
   }
 
-  // Call sites would hand out the functions of this script, and with them calls of the host in any form.
+  // Call sites would give access to the functions of this script, and so to arbitrary calls of the host.
   deleteProperty(NativeError, 'prepareStackTrace');
 
   const clip = (value: string, length: number): string => apply(slice, value, [0, length]) as string;
 
-  // Reading a thrown value may run its author's code; whatever that does, an answer comes back.
+  // Reading a thrown value may run code of the skill; whatever it does, this returns a string.
   const read = (read: () => unknown, otherwise: string, length: number): string => {
     try {
       const value = read();
@@ -71,15 +70,15 @@ declare const __host: (text: string) => string;
         stack: read(() => thrown.stack, '', MAX_STACK_TEXT),
       });
     }
-    // Of a primitive no code runs: what fails here fails for want of memory, and the host is told that.
+    // A primitive runs no code: a failure here means out of memory, and is reported as that.
     const shown = isObject ? read(() => stringify(thrown), 'an object', MAX_MESSAGE) : clip(text(thrown), MAX_MESSAGE);
     return stringify({ __proto__: null, name: 'Thrown', message: shown, stack: '' });
   };
 
   const failure = (thrown: unknown): Failure => '!' + describe(thrown);
 
-  // A list that the host shares: what comes back of it, by identity, travels as its position, in place of itself.
-  // What comes back in the order in which it went in is found without a look-up.
+  // A list shared by the host: its items are returned as their positions, found by identity. Items returned in their
+  // original order are found without a lookup.
   type Shared = { key: string; items: unknown[]; places?: Map<unknown, number> };
 
   const share = (argument: any, key: string): Shared | undefined => {
@@ -95,7 +94,7 @@ declare const __host: (text: string) => string;
     return apply(mapGet, shared.places, [item]) as number | undefined;
   };
 
-  // All of it, in its order: a place that none of them has.
+  // Instead of positions: the whole list, in its order.
   const WHOLE = freeze([-1]);
 
   const areSame = (list: unknown[], items: unknown[]): boolean => {
@@ -126,7 +125,7 @@ declare const __host: (text: string) => string;
     }
   };
 
-  // --- results, now or later
+  // --- results and promises
 
   let serial = 0;
   let outcome: string | undefined;
@@ -159,11 +158,11 @@ declare const __host: (text: string) => string;
 
   let target: any;
 
-  // What stands where no answer could be made: what the engine throws when it has no memory left for an error.
-  const UNTOLD: Failure = '!{"name":"Thrown","message":"null","stack":""}';
+  // The answer when none can be made: what the engine throws when it has no memory left for an error.
+  const NO_ANSWER: Failure = '!{"name":"Thrown","message":"null","stack":""}';
 
-  // `evaluated` is the promise of the module's end; where the host has no namespace at hand, it comes to that. The
-  // answer tells what the default export is.
+  // `evaluated` is the promise of the module's evaluation; without a `namespace` its value is the namespace. The answer
+  // describes the default export.
   const adopt = (evaluated: Promise<any>, namespace?: any): undefined => {
     const mine = ++serial;
     outcome = undefined;
@@ -171,7 +170,7 @@ declare const __host: (text: string) => string;
       (module: any) => {
         if (mine !== serial) return;
         target = (namespace ?? module).default;
-        outcome = UNTOLD;
+        outcome = NO_ANSWER;
         outcome = inspect();
       },
       (thrown: unknown) => { if (mine === serial) outcome = failure(thrown); },
@@ -213,15 +212,15 @@ declare const __host: (text: string) => string;
     }
   };
 
-  // --- what the host offers
+  // --- host functions
 
   const invoke = (path: string, args: unknown[]): unknown => {
     const answer = hostCall(path + '\n' + stringify(setPrototypeOf(args, null)));
     if (answer[0] !== '!') return parse(answer);
-    const told = parse(apply(slice, answer, [1]) as string);
-    const error = new NativeError(told.message);
-    defineProperty(error, 'name', { value: told.name, configurable: true, writable: true });
-    if (told.code) defineProperty(error, 'code', { value: told.code, enumerable: true });
+    const described = parse(apply(slice, answer, [1]) as string);
+    const error = new NativeError(described.message);
+    defineProperty(error, 'name', { value: described.name, configurable: true, writable: true });
+    if (described.code) defineProperty(error, 'code', { value: described.code, enumerable: true });
     throw error;
   };
 
@@ -254,7 +253,7 @@ declare const __host: (text: string) => string;
     }
   };
 
-  // --- what a guest may expect to be there
+  // --- logging and Math.random
 
   const show = (value: unknown): string => {
     if (typeof value === 'string') return value;
@@ -273,7 +272,7 @@ declare const __host: (text: string) => string;
   expose('logger', logger);
   expose('console', logger);
 
-  // xoshiro128**: seeded when first used, since a seed in the image would be the same for everybody.
+  // xoshiro128**, seeded at the first use: a seed in the image would be the same in every sandbox.
   let seeded: number[] | undefined;
   const next = (state: number[]): number => {
     const a = state[1]! * 5;

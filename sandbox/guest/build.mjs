@@ -1,4 +1,4 @@
-// Strips the types of the guest's bootstrap with the very esbuild that the project ships, under Node's own WASI.
+// Strips the types of the guest's bootstrap with the esbuild that the package contains, under Node's WASI.
 // Usage: node build.mjs esbuild.wasm bootstrap.ts out.js
 import { readFileSync, openSync, closeSync } from 'node:fs';
 import { dirname, basename, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-"""Real skills in a temporary folder, and the command run in this process."""
+"""Fixtures: skills in a temporary folder, and the command line run in this process."""
 
 import json
 import textwrap
@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_skills.cli.app import program
-from tests.patience import patient
+from tests.time_limits import long_limits
 
-__all__ = ["patient"]
+__all__ = ["long_limits"]
 
 MANIFEST = """\
 ---
@@ -38,14 +38,14 @@ export default {{
 
 
 class Answer:
-    """How a command ended, and what it wrote."""
+    """The exit code and the output of a command."""
 
     def __init__(self, result):
         self.exit_code, self.stdout, self.stderr = result.exit_code, result.stdout, result.stderr
 
     @property
     def json(self):
-        """The one document on standard output."""
+        """The JSON document on standard output."""
         return json.loads(self.stdout)
 
     @property
@@ -56,7 +56,7 @@ class Answer:
 
 @pytest.fixture
 def write_skill(tmp_path):
-    """Writes a skill into a folder of skills; None leaves a file out."""
+    """A function that writes a skill into a folder of skills; a text of None omits the file."""
 
     def write(name="greeter", manifest=MANIFEST, code=CODE, **files) -> Path:
         folder = tmp_path / "skills" / name
@@ -72,7 +72,7 @@ def write_skill(tmp_path):
 
 @pytest.fixture
 def skill(write_skill):
-    """A skill's folder."""
+    """The folder of a skill."""
     return write_skill()
 
 
@@ -86,7 +86,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def run(store):
-    """Runs the command in this process, on a store on the disk."""
+    """A function that runs a command in this process with a store on disk."""
 
     def invoke(*words, stdin=None, env=None) -> Answer:
         variables = {"CORTEX_STORE": str(store)} | (env or {})

@@ -1,11 +1,12 @@
-"""What all commands have in common: options, help, errors, exit codes."""
+"""Options, help, errors and exit codes of all commands."""
 
 import errno
 import json
 
 import pytest
 
-from cortex_skills import __version__, audit
+from cortex_skills import __version__
+from cortex_skills.audit import call_records as audit
 from cortex_skills.cli.app import program
 from cortex_skills.cli.output import Output
 
@@ -36,13 +37,13 @@ FAMILY += [["key", "create"], ["key", "list"], ["key", "export"], ["proof", "ver
 COMMON = ["--config", "--store", "--namespace", "--agent", "--skills", "--json", "--verbose"]
 
 
-def test_the_version_is_told(run):
+def test_version_prints_the_version(run):
     assert run("--version").stdout == f"cortex-skills {__version__}\n"
     for words in (("--json", "--version"), ("--version", "--json")):
         assert run(*words).json == {"version": __version__}
 
 
-def test_help_is_a_short_manual(run):
+def test_help_lists_every_command_by_group(run):
     answer = run("--help")
     assert (answer.exit_code, answer.stderr) == (0, "")
     for part in ("Write skills:", "Use skills:", "Keep the graph:", "Examples:", "Exit status:", "Shell completion"):
@@ -52,12 +53,12 @@ def test_help_is_a_short_manual(run):
     assert run().stdout == answer.stdout
 
 
-def test_only_what_there_is_is_offered():
+def test_the_program_offers_exactly_the_documented_commands():
     assert sorted(program.commands) == sorted(name for (name,) in COMMANDS)
 
 
 @pytest.mark.parametrize("words", COMMANDS + FAMILY, ids=" ".join)
-def test_every_command_explains_itself_and_takes_the_options_of_all(run, words):
+def test_every_command_has_help_and_the_common_options(run, words):
     answer = run(*words, "--help")
     own, common = answer.stdout.split("Options of all commands:")
     assert answer.exit_code == 0
@@ -65,17 +66,17 @@ def test_every_command_explains_itself_and_takes_the_options_of_all(run, words):
     assert all(option in common for option in COMMON)
 
 
-def test_no_sentence_of_the_help_is_cut_short(run):
+def test_no_help_text_is_truncated(run):
     for words in ([], ["graph"], ["proof"], ["trust"], ["token"], ["key"]):
         assert "..." not in run(*words, "--help").stdout.partition("\n")[2]
 
 
-def test_the_help_of_serve_names_every_door(run):
-    said = " ".join(run("serve", "--help").stdout.split())
-    assert all(f"at {path}" in said for path in ("/sparql", "/mcp", "/api/v1", "/openapi.json"))
+def test_the_help_of_serve_names_every_endpoint(run):
+    text = " ".join(run("serve", "--help").stdout.split())
+    assert all(f"at {path}" in text for path in ("/sparql", "/mcp", "/api/v1", "/openapi.json"))
 
 
-def test_a_full_disk_is_told_without_asking_for_a_report(run, monkeypatch):
+def test_a_full_disk_is_reported_with_a_hint(run, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", "/somewhere")
 
@@ -83,12 +84,12 @@ def test_a_full_disk_is_told_without_asking_for_a_report(run, monkeypatch):
     answer = run("doctor")
     assert answer.exit_code == 2
     assert answer.stderr.splitlines() == [
-        "error[internal_error]: this could not be written: No space left on device (/somewhere)",
-        "hint: make room, or write to another place",
+        "error[internal_error]: writing failed: No space left on device (/somewhere)",
+        "hint: free disk space, or write to another folder",
     ]
 
 
-def test_an_option_counts_before_and_after_the_command(run, tmp_path):
+def test_a_common_option_may_precede_or_follow_the_command(run, tmp_path):
     for words in (
         ("--namespace", "a", "status", "--json"),
         ("--json", "status", "--namespace", "a"),
@@ -97,13 +98,13 @@ def test_an_option_counts_before_and_after_the_command(run, tmp_path):
         assert run(*words).json["namespace"] == "a"
 
 
-def test_skills_add_up_on_both_sides(run, write_skill):
+def test_skills_options_before_and_after_the_command_add_up(run, write_skill):
     one, two = write_skill("one"), write_skill("two")
     answer = run("--skills", one, "list", "--skills", two, "--json")
     assert [row["name"] for row in answer.json] == ["one", "two"]
 
 
-def test_options_win_over_the_environment_and_that_over_the_file(run, tmp_path):
+def test_options_override_the_environment_which_overrides_the_file(run, tmp_path):
     path = tmp_path / "cortex.yaml"
     path.write_text("agentNamespace: file\n")
     words = ("status", "--json", "--config", path)
@@ -126,19 +127,19 @@ def test_options_win_over_the_environment_and_that_over_the_file(run, tmp_path):
         (("scan",), "see `cortex-skills scan --help`"),
     ],
 )
-def test_a_wrong_word_is_a_wrong_usage_with_a_way_on(run, words, hint):
+def test_a_usage_error_has_a_hint(run, words, hint):
     answer = run(*words)
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert answer.stderr.startswith("error[invalid_arguments]: ")
     assert answer.stderr.endswith(f"hint: {hint}\n")
 
 
-def test_a_wrong_word_cannot_draw_on_a_terminal(run):
+def test_control_characters_of_an_argument_are_escaped(run):
     answer = run("\x1b[31mx\nerror[y]: z")
     assert answer.stderr.startswith("error[invalid_arguments]: no such command: \\u001b[31mx\n  error[y]: z\n")
 
 
-def test_a_wrong_usage_is_json_when_json_is_asked_for(run):
+def test_a_usage_error_is_json_with_the_json_option(run):
     for words in (("lst", "--json"), ("--json", "status", "--nope"), ("--json", "lst")):
         answer = run(*words)
         assert (answer.exit_code, answer.stdout) == (2, "")
@@ -156,19 +157,19 @@ def test_a_wrong_usage_is_json_when_json_is_asked_for(run):
         (("--config", "/nowhere/cortex.yaml"), "invalid_arguments"),
     ],
 )
-def test_an_environment_that_is_not_in_order_ends_with_2(run, words, code):
+def test_a_bad_configuration_exits_with_2(run, words, code):
     answer = run("status", *words, "--json")
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert answer.error["code"] == code
 
 
-def test_the_status_tells_when_nothing_is_proved(run):
-    told = "proofs      off: what requires one is not written"
-    assert told not in run("status").stdout
-    assert told in run("status", env={"CORTEX_VERIFICATION__POL_VALIDATION": "false"}).stdout
+def test_status_reports_that_proofs_are_off(run):
+    line = "proofs      off: an assertion that requires a proof is refused"
+    assert line not in run("status").stdout
+    assert line in run("status", env={"CORTEX_VERIFICATION__POL_VALIDATION": "false"}).stdout
 
 
-def test_every_line_of_a_long_error_but_the_first_is_indented(run, tmp_path):
+def test_continuation_lines_of_an_error_are_indented(run, tmp_path):
     path = tmp_path / "cortex.yaml"
     path.write_text("stoer: x\nagentNamespace: 5\n")
     first, *problems, hint = run("status", "--config", path).stderr.splitlines()
@@ -177,7 +178,7 @@ def test_every_line_of_a_long_error_but_the_first_is_indented(run, tmp_path):
     assert hint == "hint: correct the settings above"
 
 
-def test_the_log_is_written_when_it_is_asked_for(run, skill):
+def test_verbose_writes_the_log(run, skill):
     words = ("query", "--skills", skill, "--scope", "namespace")
     assert run(*words).stderr == ""
     assert run("-v", *words).stderr.startswith("info: {")
@@ -185,7 +186,7 @@ def test_the_log_is_written_when_it_is_asked_for(run, skill):
     assert (record["level"], record["logger"]) == ("info", "cortex_skills.audit")
 
 
-def test_what_is_not_written_is_not_made(run, skill, monkeypatch):
+def test_audit_records_are_made_only_when_written(run, skill, monkeypatch):
     kept, asked = audit.is_kept, list[bool]()
     monkeypatch.setattr(audit, "is_kept", lambda: asked.append(kept()) or asked[-1])
     words = ("query", "--skills", skill, "--scope", "namespace")
@@ -198,15 +199,15 @@ def test_what_is_not_written_is_not_made(run, skill, monkeypatch):
     assert all(asked)
 
 
-def test_warnings_are_always_written(run):
+def test_warnings_are_written_without_verbose(run):
     answer = run("status", env={"CORTEX_STOER": "x"})
     assert answer.exit_code == 0
     assert answer.stderr == (
-        "warning: configuration: the environment variable CORTEX_STOER is no setting; did you mean CORTEX_STORE?\n"
+        "warning: configuration: the environment variable CORTEX_STOER is not a setting; did you mean CORTEX_STORE?\n"
     )
 
 
-def test_what_a_skill_logs_is_told_on_standard_error_without_escapes(run, write_skill):
+def test_the_log_of_a_skill_goes_to_standard_error_without_escapes(run, write_skill):
     code = "export default { name: 'greeter', onQuery() { logger.warn('\\x1b[31mred\\nerror[x]: y'); } };"
     answer = run("query", "--skills", write_skill(code=code))
     assert answer.exit_code == 0

@@ -13,7 +13,7 @@ ASSERTED = {"subject": "a", "predicate": "greets"}
 
 @pytest.fixture
 def assert_(run, skill):
-    """Asserts that `a` greets a value."""
+    """A function that asserts that `a` greets a value."""
 
     def call(value):
         answer = run("call", "skill_assert", json.dumps({**ASSERTED, "object": value}), "--skills", skill, "--json")
@@ -23,7 +23,7 @@ def assert_(run, skill):
     return call
 
 
-def test_a_call_prints_what_a_model_reads(run, skill):
+def test_call_prints_the_text_for_the_model(run, skill):
     arguments = ("--arg", "subject=a", "--arg", "predicate=greets", "--arg", "object=b")
     answer = run("call", "skill_assert", "--skills", skill, *arguments)
     assert answer.exit_code == 0
@@ -31,55 +31,55 @@ def test_a_call_prints_what_a_model_reads(run, skill):
     assert answer.stderr == ""
 
 
-def test_values_are_json_where_they_are_json_and_text_where_not(run, skill):
+def test_an_argument_value_is_json_or_else_text(run, skill):
     values = {"5": 5, "true": True, '{"node": "b"}': {"node": "mayros:b"}, "five": "five", "NaN": "NaN", "[": "["}
-    for said, meant in values.items():
-        words = ["call", "skill_assert", json.dumps(ASSERTED), "--arg", f"object={said}"]
+    for text, expected in values.items():
+        words = ["call", "skill_assert", json.dumps(ASSERTED), "--arg", f"object={text}"]
         answer = run(*words, "--skills", skill, "--json")
-        assert answer.json["details"]["object"] == meant
+        assert answer.json["details"]["object"] == expected
 
 
 @given(st.text())
-def test_any_text_is_a_value_and_any_json_is_itself(text):
+def test_read_value_accepts_any_text_and_any_json(text):
     assert read_value(json.dumps(text)) == text
     value = read_value(text)
     assert value == text or json.loads(text) == value
 
 
-def test_arguments_come_from_standard_input(run, skill):
-    said = json.dumps({**ASSERTED, "object": "ж"}).encode()
-    answer = run("call", "skill_assert", "-", "--skills", skill, "--json", stdin=said)
+def test_arguments_are_read_from_standard_input(run, skill):
+    arguments = json.dumps({**ASSERTED, "object": "ж"}).encode()
+    answer = run("call", "skill_assert", "-", "--skills", skill, "--json", stdin=arguments)
     assert (answer.exit_code, answer.json["details"]["object"]) == (0, "ж")
 
 
 @pytest.mark.parametrize("text", ['{"a":', "NaN", "[" * 100_000, "", '{"a": 1e}'])
-def test_arguments_that_are_no_json_are_a_wrong_usage(run, skill, text):
+def test_arguments_that_are_not_json_are_a_usage_error(run, skill, text):
     answer = run("call", "skill_assert", text, "--skills", skill)
     assert answer.exit_code == 2
-    assert answer.stderr.startswith("error[invalid_arguments]: the arguments are no JSON")
+    assert answer.stderr.startswith("error[invalid_arguments]: the arguments are not JSON")
 
 
-def test_standard_input_that_is_not_utf8_is_a_wrong_usage(run):
+def test_standard_input_that_is_not_utf8_is_a_usage_error(run):
     answer = run("call", "skill_assert", "-", stdin=b"\xff")
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert "not UTF-8" in answer.stderr
 
 
 @pytest.mark.parametrize("words", [("--arg", "no-value"), ("--arg", "=x"), ("[1]", "--arg", "a=1")])
-def test_a_pair_that_is_none_is_a_wrong_usage(run, words):
+def test_a_malformed_pair_is_a_usage_error(run, words):
     answer = run("call", "skill_assert", *words)
     assert answer.exit_code == 2
     assert "give KEY=VALUE" in answer.stderr
 
 
 @pytest.mark.parametrize("words", [("{subject:a}",), ("subject=a",), ("--arg", "subject", "a")])
-def test_arguments_without_their_quotes_are_told_how_to_be_written(run, skill, words):
+def test_unquoted_arguments_get_a_hint_about_quoting(run, skill, words):
     answer = run("call", "skill_assert", *words, "--skills", skill)
     assert answer.exit_code == 2
     assert """in quotes, '{"key": "value"}', or --arg KEY=VALUE""" in answer.stderr
 
 
-def test_arguments_that_are_missing_or_misspelt_are_told_what_the_tool_takes(run, skill):
+def test_missing_or_misspelt_arguments_get_a_hint_with_the_accepted_ones(run, skill):
     answer = run("call", "skill_assert", "--arg", "subjct=a", "--skills", skill)
     assert answer.exit_code == 1
     assert "\nhint: did you mean subject? skill_assert takes subject, predicate, object, requireProof?" in answer.stderr
@@ -87,20 +87,20 @@ def test_arguments_that_are_missing_or_misspelt_are_told_what_the_tool_takes(run
     assert "\nhint: skill_assert takes subject, predicate, object, requireProof?" in answer.stderr
 
 
-def test_a_query_about_the_agent_alone_that_may_not_be_what_was_meant_is_told(run, skill):
+def test_an_empty_query_in_the_scope_of_the_agent_suggests_the_namespace(run, skill):
     words = ("query", "--skills", skill, "--predicate", "greets")
     assert "--scope namespace" in run(*words).stderr
     assert "--scope namespace" in run(*words, "--subject", "nails").stderr
     assert run(*words, "--scope", "namespace").stderr == ""
 
 
-def test_status_says_that_the_sandbox_is_switched_off(run, tmp_path):
+def test_status_reports_that_the_sandbox_is_off(run, tmp_path):
     (tmp_path / "cortex.yaml").write_text("skillSandbox: {sandboxEnabled: false}\n")
     assert "sandbox     in-process\n" in run("status").stdout
     assert "sandbox     off\n" in run("status", "--config", tmp_path / "cortex.yaml").stdout
 
 
-def test_a_refused_call_is_an_answer_and_an_error(run, skill):
+def test_a_refused_call_prints_an_answer_and_an_error(run, skill):
     answer = run("call", "skill_assert", '{"subject": "a", "predicate": "hates", "object": 1}', "--skills", skill)
     assert (answer.exit_code, answer.stdout) == (1, "")
     error, hint = answer.stderr.splitlines()
@@ -112,7 +112,7 @@ def test_a_refused_call_is_an_answer_and_an_error(run, skill):
     assert answer.error == answer.json["details"]
 
 
-def test_an_unknown_tool_gets_a_suggestion_from_the_gate(run, skill):
+def test_an_unknown_tool_gets_a_suggestion(run, skill):
     answer = run("call", "skill_asert", "--skills", skill)
     assert answer.exit_code == 1
     assert answer.stderr == (
@@ -120,14 +120,14 @@ def test_an_unknown_tool_gets_a_suggestion_from_the_gate(run, skill):
     )
 
 
-def test_without_a_skill_the_way_to_name_one_is_told(run):
+def test_a_call_without_a_skill_gets_a_hint(run):
     for words in (("call", "skill_assert"), ("query",), ("list",)):
         answer = run(*words)
         assert answer.exit_code == 2
         assert "--skills FOLDER" in answer.stderr
 
 
-def test_of_several_skills_one_is_named(run, write_skill):
+def test_with_several_skills_the_acting_one_must_be_named(run, write_skill):
     folder = write_skill().parent
     write_skill("other")
     words = ("query", "--skills", folder, "--scope", "namespace")
@@ -141,7 +141,7 @@ def test_a_skill_that_does_not_load_refuses_the_call(run, write_skill):
     assert answer.stderr.startswith("error[manifest_invalid]: ")
 
 
-def test_query_prints_the_triples_and_the_enrichment_below(run, skill, assert_):
+def test_query_prints_the_triples_and_then_the_enrichment(run, skill, assert_):
     assert_("b")
     assert_(5)
     answer = run("query", "--skills", skill, "--predicate", "greets", "--scope", "namespace")
@@ -151,7 +151,17 @@ def test_query_prints_the_triples_and_the_enrichment_below(run, skill, assert_):
     assert (begin, end) == ('<skill-enrichment type="data">', "</skill-enrichment>")
 
 
-def test_query_narrows_by_every_part(run, skill, assert_):
+def test_query_reports_what_the_cleaning_removed(run, write_skill):
+    code = """export default { name: "greet", onQuery: () => ({ additionalContext: { "two words": 1, n: 2 } }) };"""
+    answer = run("query", "--skills", write_skill("greet", code=code), "--scope", "namespace")
+    assert '{"n":2}' in answer.stdout
+    assert answer.stderr == (
+        "1 value of the enrichment was removed: key_not_declared at /(key 0) "
+        "(declare it: semantic.enrichment.fields in SKILL.md)\n"
+    )
+
+
+def test_query_filters_by_subject_predicate_and_object(run, skill, assert_):
     assert_(5)
     assert_("5 times")
     scope = ("query", "--skills", skill, "--scope", "namespace", "--json")
@@ -166,35 +176,35 @@ def test_query_narrows_by_every_part(run, skill, assert_):
         assert run(*scope, *words).json["details"]["total"] == total
 
 
-def test_query_walks_the_pages(run, skill, assert_):
+def test_query_follows_the_cursor(run, skill, assert_):
     for value in range(3):
         assert_(value)
     words = ("query", "--skills", skill, "--scope", "namespace", "--limit", "2")
     page = run(*words)
     note, cursor = page.stderr.strip().split("--cursor ")
-    assert note == "there are more: "
+    assert note == "more triples: "
     rest = run(*words, "--cursor", cursor)
     objects = [line for line in (page.stdout + rest.stdout).splitlines() if line.startswith("mayros:a")]
     assert sorted(objects) == [f"mayros:a mayros:greets {value}" for value in range(3)]
     assert rest.stderr == ""
 
 
-def test_a_value_of_the_graph_cannot_draw_on_a_terminal(run, skill, assert_):
+def test_control_characters_of_a_value_are_escaped(run, skill, assert_):
     assert_("\x1b[2J\u202e\x9b31m\nerror[x]: y")
     answer = run("query", "--skills", skill, "--scope", "namespace")
     assert all(character.isprintable() for character in answer.stdout.replace("\n", ""))
     assert not any(line.startswith("error[x]") for line in answer.stdout.splitlines())
 
 
-def test_namespace_and_agent_are_options(run, skill):
+def test_namespace_and_agent_can_be_set_by_options(run, skill):
     words = ("--namespace", "other", "--agent", "eve", "--skills", skill)
-    said = '{"subject": "other:agent:eve", "predicate": "greets", "object": 1}'
-    assert run("call", "skill_assert", said, *words).exit_code == 0
+    statement = '{"subject": "other:agent:eve", "predicate": "greets", "object": 1}'
+    assert run("call", "skill_assert", statement, *words).exit_code == 0
     assert run("query", *words, "--json").json["details"]["matches"][0]["subject"] == "other:agent:eve"
     assert run("query", "--skills", skill, "--json").json["details"]["total"] == 0
 
 
-def test_list_shows_a_line_a_skill_with_tabs_in_a_pipe(run, write_skill, store):
+def test_list_in_a_pipe_is_tab_separated(run, write_skill, store):
     write_skill()
     folder = write_skill("mute", code=None)
     answer = run("list", "--skills", folder.parent)
@@ -219,16 +229,16 @@ def test_list_as_json(run, skill):
     ]
 
 
-def test_status_tells_of_the_store_and_that_signatures_are_off(run, skill, store):
+def test_status_reports_the_store_and_that_signatures_are_off(run, skill, store):
     answer = run("status", "--skills", skill)
     assert answer.exit_code == 0
     assert f"store       {store}\nnamespace   mayros\nagent       default\n" in answer.stdout
     assert "signatures  not required\n" in answer.stdout
     assert f"skill       greeter 1.2.0 in {skill}\n" in answer.stdout
-    assert run("status").stdout.endswith("skills      none is loaded\n")
+    assert run("status").stdout.endswith("skills      none loaded\n")
 
 
-def test_status_as_json_is_that_of_the_plugin(run, skill):
+def test_status_as_json_is_the_status_of_the_plugin(run, skill):
     report = run("status", "--skills", skill, "--json").json
     assert report["namespace"] == "mayros"
     assert report["verification"]["requireSignature"] is False

@@ -1,13 +1,11 @@
-"""Completion, by the shells themselves where they are installed."""
+"""Completion, in the real shells where they are installed."""
 
 import os
-import select
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pyte
 import pytest
 
 SCRIPTS = Path(sys.executable).parent
@@ -19,8 +17,7 @@ _cortex_skills_completion cortex-skills
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
-
-# A shell that knows nothing of its user, and how it is told of our completion.
+# Each shell without the settings of the user, and the command that loads the completion.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(cortex-skills completion bash)"'),
     "zsh": (["zsh", "-f", "-i"], 'autoload -Uz compinit; compinit -u -D; eval "$(cortex-skills completion zsh)"'),
@@ -41,7 +38,7 @@ def bash(script, cwd):
     return done.stdout.split()
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -59,41 +56,17 @@ def test_bash_completes_commands_options_values_and_tools(tmp_path, words, expec
     assert set(bash(script, tmp_path)) == expected
 
 
-class Screen:
-    """A shell on a terminal, and what stands on it."""
-
-    def __init__(self, command, folder):
-        from tests.terminal import started
-
-        environment = {"HOME": str(folder), "PATH": path(), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-        self.process, self._terminal = started(command, environment, folder=folder)
-        self._screen = pyte.Screen(80, 24)
-        self._stream = pyte.ByteStream(self._screen)
-
-    def type(self, text):
-        os.write(self._terminal, text.encode())
-
-    def until(self, text):
-        while not any(text in line for line in self._screen.display):
-            assert select.select([self._terminal], [], [], WAIT_S)[0], (text, self._screen.display)
-            self._stream.feed(os.read(self._terminal, 65536))
-
-    def close(self):
-        os.close(self._terminal)
-        self.process.kill()
-        self.process.wait(WAIT_S)
-
-
 @pytest.fixture(params=SHELLS)
 def screen(request, tmp_path):
-    """Each shell, told of our completion."""
-    pytest.importorskip("termios", reason="there are no such terminals here")
+    """Each installed shell with the completion loaded."""
+    terminal = pytest.importorskip("tests.terminal", reason="this system has no pseudo-terminals", exc_type=ImportError)
     if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not here")
+        pytest.skip(f"{request.param} is not installed")
     (tmp_path / "stock-watch").mkdir()
     (tmp_path / "stock.ttl").touch()
     command, setting = SHELLS[request.param]
-    screen = Screen(command, tmp_path)
+    environment = {"HOME": str(tmp_path), "PATH": path(), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    screen = terminal.Screen(command, environment, tmp_path)
     try:
         screen.type(f"{setting}; echo rea''dy\n")
         screen.until("ready")
@@ -102,7 +75,7 @@ def screen(request, tmp_path):
         screen.close()
 
 
-def test_the_tab_key_completes_commands_options_tools_and_folders(screen):
+def test_tab_completes_commands_options_tools_and_folders(screen):
     for typed, completed in (
         ("vali", "validate"),
         (" st", "stock-watch/"),
@@ -115,8 +88,8 @@ def test_the_tab_key_completes_commands_options_tools_and_folders(screen):
         screen.until(completed)
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
-def test_fish_completes_what_fits_and_nothing_else(tmp_path):
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_completes_only_matching_words(tmp_path):
     for line, expected in (("completion ", {"bash", "zsh", "fish"}), ("call skill_g", {"skill_graph_query"})):
         script = f"cortex-skills completion fish | source; complete --do-complete 'cortex-skills {line}'"
         command = ["fish", "--no-config", "-c", script]
@@ -127,7 +100,7 @@ def test_fish_completes_what_fits_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_each_script_is_one_that_its_shell_reads(run, shell):
+def test_each_script_has_valid_syntax(run, shell):
     answer = run("completion", shell)
     assert answer.exit_code == 0
     assert "_CORTEX_SKILLS_COMPLETE" in answer.stdout
@@ -137,7 +110,7 @@ def test_each_script_is_one_that_its_shell_reads(run, shell):
     assert run("completion", shell, "--json").json["script"].strip() == answer.stdout.strip()
 
 
-def test_the_shell_is_told_from_the_environment(run):
+def test_the_shell_is_taken_from_the_environment(run):
     assert run("completion", env={"SHELL": "/usr/bin/fish"}).stdout == run("completion", "fish").stdout
     for shell in ("", "/bin/tcsh"):
         answer = run("completion", "--json", env={"SHELL": shell})

@@ -25,28 +25,28 @@ SUBJECTS = [
 
 @pytest.fixture
 def free_port():
-    """The setting of a port that nobody listens on."""
+    """The environment variable that sets a free port."""
     return {"CORTEX_CORTEX__PORT": str(quiet_port())}
 
 
-def test_a_sound_installation_is_ok_line_by_line(run, store, free_port):
+def test_every_check_of_a_sound_installation_is_ok(run, store, free_port):
     answer = run("doctor", env=free_port)
     assert (answer.exit_code, answer.stderr) == (0, "")
     lines = answer.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines] == [f"ok    {subject}" for subject in SUBJECTS]
-    assert f"ok    store: {store} holds none yet; the first command that needs one makes it" in lines
+    assert f"ok    store: {store} does not exist yet; the first command that needs the store creates it" in lines
 
 
-def test_a_store_that_is_there_is_opened_and_one_that_is_not_is_not_made(run, store, tmp_path):
+def test_an_existing_store_is_opened_and_a_missing_one_is_not_created(run, store, tmp_path):
     open_store(store).close()
     assert f"ok    store: {store} can be opened and holds 0 namespaces" in run("doctor").stdout
     for missing in (tmp_path / "a" / "b", (tmp_path / "c").as_uri()):
         answer = run("doctor", "--store", missing)
-        assert "holds none yet" in answer.stdout
+        assert "does not exist yet" in answer.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"store"}
 
 
-def test_a_store_that_cannot_be_made_fails_with_a_way_to_mend_it(run, tmp_path):
+def test_a_store_that_cannot_be_created_fails_with_a_hint(run, tmp_path):
     (tmp_path / "file").write_text("x")
     answer = run("doctor", "--store", tmp_path / "file" / "store")
     assert answer.exit_code == 2
@@ -54,14 +54,14 @@ def test_a_store_that_cannot_be_made_fails_with_a_way_to_mend_it(run, tmp_path):
     assert "name another place with --store" in answer.stdout
 
 
-def test_the_keys_are_opened_and_the_one_that_signs_must_be_usable(run, tmp_path):
+def test_keys_are_opened_and_the_signing_key_must_be_usable(run, tmp_path):
     folder = tmp_path / "keys"
     env = {"CORTEX_PROOFS__KEYS": str(folder)}
-    assert f"ok    keys: {folder} holds none yet; the first proof makes one" in run("doctor", env=env).stdout
+    assert f"ok    keys: {folder} holds no key yet; the first proof creates one" in run("doctor", env=env).stdout
     assert not folder.exists()
     run("key", "create", "local", env=env)
     run("key", "create", "other", env=env)
-    assert f"ok    keys: 2 in {folder} can be used" in run("doctor", env=env).stdout
+    assert f"ok    keys: 2 in {folder}, all usable" in run("doctor", env=env).stdout
     (folder / "other.seed").write_bytes(b"short")
     answer = run("doctor", env=env)
     assert answer.exit_code == 0
@@ -73,8 +73,8 @@ def test_the_keys_are_opened_and_the_one_that_signs_must_be_usable(run, tmp_path
     assert (folder / "local.seed").read_bytes() == b"short"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="who may read a folder is said by its mode")
-def test_a_folder_of_keys_that_others_may_read_fails(run, tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="the permissions are POSIX file modes")
+def test_a_key_folder_readable_by_other_users_fails(run, tmp_path):
     folder = tmp_path / "keys"
     folder.mkdir(mode=0o755)
     answer = run("doctor", env={"CORTEX_PROOFS__KEYS": str(folder)})
@@ -82,12 +82,12 @@ def test_a_folder_of_keys_that_others_may_read_fails(run, tmp_path):
     assert f"fail  keys: {folder}" in answer.stdout
 
 
-def test_a_port_that_is_taken_is_a_warning(run):
+def test_a_port_in_use_is_a_warning(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         answer = run("doctor", env={"CORTEX_CORTEX__PORT": str(taken.getsockname()[1])})
     assert answer.exit_code == 0
-    assert "warn  port: something listens on 127.0.0.1:" in answer.stdout
-    assert "hint: if that is not `cortex-skills serve`" in answer.stdout
+    assert "warn  port: another process already listens on 127.0.0.1:" in answer.stdout
+    assert "hint: if it is not `cortex-skills serve`" in answer.stdout
     assert "warn  port: `serve` cannot listen on" in run("doctor", env={"CORTEX_CORTEX__HOST": "192.0.2.1"}).stdout
 
 
@@ -102,8 +102,8 @@ def test_the_direct_mode_without_node_fails(run, tmp_path):
     assert "warn  direct mode: skills run WITHOUT A SANDBOX" in answer.stdout
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a program is made out of a script")
-def test_the_direct_mode_with_a_node_that_is_too_old_or_none_or_not_allowed_fails(run, tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="the test writes a shell script as the program")
+def test_the_direct_mode_needs_a_recent_node_and_permission(run, tmp_path):
     node = tmp_path / "node"
     node.write_text("#!/bin/sh\necho '[\"18.0.0\", false]'\n")
     node.chmod(0o755)
@@ -114,18 +114,18 @@ def test_the_direct_mode_with_a_node_that_is_too_old_or_none_or_not_allowed_fail
     assert "hint: set CORTEX_UNSAFE_DIRECT_LOAD=1" in answer.stdout
 
 
-def test_json_holds_every_verdict(run, free_port):
+def test_json_lists_every_check(run, free_port):
     report = run("doctor", "--json", env=free_port).json
     assert report["ok"] is True
     assert [check["subject"] for check in report["checks"]] == SUBJECTS
     assert {check["status"] for check in report["checks"]} == {"ok"}
 
 
-def test_a_store_that_is_none_fails_with_a_hint_and_the_other_checks_are_made(run, tmp_path):
+def test_an_invalid_store_fails_and_the_other_checks_still_run(run, tmp_path):
     (tmp_path / "notes.txt").write_text("not a store")
     answer = run("doctor", "--store", tmp_path)
     assert answer.exit_code == 2
-    assert f"fail  store: the folder {tmp_path} is no store and holds other files: notes.txt" in answer.stdout
+    assert f"fail  store: the folder {tmp_path} is not a store and has other files: notes.txt" in answer.stdout
     assert "        hint: give an empty or a new folder" in answer.stdout
     assert "ok    node.js" in answer.stdout
 
@@ -141,13 +141,13 @@ def test_a_bad_configuration_fails_and_the_store_is_not_checked(run, tmp_path):
     assert checks["store"]["status"] == "warn"
 
 
-def test_a_warning_of_the_configuration_does_not_fail(run):
+def test_a_configuration_warning_does_not_fail(run):
     answer = run("doctor", env={"CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE": "100000"})
     assert answer.exit_code == 0
     assert "warn  configuration: CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE" in answer.stdout
 
 
-def test_a_code_cache_that_others_may_write_to_is_a_warning(run, tmp_path):
+def test_a_code_cache_writable_by_other_users_is_a_warning(run, tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o777)
@@ -157,14 +157,14 @@ def test_a_code_cache_that_others_may_write_to_is_a_warning(run, tmp_path):
     assert "CORTEX_SANDBOX_CACHE" in answer.stdout
 
 
-def test_the_variable_of_the_code_cache_is_no_unknown_setting(run, tmp_path):
+def test_the_variable_of_the_code_cache_is_a_known_setting(run, tmp_path):
     folder = tmp_path / "own"
     answer = run("doctor", env={"CORTEX_SANDBOX_CACHE": str(folder)})
     assert f"ok    code cache: {folder} is private and writable" in answer.stdout
     assert "ok    configuration" in answer.stdout
 
 
-def test_without_node_nothing_fails(run, tmp_path):
+def test_a_missing_node_fails_no_check(run, tmp_path):
     answer = run("doctor", env={"PATH": str(tmp_path)})
     assert answer.exit_code == 0
-    assert "ok    node.js: not there" in answer.stdout
+    assert "ok    node.js: not installed" in answer.stdout

@@ -7,7 +7,7 @@ DATA = b'<urn:cortex:mayros:a> <urn:cortex:mayros:p> "b", 5 . <urn:cortex:mayros
 
 @pytest.fixture
 def filled(run, tmp_path):
-    """Runs commands on a store with three triples."""
+    """A function that runs `graph sparql` on a store with three triples."""
     path = tmp_path / "facts.ttl"
     path.write_bytes(DATA)
     store = tmp_path / "store"
@@ -15,16 +15,16 @@ def filled(run, tmp_path):
     return lambda *arguments, **more: run("graph", "sparql", *arguments, "--store", store, **more)
 
 
-def test_rows_are_a_table(filled):
+def test_rows_are_printed_as_a_table(filled):
     answer = filled("SELECT ?s ?o { ?s mayros:p ?o } ORDER BY ?o")
     assert (answer.exit_code, answer.stdout) == (0, "s\to\nmayros:a\t5\nmayros:a\tb\n")
     assert filled("ASK { ?s ?p 5 }").stdout == "true\n"
     assert filled("SELECT * { ?s ?p 6 }").stderr == "no rows\n"
 
 
-def test_formats_are_those_of_the_standards(filled):
+def test_results_are_written_in_the_standard_formats(filled):
     text = "SELECT ?o { ?s mayros:p ?o } ORDER BY ?o"
-    assert filled(text, "--format", "csv").stdout == "o\n5\nb\n"  # the runner reads line ends as one
+    assert filled(text, "--format", "csv").stdout == "o\n5\nb\n"  # the runner reads CRLF as LF
     assert filled(text, "--format", "tsv").stdout == '?o\n5\n"b"\n'
     assert filled(text, "--format", "json").json["results"]["bindings"][1] == {"o": {"type": "literal", "value": "b"}}
     assert filled(text, "--json").json["head"] == {"vars": ["o"]}
@@ -34,23 +34,24 @@ def test_formats_are_those_of_the_standards(filled):
     assert filled(built, "--format", "jsonld").json[0]["urn:r"] == [{"@id": "urn:x"}]
 
 
-def test_a_format_that_the_answer_does_not_have_names_those_that_it_has(filled):
+def test_an_unsupported_format_lists_the_supported_ones(filled):
     rows = filled("SELECT * { ?s ?p ?o }", "--format", "turtle")
     assert rows.exit_code == 2
     assert "one of table, json, csv, tsv" in rows.stderr
     assert "one of turtle, ntriples, jsonld" in filled("DESCRIBE mayros:a", "--format", "csv").stderr
 
 
-def test_an_update_is_one_only_when_it_is_called_so(filled):
+def test_an_update_needs_the_update_option(filled):
     text = "INSERT DATA { mayros:b mayros:p 1 }"
     refused = filled(text)
     assert refused.exit_code != 0
     assert "`INSERT` begins an update, not a query" in refused.stderr
+    assert "--update" in refused.stderr
     assert filled(text, "--update", "--agent", "a1").stdout == "1 triple written, 0 triples removed\n"
     assert filled("DELETE WHERE { mayros:a ?p ?o }", "--update", "--json").json == {"inserted": 0, "removed": 3}
 
 
-def test_a_text_comes_from_a_file_or_from_standard_input(filled, tmp_path):
+def test_a_query_is_read_from_a_file_or_standard_input(filled, tmp_path):
     (tmp_path / "q.rq").write_text("SELECT ?o {\n ?s mayros:q ?o }\n")
     assert filled("--file", tmp_path / "q.rq").stdout == "o\nurn:x\n"
     assert filled("--file", "-", stdin=b"ASK {}").stdout == "true\n"
@@ -59,7 +60,7 @@ def test_a_text_comes_from_a_file_or_from_standard_input(filled, tmp_path):
     assert "is not UTF-8" in filled("--file", tmp_path / "bad.rq").stderr
 
 
-def test_what_is_wrong_is_told_with_its_code_and_place(filled):
+def test_an_error_has_its_code_and_place(filled):
     assert filled("SELECT * {\n ?s ?p }", "--json").error["details"]["line"] == 2
     assert filled("SELECT * { SERVICE <http://x> {} }", "--json").error["code"] == "permission_denied"
     assert filled("SELECT * FROM <urn:cortex:may> {}", "--json").error["code"] == "namespace_violation"

@@ -1,9 +1,7 @@
-"""`init`: what it writes is validated, loaded, called, tested and type-checked for real."""
+"""`init`: the written skill is validated, loaded, called, tested and type-checked."""
 
 import json
 import os
-import pty
-import select
 import shutil
 import subprocess
 import sys
@@ -50,7 +48,7 @@ def made(request, run, tmp_path):
     return folder
 
 
-def test_what_it_writes_is_valid_loads_and_passes_its_own_tests(run, made):
+def test_a_new_skill_is_valid_loads_and_passes_its_own_tests(run, made):
     assert run("validate", "--load", made, "--json").json["skills"][0]["hooks"] == ["onQuery"]
     assert run("scan", made).exit_code == 0
     answer = run("test", made, "--json")
@@ -60,8 +58,8 @@ def test_what_it_writes_is_valid_loads_and_passes_its_own_tests(run, made):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not here")
-def test_the_compiler_accepts_it_and_refuses_misuse(made):
+@pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not installed")
+def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made):
     if not COMPILER.is_file():
         subprocess.run(["npm", "ci", "--silent"], cwd=COMPILER.parents[3], check=True, timeout=100)
     command = ["node", str(COMPILER), "--noEmit", "--project", str(made)]
@@ -76,7 +74,7 @@ def test_the_compiler_accepts_it_and_refuses_misuse(made):
     ]
 
 
-def test_the_schemas_that_an_editor_gets_accept_it_and_refuse_a_misspelling(made):
+def test_the_editor_schemas_accept_a_new_skill_and_reject_a_misspelling(made):
     schema = json.loads((made / ".cortex" / "skill.schema.json").read_text())
     front = yaml.safe_load((made / "SKILL.md").read_text().split("---")[1])
     assert jsonschema_rs.validator_for(schema).is_valid(front)
@@ -91,7 +89,7 @@ def test_the_schemas_that_an_editor_gets_accept_it_and_refuse_a_misspelling(made
     assert (made / place).is_file()
 
 
-def test_both_forms_mean_the_same_and_one_passes_the_reference_validator(run, tmp_path):
+def test_both_manifest_forms_are_equal_and_one_passes_the_reference_validator(run, tmp_path):
     for parent, flags in (("one", ()), ("two", ("--agentskills",))):
         (tmp_path / parent).mkdir()
         assert run("init", tmp_path / parent / "a-skill", "-y", "--writes", "p", *flags).exit_code == 0
@@ -101,14 +99,14 @@ def test_both_forms_mean_the_same_and_one_passes_the_reference_validator(run, tm
     assert run("validate", tmp_path / "two" / "a-skill").exit_code == 0
 
 
-def test_it_is_told_what_was_written(run, tmp_path):
+def test_init_reports_the_written_files(run, tmp_path):
     answer = run("init", tmp_path / "new" / "a-skill", "--json")
     assert set(answer.json["files"]) == FILES == files_below(tmp_path / "new" / "a-skill")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["a-skill"]
     assert f"cortex-skills dev {tmp_path / 'b-skill'}" in run("init", tmp_path / "b-skill", "-y").stdout
 
 
-def test_the_current_folder_is_filled_when_it_is_empty_and_stays_the_same_folder(run, tmp_path, monkeypatch):
+def test_an_empty_current_folder_is_filled_in_place(run, tmp_path, monkeypatch):
     folder = tmp_path / "a-skill"
     folder.mkdir()
     inode = folder.stat().st_ino
@@ -118,7 +116,7 @@ def test_the_current_folder_is_filled_when_it_is_empty_and_stays_the_same_folder
     assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["a-skill"]
 
 
-def test_an_empty_folder_that_cannot_be_filled_stays_empty(run, tmp_path, monkeypatch):
+def test_an_empty_folder_stays_empty_when_writing_fails(run, tmp_path, monkeypatch):
     folder = tmp_path / "a-skill"
     folder.mkdir()
     rename = Path.rename
@@ -134,10 +132,10 @@ def test_an_empty_folder_that_cannot_be_filled_stays_empty(run, tmp_path, monkey
     assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["a-skill"]
 
 
-def test_nothing_that_is_there_is_overwritten(run, tmp_path):
+def test_existing_files_are_not_overwritten(run, tmp_path):
     folder = tmp_path / "a-skill"
     folder.mkdir()
-    assert run("init", folder, "-y").exit_code == 0  # it was empty
+    assert run("init", folder, "-y").exit_code == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
@@ -149,7 +147,7 @@ def test_nothing_that_is_there_is_overwritten(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("Stock Watch",), "did you mean stock-watch?"),
         (("a--b",), "did you mean a-b?"),
@@ -161,15 +159,15 @@ def test_nothing_that_is_there_is_overwritten(run, tmp_path):
         (("a-skill", "--agentskills", "--description", "a --- b"), "---"),
     ],
 )
-def test_a_bad_answer_leaves_nothing_behind(run, tmp_path, words, told):
+def test_an_invalid_option_leaves_no_files(run, tmp_path, words, message):
     name, *rest = words
     answer = run("init", tmp_path / "new" / name, "-y", *rest)
     assert answer.exit_code == 1
-    assert told in answer.stderr
+    assert message in answer.stderr
     assert not (tmp_path / "new").exists()
 
 
-def test_a_disk_that_fails_leaves_nothing_behind(run, tmp_path, monkeypatch):
+def test_a_disk_error_leaves_no_files(run, tmp_path, monkeypatch):
     write = Path.write_text
 
     def fail(path, *args, **settings):
@@ -183,7 +181,7 @@ def test_a_disk_that_fails_leaves_nothing_behind(run, tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
-def test_without_a_name_and_a_terminal_it_is_a_wrong_usage(run):
+def test_without_a_name_and_a_terminal_it_is_a_usage_error(run):
     answer = run("init", "--json")
     assert (answer.exit_code, answer.error["code"]) == (2, "invalid_arguments")
 
@@ -192,7 +190,7 @@ def test_without_a_name_and_a_terminal_it_is_a_wrong_usage(run):
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=30), st.booleans())
-def test_whatever_is_answered_the_skill_is_valid_or_not_written(run, tmp_path_factory, description, predicate, two):
+def test_any_answers_give_a_valid_skill_or_none(run, tmp_path_factory, description, predicate, two):
     folder = tmp_path_factory.mktemp("any") / "a-skill"
     flags = ("--agentskills",) if two else ()
     answer = run("init", folder, f"--description={description}", f"--reads={predicate}", *flags)
@@ -205,42 +203,24 @@ def test_whatever_is_answered_the_skill_is_valid_or_not_written(run, tmp_path_fa
         assert not folder.exists()
 
 
-def test_on_a_terminal_it_asks(tmp_path):
-    """A real terminal: the name is refused once, then everything is answered."""
-    parent, child = pty.openpty()
-    words = [sys.executable, "-m", "cortex_skills", "init"]
-    process = subprocess.Popen(words, stdin=child, stdout=child, stderr=child, cwd=tmp_path, close_fds=True)
-    os.close(child)
-    shown = ""
-    answers = iter(
-        [
+def test_on_a_terminal_init_asks(tmp_path):
+    """On a real terminal: the first name is refused, the other answers are accepted."""
+    terminal = pytest.importorskip("tests.terminal", reason="this system has no pseudo-terminals", exc_type=ImportError)
+    screen = terminal.Screen([sys.executable, "-m", "cortex_skills", "init"], os.environ, tmp_path)
+    try:
+        for shown, typed in (
             ("my-skill]", "My Skill\n"),
-            ("my-skill]", "my-tool\n"),
-            ("when to use", "Tells.\n"),
+            ("did you mean", "my-tool\n"),
+            ("when to use", "Counts.\n"),
             ("that it reads", "p, q\n"),
             ("that it writes", "\n"),
-        ]
-    )
-    wanted, typed = next(answers)
-    try:
-        while True:
-            assert select.select([parent], [], [], 60)[0], shown
-            try:
-                piece = os.read(parent, 4096).decode()
-            except OSError:  # the other side is gone
-                break
-            if not piece:
-                break
-            shown += piece
-            if wanted in shown:
-                shown = shown.partition(wanted)[2]
-                os.write(parent, typed.encode())
-                wanted, typed = next(answers, ("\0", ""))
-        assert process.wait(60) == 0, shown
+        ):
+            screen.until(shown)
+            screen.type(typed)
+        screen.until("cortex-skills dev")
+        assert screen.process.wait(terminal.WAIT_S) == 0
     finally:
-        process.kill()
-        process.wait()
-        os.close(parent)
+        screen.close()
     manifest = load_manifest(tmp_path / "my-tool")
-    assert manifest.description == "Tells."
+    assert manifest.description == "Counts."
     assert [query.predicate for query in manifest.semantic.queries] == ["p", "q"]

@@ -1,4 +1,4 @@
-"""What is written, whatever it is made of."""
+"""The output of commands is printable for any content."""
 
 import io
 import json
@@ -19,14 +19,14 @@ JSON = st.recursive(
 
 
 def written(write):
-    """What goes to standard output and to standard error."""
+    """The text written to standard output and to standard error."""
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
         write()
     return out.getvalue(), errors.getvalue()
 
 
 @given(TEXT)
-def test_only_what_is_printable_is_written(text):
+def test_only_printable_characters_are_written(text):
     out = Output()
     for write in (
         lambda: out.text(text),
@@ -40,21 +40,21 @@ def test_only_what_is_printable_is_written(text):
 
 
 @given(TEXT, TEXT)
-def test_only_the_first_line_of_an_error_and_its_hint_stand_at_the_margin(message, hint):
+def test_only_the_first_line_of_an_error_and_its_hint_are_not_indented(message, hint):
     _, errors = written(lambda: Output().error(CortexError("skill_error", message, hint=hint)))
     at_margin = [line for line in errors.split("\n") if line and not line.startswith("  ")]
     assert [line.split(":")[0] for line in at_margin] == ["error[skill_error]", *(["hint"] if hint else [])]
 
 
 @given(JSON)
-def test_an_answer_for_a_program_is_one_document_of_ascii(document):
+def test_a_json_answer_is_one_ascii_document(document):
     answer, errors = written(lambda: Output(as_json=True).answer(document, lambda: None))
     assert (json.loads(answer), errors) == (document, "")
     assert answer.isascii()
 
 
 @given(TEXT)
-def test_an_error_for_a_program_is_one_line(text):
+def test_a_json_error_is_one_line(text):
     out, errors = written(lambda: Output(as_json=True).error(CortexError("skill_error", text, hint=text)))
     assert (out, errors.count("\n")) == ("", 1)
     assert json.loads(errors) == {"code": "skill_error", "message": text, "hint": text, "details": {}}

@@ -1,6 +1,5 @@
-"""The command as a process of its own: pipes, terminals, signals, locks."""
+"""The command in a separate process: pipes, terminals, signals, locks."""
 
-import contextlib
 import json
 import os
 import signal
@@ -13,7 +12,7 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import __version__
-from tests.signals import heard
+from tests.signals import signals_delivered
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 
@@ -25,36 +24,26 @@ def environment(store):
 
 @pytest.fixture
 def many(store, tmp_path, run):
-    """A store with more than a pipe holds."""
+    """A store that exports more than the buffer of a pipe."""
     path = tmp_path / "many.nt"
     path.write_text("".join(f"<urn:a:{number}> <urn:p> <urn:b> .\n" for number in range(20_000)))
     assert run("graph", "import", path).exit_code == 0
 
 
 def on_a_terminal(words, environment):
-    """The exit code, and what a terminal was sent."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    settings = {**environment, "TERM": "xterm-256color", "COLUMNS": "120"}
-    with subprocess.Popen([SCRIPT, *words], env=settings, **terminal) as process:
-        os.close(theirs)
-        sent = b""
-        with contextlib.suppress(OSError):  # how Linux says that the other side is closed
-            while data := os.read(ours, 65536):
-                sent += data
-        os.close(ours)
-    return process.returncode, sent.decode()
+    """Run the command on a terminal: its exit code, and its output."""
+    terminal = pytest.importorskip("tests.terminal", reason="this system has no pseudo-terminals", exc_type=ImportError)
+    return terminal.sent_until_exit([str(SCRIPT), *words], environment)
 
 
 @pytest.mark.parametrize("command", [[SCRIPT], [sys.executable, "-m", "cortex_skills"]], ids=["script", "module"])
-def test_both_ways_to_start_it(command):
+def test_the_command_and_the_module_start_the_program(command):
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"cortex-skills {__version__}\n", "")
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["call", "--help"]], ids=" ".join)
-def test_nothing_large_is_imported_for_help_and_version(words):
+def test_help_and_version_import_no_large_modules(words):
     code = (
         "import sys\nfrom cortex_skills.cli.app import program\n"
         f"try: program({words})\nexcept SystemExit: pass\n"
@@ -64,7 +53,7 @@ def test_nothing_large_is_imported_for_help_and_version(words):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_store_that_another_process_has_open_is_shared_with_it(store, environment):
+def test_a_store_open_in_another_process_is_shared(store, environment):
     held = open_store(store)
     try:
         for words in (["status", "--json"], ["doctor"]):
@@ -74,17 +63,17 @@ def test_a_store_that_another_process_has_open_is_shared_with_it(store, environm
         held.close()
 
 
-# The command, which takes a folder that stays locked for one that somebody else has locked a little sooner.
-SOON_SURE = """
-from cortex_graph.stores.shared import limits
+# The command with a shorter wait for a folder that another program has locked.
+SHORT_WAIT = """
+from cortex_graph.stores.shared import protocol_limits
 from cortex_skills.cli import main
-limits.FOREIGN_S = 0.5
+protocol_limits.FOREIGN_S = 0.5
 main()
 """
 
 
-def test_a_store_that_something_else_has_open_ends_with_2(store, environment):
-    command = [sys.executable, "-c", SOON_SURE]
+def test_a_store_locked_by_another_program_exits_with_2(store, environment):
+    command = [sys.executable, "-c", SHORT_WAIT]
     held = OxigraphStore(store)
     try:
         done = subprocess.run(
@@ -101,7 +90,7 @@ def test_a_store_that_something_else_has_open_ends_with_2(store, environment):
 
 
 @pytest.mark.parametrize("words", [["graph", "export"], ["--help"]], ids=" ".join)
-def test_a_reader_that_goes_away_ends_it_quietly(words, many, environment):
+def test_a_closed_pipe_ends_the_command_without_an_error(words, many, environment):
     read, write = os.pipe()
     os.close(read)
     with subprocess.Popen([SCRIPT, *words], env=environment, stdout=write, stderr=subprocess.PIPE) as process:
@@ -110,12 +99,12 @@ def test_a_reader_that_goes_away_ends_it_quietly(words, many, environment):
     assert (process.returncode, errors) == (141, b"")
 
 
-def test_ctrl_c_ends_with_130_and_without_a_traceback(environment):
+def test_ctrl_c_exits_with_130_without_a_traceback(environment):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with heard(signal.SIGINT):
+    with signals_delivered(signal.SIGINT):
         process = subprocess.Popen([SCRIPT, "call", "skill_assert", "-"], env=environment, bufsize=0, **pipes)
     with process:
-        # It reads standard input when it has taken more than a pipe holds.
+        # When the write returns, the command is reading: the text is longer than the buffer of a pipe.
         process.stdin.write(b" " * 200_000)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate()
@@ -130,7 +119,7 @@ def test_a_terminal_gets_colours_and_progress(environment, skill):
     assert "greeter  1.2.0" in sent
 
 
-def test_a_terminal_without_colour_gets_none(environment, write_skill):
+def test_no_colour_is_written_to_a_terminal_without_colour(environment, write_skill):
     folder = write_skill(code="eval('1')")
     code, coloured = on_a_terminal(["scan", str(folder)], environment)
     assert (code, "\x1b[1;31mcritical" in coloured) == (1, True)
@@ -139,7 +128,7 @@ def test_a_terminal_without_colour_gets_none(environment, write_skill):
     assert "critical[dynamic-code]" in plain
 
 
-def test_an_export_to_a_terminal_is_made_visible(environment, run):
+def test_an_export_to_a_terminal_escapes_control_characters(environment, run):
     run("graph", "import", "-", "--format", "turtle", stdin='<urn:a> <urn:p> "\u202e\x9b31m" .'.encode())
     code, sent = on_a_terminal(["graph", "export"], environment)
     assert code == 0
@@ -147,13 +136,22 @@ def test_an_export_to_a_terminal_is_made_visible(environment, run):
     assert "\x1b" not in sent
 
 
-def test_json_on_a_terminal_is_json_alone(environment, skill):
+def test_json_on_a_terminal_has_no_progress(environment, skill):
     code, sent = on_a_terminal(["list", "--skills", str(skill), "--json"], environment)
     assert code == 0
     assert json.loads(sent)[0]["name"] == "greeter"
 
 
-def test_a_disk_that_is_full_is_told(environment):
+def test_an_import_shows_progress_on_a_terminal_and_not_in_a_pipe(environment, run, tmp_path):
+    file = tmp_path / "a.nt"
+    file.write_text("".join(f"<urn:a{number}> <urn:p> <urn:b> .\n" for number in range(20_000)))
+    assert run("graph", "import", file).stderr == ""
+    code, sent = on_a_terminal(["graph", "import", str(file), "--store", str(tmp_path / "new")], environment)
+    assert code == 0
+    assert all(part in sent for part in ("importing", "loading", "20000 statements of "))
+
+
+def test_a_full_disk_is_an_error(environment):
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")

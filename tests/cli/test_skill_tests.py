@@ -1,4 +1,4 @@
-"""`test`: the tests of real skills, run for real."""
+"""`test`: running the tests of real skills."""
 
 import xml.etree.ElementTree as ET
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cortex_skills import Plugin
 from cortex_skills.errors import CortexError
-from cortex_skills.testing.report import Outcome, TestReport, junit
+from cortex_skills.testing.report import TestOutcome, TestReport, junit
 from tests.configs import config
 
 DATA = '<urn:cortex:mayros:a> <urn:cortex:mayros:greets> "b" .\n'
@@ -16,7 +16,7 @@ DATA = '<urn:cortex:mayros:a> <urn:cortex:mayros:greets> "b" .\n'
 
 @pytest.fixture
 def tested(run, write_skill):
-    """Runs a test file beside the skill; the outcomes by the tests' names."""
+    """A function that runs a test file of a skill and returns the outcomes by test name."""
 
     def invoke(text, *words, env=None, **files):
         folder = write_skill(**{"skill.test.ts": text, "data.ttl": DATA, **files})
@@ -27,7 +27,7 @@ def tested(run, write_skill):
     return invoke
 
 
-def test_a_test_calls_its_skill_through_the_gate_on_a_graph_of_its_own(tested):
+def test_a_test_calls_its_skill_through_the_gate_on_a_separate_graph(tested):
     answer, outcomes = tested("""
         test("sees the data", async (t) => {
           t.equal(await t.load("data.ttl"), 1);
@@ -40,7 +40,7 @@ def test_a_test_calls_its_skill_through_the_gate_on_a_graph_of_its_own(tested):
           await t.add("a", "greets", "b");
           t.equal((await t.call("skill_graph_query", { subject: "a" }, "an-agent")).said, null);
         });
-        test("is refused as an agent is", async (t) => {
+        test("is refused like an agent", async (t) => {
           const refused = await t.call("skill_assert", { subject: "a", predicate: "nope", object: 1 });
           t.equal(refused.code, "undeclared_predicate");
           t.equal((await t.call("no_tool")).code, "tool_not_found");
@@ -53,13 +53,13 @@ def test_a_test_calls_its_skill_through_the_gate_on_a_graph_of_its_own(tested):
     assert {name: (test["status"], test["error"]) for name, test in outcomes.items()} == {
         "sees the data": ("passed", None),
         "sees nothing of the one before": ("failed", outcomes["sees nothing of the one before"]["error"]),
-        "is refused as an agent is": ("passed", None),
+        "is refused like an agent": ("passed", None),
     }
     assert "not equal" in outcomes["sees nothing of the one before"]["error"]["message"]
     assert answer.exit_code == 1
 
 
-def test_the_assertions_hold_what_they_say(tested):
+def test_the_assertions_pass_and_fail_correctly(tested):
     answer, outcomes = tested("""
         const fails = async (t: any, body: () => any) => t.throws(body, "AssertionError");
         test("assertions", async (t: any) => {
@@ -77,7 +77,7 @@ def test_the_assertions_hold_what_they_say(tested):
     assert answer.exit_code == 0
 
 
-def test_what_a_test_forgot_to_await_fails_it_all_the_same(tested):
+def test_a_promise_that_is_not_awaited_still_fails_the_test(tested):
     answer, outcomes = tested("""
         test("throws nothing", (t) => { t.throws(() => 1); });
         test("loads nothing", async (t) => { t.load("nothing.ttl"); });
@@ -89,14 +89,14 @@ def test_what_a_test_forgot_to_await_fails_it_all_the_same(tested):
           t.equal((await t.triples({ predicate: "p" })).length, 2);
         });
     """)
-    said = {name: outcome["error"] and outcome["error"]["message"] for name, outcome in outcomes.items()}
-    assert said.pop("throws nothing") == "nothing was thrown"
-    assert "nothing.ttl" in said.pop("loads nothing")
-    assert said == dict.fromkeys(("is awaited by the runner", "has caught it itself", "takes all at once"))
+    messages = {name: outcome["error"] and outcome["error"]["message"] for name, outcome in outcomes.items()}
+    assert messages.pop("throws nothing") == "nothing was thrown"
+    assert "nothing.ttl" in messages.pop("loads nothing")
+    assert messages == dict.fromkeys(("is awaited by the runner", "has caught it itself", "takes all at once"))
     assert answer.exit_code == 1
 
 
-def test_what_fails_is_shown_with_its_place(run, write_skill):
+def test_a_failure_is_reported_with_file_and_line(run, write_skill):
     code = """\
     import { double } from "./double";
     test("doubles", (t) => {
@@ -143,7 +143,7 @@ def test_what_fails_is_shown_with_its_place(run, write_skill):
         ("test('x', async (t: any) => {\n  await t.load([]);\n});", "skill_error", 2),
     ],
 )
-def test_whatever_a_test_does_it_ends_as_an_outcome_with_a_place(tested, text, code, line):
+def test_every_kind_of_failure_is_an_outcome_with_a_line(tested, text, code, line):
     env = {"CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": "2000" if code == "skill_timeout" else "60000"}
     answer, outcomes = tested(text, env=env)
     (outcome,) = outcomes.values()
@@ -153,7 +153,7 @@ def test_whatever_a_test_does_it_ends_as_an_outcome_with_a_place(tested, text, c
     assert places[0]["line"] == line
 
 
-def test_some_are_skipped_and_some_are_chosen(run, write_skill):
+def test_only_skip_and_filter_select_tests(run, write_skill):
     text = "test('one', () => {}); test.skip('two', () => {}); test('three', () => {});"
     folder = write_skill(**{"a.test.ts": text, "b.test.ts": text.replace("test('one'", "test.only('one'")})
 
@@ -170,13 +170,13 @@ def test_some_are_skipped_and_some_are_chosen(run, write_skill):
     assert (nothing.exit_code, nothing.error["code"]) == (1, "invalid_arguments")
 
 
-def test_without_a_test_it_says_how_to_write_one(run, skill):
+def test_a_skill_without_tests_gets_a_hint(run, skill):
     answer = run("test", skill)
     assert answer.exit_code == 1
     assert "hint: write one: skill.test.ts" in answer.stderr
 
 
-def test_a_skill_that_does_not_load_fails_its_tests_and_is_shown(run, write_skill):
+def test_a_skill_that_does_not_load_fails_its_tests(run, write_skill):
     folder = write_skill(code="export default { name: 'other' };", **{"a.test.ts": "test('x', () => {});"})
     answer = run("test", folder)
     assert answer.exit_code == 1
@@ -185,7 +185,7 @@ def test_a_skill_that_does_not_load_fails_its_tests_and_is_shown(run, write_skil
     assert "description: is missing" in run("test", folder).stdout
 
 
-def test_a_folder_of_skills_is_tested_with_what_they_depend_on(run, write_skill, tmp_path):
+def test_a_folder_of_skills_is_tested_with_dependencies(run, write_skill, tmp_path):
     manifest = """\
     ---
     name: second
@@ -209,7 +209,7 @@ def test_a_folder_of_skills_is_tested_with_what_they_depend_on(run, write_skill,
     assert run("test", second, "--skills", first).exit_code == 0
 
 
-def test_a_test_is_no_part_of_the_skill(run, write_skill, tmp_path):
+def test_test_files_are_not_part_of_the_skill(run, write_skill, tmp_path):
     folder = write_skill(**{"skill.test.ts": "test('x', () => {});", "helper.test.ts": "export const x = 1;\n"})
     with Plugin.open(config(store="memory:")) as plugin:
         plugin.load(folder)
@@ -223,14 +223,14 @@ def test_a_test_is_no_part_of_the_skill(run, write_skill, tmp_path):
     assert (answer.exit_code, "transpile_error" in answer.stdout) == (1, True)
 
 
-def test_a_test_is_scanned_with_the_skill(write_skill):
+def test_test_files_are_scanned_with_the_skill(write_skill):
     folder = write_skill(**{"a.test.ts": "require('child_process').exec('true');"})
     with Plugin.open(config(store="memory:")) as plugin, pytest.raises(CortexError) as caught:
         plugin.load(folder)
     assert caught.value.code == "scan_rejected"
 
 
-def test_the_outcome_is_junit_xml_too(run, write_skill, tmp_path):
+def test_outcomes_are_written_as_junit_xml(run, write_skill, tmp_path):
     text = "test('one <&\"', (t) => { console.log('said ]]>'); t.fail('bad \\u0001 &'); }); test.skip('two', () => {});"
     folder = write_skill(**{"a.test.ts": text})
     file = tmp_path / "junit.xml"
@@ -246,7 +246,9 @@ def test_the_outcome_is_junit_xml_too(run, write_skill, tmp_path):
 
 
 @given(st.text(), st.text(), st.text())
-def test_the_xml_is_well_formed_whatever_names_and_messages_hold(name, message, log):
+def test_junit_xml_is_well_formed_for_any_names_and_messages(name, message, log):
     error = CortexError("skill_error", message)
-    root = ET.fromstring(junit([TestReport("a", (Outcome("f", name, "failed", 0.1, error, (log,)),))]).encode("utf-8"))
+    root = ET.fromstring(
+        junit([TestReport("a", (TestOutcome("f", name, "failed", 0.1, error, (log,)),))]).encode("utf-8")
+    )
     assert root.find("testsuite/testcase/failure") is not None

@@ -14,8 +14,19 @@ semantic:
 ---
 """
 
+DEPENDENT = """\
+---
+name: three
+description: Needs another.
+type: semantic
+semantic:
+  version: 1
+  dependencies: [{slug: elsewhere, version: "^1.0.0"}]
+---
+"""
 
-def test_a_valid_skill_is_ok(run, skill):
+
+def test_validate_accepts_a_valid_skill(run, skill):
     answer = run("validate", skill)
     assert (answer.exit_code, answer.stdout, answer.stderr) == (0, f"ok {skill}: greeter 1.2.0\n", "")
 
@@ -46,15 +57,15 @@ def test_every_problem_of_every_skill_is_reported_with_file_line_field_and_hint(
         "    |   ^",
         "    hint: add write to semantic.permissions.graph",
         f"{empty}/SKILL.md: error[manifest_invalid]: document: does not begin with frontmatter",
-        "    hint: let the first line be ---",
+        "    hint: make --- the first line",
         f"ok {good}: greeter 1.2.0",
     ]
     assert answer.stderr == (
-        "error[manifest_invalid]: 2 of 3 skills are not valid (3 problems)\nhint: correct the problems above\n"
+        "error[manifest_invalid]: 2 of 3 skills are not valid (3 problems)\nhint: correct the problems listed above\n"
     )
 
 
-def test_json_is_one_document_with_the_problems_and_one_error_beside_it(run, write_skill):
+def test_json_output_holds_the_problems_and_one_error(run, write_skill):
     folder = write_skill("broken", BROKEN)
     answer = run("validate", folder, "--json")
     assert answer.exit_code == 1
@@ -77,35 +88,25 @@ def test_a_folder_without_a_manifest_is_reported(run, write_skill):
     folder = write_skill("bare", None, None)
     answer = run("validate", folder)
     assert answer.exit_code == 1
-    assert f"{folder} holds no SKILL.md" in answer.stdout
+    assert f"{folder} contains no SKILL.md" in answer.stdout
 
 
-def test_a_folder_that_is_not_there_is_a_wrong_usage(run, tmp_path):
+def test_a_missing_folder_is_a_usage_error(run, tmp_path):
     answer = run("validate", tmp_path / "nowhere")
     assert answer.exit_code == 2
     assert answer.stdout == ""
     assert "does not exist" in answer.stderr
 
 
-def test_a_folder_that_was_meant_is_named(run, skill):
+def test_a_misspelt_folder_gets_a_suggestion(run, skill):
     for written in (skill.with_name("greter"), skill / "SKILL.md"):
         answer = run("validate", written)
         assert (answer.exit_code, answer.stdout) == (2, "")
         assert answer.stderr.endswith(f"hint: did you mean {skill}?\n")
 
 
-def test_a_missing_dependency_names_the_manifest_that_asks_for_it(run, write_skill):
-    manifest = """\
-        ---
-        name: three
-        description: Needs another.
-        type: semantic
-        semantic:
-          version: 1
-          dependencies: [{slug: elsewhere, version: "^1.0.0"}]
-        ---
-        """
-    folder = write_skill("three", manifest)
+def test_a_missing_dependency_is_reported_at_its_manifest(run, write_skill):
+    folder = write_skill("three", DEPENDENT)
     assert run("validate", "--load", folder).stdout.startswith(f"{folder}/SKILL.md:7:3: error[manifest_invalid]: ")
 
 
@@ -115,11 +116,11 @@ def test_a_plain_agentskills_skill_is_valid(run, write_skill):
     assert (answer.exit_code, answer.stdout) == (0, f"ok {folder}: plain, without a semantic block\n")
 
 
-def test_validating_alone_runs_nothing(run, write_skill):
+def test_validate_without_load_runs_no_code(run, write_skill):
     assert run("validate", write_skill(code="export default { name: 'other' };")).exit_code == 0
 
 
-def test_load_says_what_a_skill_exports_and_leaves_the_store_alone(run, skill, store):
+def test_load_reports_the_exports_and_does_not_touch_the_store(run, skill, store):
     answer = run("validate", "--load", skill)
     assert (answer.exit_code, answer.stdout) == (0, f"ok {skill}: greeter 1.2.0, exports onQuery\n")
     assert not list(store.iterdir())
@@ -128,19 +129,7 @@ def test_load_says_what_a_skill_exports_and_leaves_the_store_alone(run, skill, s
 def test_load_reports_why_a_skill_does_not_load(run, write_skill):
     wrong_name = write_skill("one", code="export default { name: 'other' };")
     syntax = write_skill("two", code="export default {\n  name: = 'two' };")
-    dependent = write_skill(
-        "three",
-        """\
-        ---
-        name: three
-        description: Needs another.
-        type: semantic
-        semantic:
-          version: 1
-          dependencies: [{slug: elsewhere, version: "^1.0.0"}]
-        ---
-        """,
-    )
+    dependent = write_skill("three", DEPENDENT)
     critical = write_skill("four", code="export default { name: 'four', onQuery() { eval('1'); } };")
     answer = run("validate", "--load", "--json", wrong_name, syntax, dependent, critical)
     assert answer.exit_code == 1
@@ -160,7 +149,7 @@ def test_a_skill_that_loops_is_stopped_and_reported(run, write_skill, tmp_path):
     assert "error[skill_timeout]" in answer.stdout
 
 
-def test_a_hostile_name_cannot_draw_on_a_terminal_nor_begin_a_line(run, tmp_path):
+def test_control_characters_of_a_folder_name_are_escaped(run, tmp_path):
     folder = tmp_path / "\x1b[2Ja\nerror[x]: \u202eb"
     folder.mkdir()
     (folder / "SKILL.md").write_text("nothing")
@@ -173,7 +162,7 @@ def test_a_hostile_name_cannot_draw_on_a_terminal_nor_begin_a_line(run, tmp_path
         assert not any(line.startswith("error[x]") for line in answer.stdout.splitlines())
 
 
-def test_scan_prints_like_a_compiler(run, write_skill):
+def test_scan_prints_findings_with_source_lines(run, write_skill):
     folder = write_skill(code='const a = 1;\n  eval("1");\n')
     answer = run("scan", folder.parent)
     assert answer.exit_code == 1
@@ -207,7 +196,7 @@ def test_scan_of_clean_source_finds_nothing(run, skill):
     assert run("scan", skill, "--json").json == {"critical": 0, "warnings": 0, "findings": []}
 
 
-def test_json_is_plain_ascii_whatever_the_source_holds(run, write_skill):
+def test_json_output_is_ascii_for_any_source(run, write_skill):
     folder = write_skill(code="eval('\u202e\x9b')")
     answer = run("scan", folder, "--json")
     assert answer.stdout.isascii()

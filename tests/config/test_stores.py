@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cortex_skills.config import Config
+from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 
 SECRET = "hunter2-of-the-tests"
@@ -36,12 +36,12 @@ def test_a_file_names_a_server_and_the_variable_of_its_secret(tmp_path: Path) ->
     assert SECRET not in repr(config) + json.dumps(config.to_json())
 
 
-def test_the_environment_names_one_as_a_url_or_as_json(tmp_path: Path) -> None:
+def test_the_environment_names_a_store_as_a_url_or_as_json(tmp_path: Path) -> None:
     assert Config.load(env={"CORTEX_STORE": "https://example.org/sparql"}).store == "https://example.org/sparql"
     assert Config.load(env={"CORTEX_STORE": json.dumps(STORE), **ENV}).store == STORE
 
 
-def test_a_store_is_not_mixed_of_two_sources(tmp_path: Path) -> None:
+def test_a_store_is_never_merged_from_two_sources(tmp_path: Path) -> None:
     (tmp_path / "cortex.yaml").write_text(FILE)
     other = {"query": "http://127.0.0.1:10/query"}
     assert Config.load(tmp_path / "cortex.yaml", env=ENV, overrides={"store": other}).store == other
@@ -67,7 +67,7 @@ def test_a_store_is_not_mixed_of_two_sources(tmp_path: Path) -> None:
         ("http://", "store"),
     ],
 )
-def test_a_secret_in_the_clear_and_what_is_malformed_are_refused_and_not_repeated(
+def test_a_secret_in_clear_text_or_a_malformed_store_is_rejected_and_not_repeated(
     tmp_path: Path, store: Any, field: str
 ) -> None:
     (tmp_path / "cortex.yaml").write_text(json.dumps({"store": store}))

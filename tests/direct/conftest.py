@@ -1,4 +1,4 @@
-"""Skills in real folders, opened in the machine's Node.js, all closed when a test ends."""
+"""Fixtures: skills in folders, opened in Node.js and closed at the end of the test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from cortex_sandbox import Limits, Sandbox, bundle
 from cortex_sandbox.direct import DirectSandbox
 
-# What has to end well may take this long, in seconds, on a machine that does other things too.
+# A time limit in seconds for calls that must succeed on a busy machine.
 PATIENCE_S = 60.0
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="the direct mode needs Node.js, and there is none")
 
@@ -26,7 +26,7 @@ def _asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a skill's folder: its skill.ts, and other files by name."""
+    """Writes a skill's folder: skill.ts, and other files by name."""
 
     def write(code: str, files: Mapping[str, str] | None = None) -> Path:
         home = tmp_path / "probe"
@@ -71,7 +71,7 @@ def _patient(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process with this id is there, be it only as a zombie."""
+    """Whether a process with this id exists, possibly as a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""A debugger at the door: its endpoint, and a skill that waits for it."""
+"""Debugging: the debugger's endpoint, and a skill that waits for it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pytestmark = needs_node
 
 
 def targets(port: int) -> list[dict[str, Any]]:
-    """What the debugger's endpoint lists, as soon as it answers."""
+    """The targets that the debugger's endpoint lists, as soon as it answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     end = time.monotonic() + 60
     while True:
         try:
             with opener.open(f"http://127.0.0.1:{port}/json/list", timeout=30) as answer:
                 return list(json.load(answer))
-        except OSError:  # nobody listens yet
+        except OSError:  # it does not listen yet
             if time.monotonic() > end:
                 raise
             time.sleep(0.02)
@@ -60,12 +60,12 @@ def test_a_debugger_finds_the_skill_waiting_for_it(
         assert thread.is_alive()
         assert failures == []
     finally:
-        box.close()  # does not wait for a person
+        box.close()  # does not wait for the debugger
         thread.join()
     assert [type(error) for error in failures] == [SandboxError]
 
 
-def test_a_port_that_is_taken_is_told_of(folder: Callable[..., Path]) -> None:
+def test_a_port_in_use_is_an_error(folder: Callable[..., Path]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

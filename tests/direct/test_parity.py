@@ -1,4 +1,4 @@
-"""The same skill, in the sandbox and in Node.js: the same results, errors and logs."""
+"""The same skill in the sandbox and in Node.js has the same results, errors and logs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FILES = {"lib/helper.ts": HELPER, "table.json": '{"two": 2}'}
 
 
 def outcome(box: Any, name: str, *arguments: Any, **given: Any) -> Any:
-    """What a call comes to: its value, or what its error says (the columns apart, which engines count differently)."""
+    """The outcome of a call: its value, or its error without columns, which engines count differently."""
     try:
         return box.call(name, *arguments, **given)
     except SandboxError as error:
@@ -89,14 +89,14 @@ def test_exports_are_the_same(both: Callable[..., Any]) -> None:
         "export default function f() {}",
     ],
 )
-def test_any_default_export_is_told_alike(code: str, both: Callable[..., Any]) -> None:
+def test_any_default_export_is_described_in_the_same_way(code: str, both: Callable[..., Any]) -> None:
     sandbox, direct = both(code)
     assert direct.exports.type == sandbox.exports.type
     assert direct.exports.functions == sandbox.exports.functions
 
 
 @pytest.mark.parametrize("value", [None, True, 1.5, "ü🙂", [1, [2]], {"a": {"b": []}}, 2**70, "x" * 200_000])
-def test_an_argument_arrives_alike(value: Any, both: Callable[..., Any]) -> None:
+def test_an_argument_is_the_same(value: Any, both: Callable[..., Any]) -> None:
     sandbox, direct = both(SKILL, files=FILES)
     assert direct.call("echo", value) == sandbox.call("echo", value)
     assert direct.call("later", {"n": 4}) == {"twice": 8}
@@ -107,12 +107,12 @@ def test_an_argument_arrives_alike(value: Any, both: Callable[..., Any]) -> None
 )
 def test_an_error_is_the_same(name: str, both: Callable[..., Any]) -> None:
     sandbox, direct = both(SKILL, files=FILES)
-    told = outcome(direct, name, {"n": 7})
-    assert told[0] is SandboxError
-    assert told == outcome(sandbox, name, {"n": 7})
+    reported = outcome(direct, name, {"n": 7})
+    assert reported[0] is SandboxError
+    assert reported == outcome(sandbox, name, {"n": 7})
 
 
-def test_an_error_names_the_line_and_column_of_the_typescript(opened: Callable[..., DirectSandbox]) -> None:
+def test_an_error_has_the_line_and_column_of_the_typescript(opened: Callable[..., DirectSandbox]) -> None:
     box = opened(SKILL, files=FILES)
     with pytest.raises(SandboxError, match="RangeError: deep 7") as failed:
         box.call("fail", {"n": 7})
@@ -122,7 +122,7 @@ def test_an_error_names_the_line_and_column_of_the_typescript(opened: Callable[.
     ]
 
 
-def test_an_error_at_the_top_level_names_its_place(opened: Callable[..., DirectSandbox]) -> None:
+def test_an_error_at_the_top_level_has_its_place(opened: Callable[..., DirectSandbox]) -> None:
     with pytest.raises(SandboxError) as failed:
         opened("type T = 1;\n\nthrow new TypeError('top');\n")
     assert (failed.value.name, failed.value.message) == ("TypeError", "top")
@@ -136,7 +136,7 @@ def test_an_error_at_the_top_level_names_its_place(opened: Callable[..., DirectS
         ("import './absent';\nexport default {}", "absent"),
     ],
 )
-def test_what_does_not_transpile_in_the_sandbox_does_not_here(
+def test_a_source_that_does_not_transpile_in_the_sandbox_does_not_here(
     code: str, message: str, opened: Callable[..., DirectSandbox]
 ) -> None:
     with pytest.raises(TranspileError, match=message) as failed:
@@ -150,7 +150,7 @@ def test_a_skill_is_evaluated_once(opened: Callable[..., DirectSandbox]) -> None
 
 
 @pytest.mark.parametrize("name", ["skill.js", "skill.mjs"])
-def test_javascript_is_loaded_as_it_lies_there(name: str, opened: Callable[..., DirectSandbox]) -> None:
+def test_javascript_is_loaded_without_a_bundle(name: str, opened: Callable[..., DirectSandbox]) -> None:
     box = opened("", files={name: "export default {\n  boom() { throw new Error(import.meta.url); } };"}, entry=name)
     with pytest.raises(SandboxError, match=f"probe/{name}") as failed:
         box.call("boom")
@@ -160,7 +160,7 @@ def test_javascript_is_loaded_as_it_lies_there(name: str, opened: Callable[..., 
 # --- host functions
 
 
-class Coded(Exception):  # as an application's own errors are
+class Coded(Exception):  # like the errors of an application
     code = "write_limit"
 
 
@@ -176,8 +176,8 @@ HOST: dict[str, Any] = {
     "graphClient.refuse": Promised(refuse),
 }
 CALLER = """
-const told = (error: any) => [error instanceof Error, error.name, error.message, error.code];
-const caught = (f: () => unknown) => { try { return f(); } catch (error) { return told(error); } };
+const reported = (error: any) => [error instanceof Error, error.name, error.message, error.code];
+const caught = (f: () => unknown) => { try { return f(); } catch (error) { return reported(error); } };
 const top = echo('at the top');
 const awaited = await graphClient.listTriples(1);
 export default {
@@ -190,7 +190,7 @@ export default {
   many: () => Promise.all(Array.from({ length: 50 }, (_, i) => graphClient.listTriples(i))),
   refused: () => caught(() => (globalThis as any).refuse()),
   failed: () => caught(() => (globalThis as any).fail()),
-  promisedRefused: () => graphClient.refuse().catch(told),
+  promisedRefused: () => graphClient.refuse().catch(reported),
   unsayable: () => caught(() => echo(1n)),
   frozen: () => [
     caught(() => { (globalThis as any).echo = 1; })[1],
@@ -212,14 +212,14 @@ declare const echo: any, graphClient: any, logger: any;
     "name",
     ["sync", "top", "promised", "many", "refused", "promisedRefused", "failed", "frozen", "absent", "tampered"],
 )
-def test_host_functions_behave_alike(name: str, both: Callable[..., Any]) -> None:
+def test_host_functions_behave_in_the_same_way(name: str, both: Callable[..., Any]) -> None:
     sandbox, direct = both(CALLER, host=HOST)
-    told = direct.call(name)
-    assert told == sandbox.call(name)
-    assert told is not None
+    reported = direct.call(name)
+    assert reported == sandbox.call(name)
+    assert reported is not None
 
 
-def test_a_host_function_sees_the_time_that_is_left(opened: Callable[..., DirectSandbox]) -> None:
+def test_a_host_function_has_the_remaining_time(opened: Callable[..., DirectSandbox]) -> None:
     from cortex_sandbox import remaining_s
 
     box = opened("export default { left: () => left() }; declare const left: any;", host={"left": remaining_s})
@@ -228,15 +228,15 @@ def test_a_host_function_sees_the_time_that_is_left(opened: Callable[..., Direct
 
 
 @pytest.mark.parametrize("name", ["1a", "a.b.c", "console", "logger.x", "a-b", ""])
-def test_names_of_host_functions_keep_the_rules_of_the_sandbox(name: str, folder: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match="cannot be the name of a host function"):
+def test_names_of_host_functions_follow_the_rules_of_the_sandbox(name: str, folder: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="is not a valid name of a host function"):
         DirectSandbox(folder(""), host={name: print})
 
 
 # --- shared lists and logs
 
 
-def test_a_shared_list_comes_back_as_the_very_objects(both: Callable[..., Any]) -> None:
+def test_a_shared_list_is_returned_as_the_same_objects(both: Callable[..., Any]) -> None:
     code = """export default {
       async onQuery(c: any) { c.results[0].x = 2; return { results: [c.results[1], c.results[0], { own: 1 }], n: 1 }; },
     };"""
@@ -264,7 +264,7 @@ def test_logs_are_the_same_and_in_order(both: Callable[..., Any]) -> None:
     assert direct.take_logs() == []
 
 
-def test_a_logged_error_shows_its_place_in_the_typescript(both: Callable[..., Any]) -> None:
+def test_a_logged_error_has_its_place_in_the_typescript(both: Callable[..., Any]) -> None:
     code = "type T = 1;\nexport default { onQuery() { console.log(new Error('seen')); } };"
     for box in both(code):
         box.call("onQuery")

@@ -1,4 +1,4 @@
-"""What a skill can do to its process, and its process to the host: time limits, deaths, garbage, leaks."""
+"""The Node.js process: time limits, its end, malformed messages, leaks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import pytest
 
 from cortex_sandbox import Limits, Sandbox, SandboxError, SandboxTimeout
 from cortex_sandbox.direct import IMPORT_TIMEOUT_S, DirectSandbox
-from tests.patience import shortest
-from tests.signals import heard
+from tests.signals import signals_delivered
+from tests.time_limits import shortest
 
 from .conftest import PATIENCE_S, is_running, needs_node
 
@@ -74,14 +74,14 @@ def box(opened: Opened) -> DirectSandbox:
 
 
 def is_sound(opened: Opened) -> bool:
-    """Whether the next one works."""
+    """Whether another skill works."""
     return opened("export default { two: () => 2 };").call("two") == 2
 
 
 # --- time
 
 
-def test_the_import_is_given_five_seconds() -> None:
+def test_the_time_limit_of_the_import_is_five_seconds() -> None:
     assert IMPORT_TIMEOUT_S == 5.0
 
 
@@ -99,7 +99,7 @@ def test_an_import_that_does_not_end_is_killed(code: str, folder: Callable[..., 
 
 
 @pytest.mark.parametrize("name", ["loop", "microtasks", "never", "flood", "floodOutput"])
-def test_a_call_past_its_limit_is_killed_and_the_next_skill_is_sound(
+def test_a_call_past_its_limit_is_killed_and_the_next_skill_works(
     name: str, box: DirectSandbox, opened: Opened
 ) -> None:
     pid = box.pid
@@ -111,27 +111,27 @@ def test_a_call_past_its_limit_is_killed_and_the_next_skill_is_sound(
     assert is_sound(opened)
 
 
-def test_the_limit_of_the_sandbox_is_that_of_its_calls(opened: Opened) -> None:
+def test_the_time_limit_applies_to_calls(opened: Opened) -> None:
     box = opened("export default { loop() { for (;;); } };", limits=Limits(timeout_s=0.2))
     with pytest.raises(SandboxTimeout):
         box.call("loop")
 
 
-def test_a_deadline_that_passes_in_a_host_function_holds(opened: Opened) -> None:
+def test_a_deadline_during_a_host_function_is_enforced(opened: Opened) -> None:
     code = "export default { go() { wait(); return 1; } }; declare const wait: any;"
     box = opened(code, host={"wait": lambda: time.sleep(0.2)})
     with pytest.raises(SandboxTimeout):
         box.call("go", timeout_s=0.1)
 
 
-def test_what_a_skill_started_ends_with_it(box: DirectSandbox) -> None:
+def test_programs_started_by_a_skill_are_killed_with_it(box: DirectSandbox) -> None:
     child = box.call("child")
     assert is_running(child)
     box.close()
     assert _gone(child)
 
 
-# --- deaths and garbage
+# --- the end of the process and malformed messages
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_a_process_that_is_killed_from_outside_is_an_error(box: DirectSandbox, o
     assert is_sound(opened)
 
 
-def test_a_child_that_holds_the_pipes_open_does_not_hide_the_end(opened: Opened) -> None:
-    with ExitStack() as held:  # Node.js closes low descriptors before it starts a program, not all of the high ones
+def test_a_child_process_that_holds_the_pipes_open_does_not_hide_the_end(opened: Opened) -> None:
+    with ExitStack() as held:  # Node.js closes low descriptors before it starts a program, but not all high ones
         for _ in range(64):
             held.enter_context(Path(os.devnull).open())
         box = opened("", files={"skill.mjs": SKILL}, entry="skill.mjs")
@@ -175,7 +175,7 @@ def test_a_child_that_holds_the_pipes_open_does_not_hide_the_end(opened: Opened)
             box.call("childHoldsPipes")
 
 
-def test_a_process_that_died_between_two_calls_is_an_error(box: DirectSandbox) -> None:
+def test_a_process_that_ended_between_two_calls_is_an_error(box: DirectSandbox) -> None:
     assert box.pid is not None
     os.kill(box.pid, signal.SIGKILL)
     with pytest.raises(SandboxError, match="ProcessEnded"):
@@ -195,9 +195,7 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("bytes_", GARBAGE)
-def test_garbage_in_the_pipes_never_hangs_or_crashes_the_host(
-    bytes_: bytes, box: DirectSandbox, opened: Opened
-) -> None:
+def test_malformed_messages_never_hang_or_crash_the_host(bytes_: bytes, box: DirectSandbox, opened: Opened) -> None:
     with pytest.raises(SandboxError):
         box.call("garbage", list(bytes_), timeout_s=0.5)
     box.close()
@@ -205,17 +203,17 @@ def test_garbage_in_the_pipes_never_hangs_or_crashes_the_host(
 
 
 @pytest.mark.parametrize("bytes_", [b"\xff" * 64, b"o\0\0\0\0011"])
-def test_garbage_between_two_calls_ends_the_process(bytes_: bytes, box: DirectSandbox) -> None:
+def test_a_malformed_message_between_two_calls_ends_the_process(bytes_: bytes, box: DirectSandbox) -> None:
     box.call("garbageLater", list(bytes_))
     assert _eventually(lambda: box.take_logs() == [] and not box.alive)
     with pytest.raises(SandboxError, match="SandboxClosed"):
         box.call("hello")
 
 
-def test_a_text_that_is_too_long_is_refused_in_either_direction(opened: Opened) -> None:
+def test_a_text_that_is_too_long_is_refused_in_both_directions(opened: Opened) -> None:
     host = {"echo": lambda value: value, "bigger": lambda: "x" * 5000}
     box = opened("", files={"skill.mjs": SKILL}, entry="skill.mjs", host=host, limits=Limits(transfer_bytes=2048))
-    with pytest.raises(SandboxError, match="a text of 5002 bytes crosses a border of 2048"):
+    with pytest.raises(SandboxError, match="a text of 5002 bytes exceeds the transfer limit of 2048"):
         box.call("big")
     assert box.call("bigToHost") == "RangeError"
     assert box.call("bigFromHost") == 5000
@@ -225,7 +223,7 @@ def test_a_text_that_is_too_long_is_refused_in_either_direction(opened: Opened) 
 # --- logs
 
 
-def test_what_is_printed_is_kept_up_to_the_limit(opened: Opened) -> None:
+def test_printed_text_is_kept_up_to_the_limit(opened: Opened) -> None:
     box = opened("", files={"skill.mjs": SKILL}, entry="skill.mjs", limits=Limits(log_bytes=200))
     box.call("print")
     lines = box.take_logs()
@@ -233,14 +231,14 @@ def test_what_is_printed_is_kept_up_to_the_limit(opened: Opened) -> None:
     assert lines[-1].text.endswith("further lines were dropped")
 
 
-def test_what_goes_past_the_runner_to_the_standard_streams_is_logged_too(box: DirectSandbox) -> None:
+def test_direct_output_to_the_standard_streams_is_logged_too(box: DirectSandbox) -> None:
     box.call("noisyChild")
     lines: list[str] = []
     assert _eventually(lambda: bool(lines.extend(line.text for line in box.take_logs()) or lines))
     assert lines == ["from a child"]
 
 
-def test_a_host_function_out_of_a_call_is_refused_and_does_not_hang(box: DirectSandbox) -> None:
+def test_a_host_function_outside_of_a_call_is_refused(box: DirectSandbox) -> None:
     box.call("start")
     lines: list[str] = []
     assert _eventually(lambda: bool(lines.extend(line.text for line in box.take_logs()) or "host_error" in lines))
@@ -248,7 +246,7 @@ def test_a_host_function_out_of_a_call_is_refused_and_does_not_hang(box: DirectS
     assert box.call("hello") == "hello"
 
 
-def test_an_error_that_nobody_catches_is_logged_and_the_skill_goes_on(box: DirectSandbox) -> None:
+def test_an_uncaught_error_is_logged_and_the_skill_continues(box: DirectSandbox) -> None:
     box.call("uncaught")
     box.call("sleep")
     texts = [line.text for line in box.take_logs() if line.level == "error"]
@@ -259,7 +257,7 @@ def test_an_error_that_nobody_catches_is_logged_and_the_skill_goes_on(box: Direc
     assert box.call("hello") == "hello"
 
 
-def test_the_process_gets_a_small_environment_and_no_trace_of_the_runner(
+def test_the_process_has_a_small_environment_without_the_runner(
     folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "t")
@@ -275,12 +273,12 @@ def test_the_process_gets_a_small_environment_and_no_trace_of_the_runner(
 # --- life
 
 
-def test_a_skill_is_called_after_it_was_loaded_and_loaded_once(folder: Callable[..., Path]) -> None:
+def test_a_skill_must_be_loaded_once_before_it_is_called(folder: Callable[..., Path]) -> None:
     with DirectSandbox(folder("export default { a: () => 1 };")) as box:
         with pytest.raises(SandboxError, match="NotLoaded"):
             box.call("a")
         box.load(timeout_s=PATIENCE_S)
-        with pytest.raises(SandboxError, match="loaded already"):
+        with pytest.raises(SandboxError, match="already loaded"):
             box.load(timeout_s=PATIENCE_S)
         assert box.call("a") == 1
     assert not box.alive
@@ -309,10 +307,10 @@ def test_a_hundred_calls_and_ten_skills_leave_no_process_and_no_descriptor(opene
         assert not any(is_running(pid) for pid in pids if pid is not None)
         return _descriptors() - before
 
-    assert shortest(left_open, 1) <= 0  # what others open meanwhile in this process, they open once
+    assert shortest(left_open, 1) <= 0  # other code in this process may open descriptors once
 
 
-def test_a_sandbox_that_is_forgotten_ends_its_process(folder: Callable[..., Path]) -> None:
+def test_a_garbage_collected_sandbox_is_closed_its_process(folder: Callable[..., Path]) -> None:
     box = DirectSandbox(folder("export default {};"))
     box.load(timeout_s=PATIENCE_S)
     pid = box.pid
@@ -321,7 +319,7 @@ def test_a_sandbox_that_is_forgotten_ends_its_process(folder: Callable[..., Path
     assert not is_running(pid)
 
 
-def test_a_folder_that_cannot_be_run_in_leaves_nothing_behind(folder: Callable[..., Path]) -> None:
+def test_a_folder_that_cannot_be_the_working_directory_is_an_error_without_leaks(folder: Callable[..., Path]) -> None:
     home = folder("export default {};", {"skill.mjs": ""})
     with DirectSandbox(home, "skill.mjs") as box:
         (home / "skill.mjs").unlink()
@@ -351,13 +349,13 @@ def test_a_host_function_cannot_call_the_skill_that_waits_for_it(opened: Opened)
             return inner.call("go")
 
     def asked() -> list[str]:
-        told = []
+        reported = []
         for work in (lambda: boxes[0].call("hello"), lambda: boxes[0].close(), through_a_sandbox):
             try:
                 work()
             except SandboxError as error:
-                told.append(error.message)
-        return told
+                reported.append(error.message)
+        return reported
 
     boxes.append(opened("", files={"skill.mjs": SKILL}, entry="skill.mjs", host={"ask": asked}))
     assert boxes[0].call("ask") == ["a host function cannot use the sandbox that waits for it"] * 3
@@ -387,7 +385,7 @@ def test_an_event_loop_is_not_blocked(opened: Opened) -> None:
     assert asyncio.run(main()) == (True, "hello")
 
 
-def test_a_call_that_is_cancelled_is_killed(box: DirectSandbox) -> None:
+def test_a_cancelled_call_is_killed(box: DirectSandbox) -> None:
     async def main() -> None:
         call = asyncio.create_task(box.acall("loop", timeout_s=60))
         while box._ticket is None:
@@ -398,12 +396,12 @@ def test_a_call_that_is_cancelled_is_killed(box: DirectSandbox) -> None:
 
     pid = box.pid
     assert pid is not None
-    asyncio.run(main())  # would wait for its thread, a minute, if the call went on
+    asyncio.run(main())  # would wait a minute for its thread if the call continued
     assert not box.alive
     assert not is_running(pid)
 
 
-def test_a_call_that_is_cancelled_before_its_turn_never_begins(opened: Opened) -> None:
+def test_a_call_cancelled_before_its_start_never_starts(opened: Opened) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -451,13 +449,13 @@ if sys.argv[2] == "loop":
 
 @pytest.fixture
 def host(folder: Callable[..., Path]) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
-    """Starts a host of its own, which opens a skill and prints the process id."""
+    """Starts a separate host, which opens a skill and prints the process id."""
     home = folder("", {"skill.mjs": SKILL})
     with ExitStack() as ending:
 
         def start(then: str) -> subprocess.Popen[str]:
             command = [sys.executable, "-c", HOST_PROGRAM, str(home), then]
-            with heard(signal.SIGINT, signal.SIGTERM):
+            with signals_delivered(signal.SIGINT, signal.SIGTERM):
                 process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             ending.enter_context(process)
             ending.callback(process.kill)
@@ -466,13 +464,13 @@ def host(folder: Callable[..., Path]) -> Iterator[Callable[[str], subprocess.Pop
         yield start
 
 
-def test_a_host_that_ends_takes_the_process_with_it(host: Callable[[str], subprocess.Popen[str]]) -> None:
-    told, _ = host("end").communicate(timeout=100)
-    assert _gone(int(told))
+def test_the_process_ends_with_its_host(host: Callable[[str], subprocess.Popen[str]]) -> None:
+    reported, _ = host("end").communicate(timeout=100)
+    assert _gone(int(reported))
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_host_that_is_stopped_in_a_call_leaves_no_process(
+def test_a_host_that_is_killed_in_a_call_leaves_no_process(
     by: signal.Signals, host: Callable[[str], subprocess.Popen[str]]
 ) -> None:
     process = host("loop")
@@ -483,21 +481,21 @@ def test_a_host_that_is_stopped_in_a_call_leaves_no_process(
     assert _gone(pid)
 
 
-def test_a_fork_of_the_host_does_not_end_the_process(host: Callable[[str], subprocess.Popen[str]]) -> None:
-    told, _ = host("fork").communicate(timeout=100)
-    answer, pid = told.split()
+def test_the_end_of_a_forked_host_does_not_end_the_process(host: Callable[[str], subprocess.Popen[str]]) -> None:
+    reported, _ = host("fork").communicate(timeout=100)
+    answer, pid = reported.split()
     assert answer == "hello"
     assert _gone(int(pid))
 
 
 def _descriptors() -> int:
-    """How many descriptors this process has open, where the system tells."""
+    """The number of open descriptors of this process, where the system reports it."""
     folder = Path("/proc/self/fd")
     return len(list(folder.iterdir())) if folder.exists() else 0
 
 
 def _eventually(holds: Callable[[], bool]) -> bool:
-    """Whether it holds some time within a minute."""
+    """Whether a condition becomes true within a minute."""
     end = time.monotonic() + 60
     while not holds():
         if time.monotonic() > end:
@@ -507,7 +505,7 @@ def _eventually(holds: Callable[[], bool]) -> bool:
 
 
 def _gone(pid: int) -> bool:
-    """Whether the process ends; one that was not ours may stay a zombie until its new parent looks."""
+    """Whether the process ends; one of another parent may stay a zombie until it is reaped."""
 
     def ended() -> bool:
         try:

@@ -1,7 +1,7 @@
-"""What the README and the pages tell a newcomer to do, done.
+"""The commands and samples of the README and the pages work.
 
-Every sample runs as it stands, in the folder that the README's own commands leave behind. A number in a comment behind
-an expression is what the expression must be.
+Every sample runs unchanged in the folder that the commands of the README create. A number in a comment behind an
+expression is the expected value of the expression.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 from cortex_skills.errors import CODES
 
-# A page is a dozen commands, one after the other, and whichever test comes first waits for those of the README.
+# A page runs a dozen commands one after the other, and the first test also runs those of the README.
 pytestmark = pytest.mark.timeout(600)
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def shell(lines: list[str], folder: Path) -> str:
-    """What the lines print, when none of them fails."""
+    """Run the lines, of which none may fail, and return their output."""
     done = run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -50,7 +50,7 @@ def shell(lines: list[str], folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder in which every shell block of the README has run, in order, and what they printed."""
+    """A folder in which every shell block of the README has run in order, and their output."""
     folder = tmp_path_factory.mktemp("newcomer")
     (folder / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     (folder / "cortex.yaml").write_text(blocks("docs/python.md", "yaml")[0], encoding="utf-8")
@@ -58,20 +58,20 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, shell(lines, folder)
 
 
-def test_the_commands_of_the_readme_work_in_the_order_in_which_they_stand(newcomer: tuple[Path, str]) -> None:
+def test_the_commands_of_the_readme_work_in_order(newcomer: tuple[Path, str]) -> None:
     _, printed = newcomer
     assert "3 triples found:" in printed
     assert "Asserted: mayros:nails mayros:reorder true" in printed
 
 
-def test_the_answer_that_the_readme_shows_is_the_answer(newcomer: tuple[Path, str]) -> None:
+def test_the_readme_shows_the_actual_answer(newcomer: tuple[Path, str]) -> None:
     _, printed = newcomer
     (shown,) = [text for text in blocks("README.md", "text") if "triples found" in text]
     for line in shown.splitlines():
         assert line in printed.splitlines()
 
 
-def test_the_refusal_that_the_command_line_page_shows_is_the_refusal(newcomer: tuple[Path, str]) -> None:
+def test_the_command_line_page_shows_the_actual_refusal(newcomer: tuple[Path, str]) -> None:
     statement = '{"subject": "nails", "predicate": "colour", "object": "grey"}'
     command = ["call", "skill_assert", statement, "--skills", "skills/stock-watch", "--store", "memory:"]
     done = run(["cortex-skills", *command], newcomer[0])
@@ -84,7 +84,7 @@ def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None
     assert printed.startswith("2 statements of prices.ttl are in mayros\n")
     assert "2 statements of mayros are in prices.jsonld\nmayros\n" in printed
     assert "2 triples of 1 graph are in restored-prices\n" in printed.replace("./", "")
-    assert printed.endswith("urn:cortex:mayros: 2 triples, and the same canonical hash\n")
+    assert printed.endswith("urn:cortex:mayros: 2 triples, with the same canonical hash\n")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None
 )
 def test_a_python_sample_runs(page: str, number: int, newcomer: tuple[Path, str]) -> None:
     if page == "docs/direct-mode.md" and shutil.which("node") is None:
-        pytest.skip("Node.js is not here")
+        pytest.skip("Node.js is not installed")
     program = STATED.sub(r"\1assert (\2) == \3", blocks(page, "python")[number])
     done = run([sys.executable, "-c", program], newcomer[0])
     assert done.returncode == 0, done.stderr
@@ -123,7 +123,7 @@ semantic: {version: 1, skillVersion: "1.2.0"}
 """
 
 
-def test_the_skill_that_the_skills_page_shows_loads(newcomer: tuple[Path, str]) -> None:
+def test_the_skill_of_the_skills_page_loads(newcomer: tuple[Path, str]) -> None:
     manifest, code = blocks("docs/skills.md", "yaml")[0], blocks("docs/skills.md", "ts")[0]
     for file, text in {
         "stock-watch/SKILL.md": manifest,
@@ -137,7 +137,7 @@ def test_the_skill_that_the_skills_page_shows_loads(newcomer: tuple[Path, str]) 
     assert "stock-watch 1.0.0, exports onActivate, onDeactivate, onError, onQuery" in printed
 
 
-def test_the_test_that_the_skills_page_shows_passes_for_the_skill_of_the_readme(newcomer: tuple[Path, str]) -> None:
+def test_the_test_of_the_skills_page_passes(newcomer: tuple[Path, str]) -> None:
     folder = newcomer[0] / "tested" / "stock-watch"
     shutil.copytree(newcomer[0] / "skills" / "stock-watch", folder)
     (test,) = (block for block in blocks("docs/skills.md", "ts") if block.startswith("test("))
@@ -163,8 +163,11 @@ def test_the_python_page_lists_every_error_code() -> None:
     assert set(re.split(r",\s+", listed)) == CODES
 
 
-@pytest.mark.parametrize("page", [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"], ids=lambda p: p.name)
-def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_file_has_a_target(page: Path) -> None:
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert (page.parent / target).exists(), target

@@ -1,7 +1,5 @@
-"""The examples: where they are, and their modules."""
+"""Fixtures of the examples; makes their modules importable."""
 
-import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,15 +8,16 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin, Result
+from cortex_skills.enrichment import read_block
 from tests.configs import config
-from tests.patience import PATIENT_MS, patient
+from tests.time_limits import LONG_MS, long_limits
 
-__all__ = ["patient"]
+__all__ = ["long_limits"]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
-# As when one of the scripts is run.
+# The folders of the scripts, as when one of them is run.
 sys.path[:0] = [str(EXAMPLES / "supply-chain"), str(EXAMPLES / "verify-kyc")]
 
 
@@ -29,12 +28,11 @@ def examples() -> Path:
 
 @pytest.fixture
 def plugin() -> Iterator[Plugin]:
-    with Plugin.open(config(skillSandbox={"executionTimeoutMs": PATIENT_MS}), agent="a1") as plugin:
+    with Plugin.open(config(skillSandbox={"executionTimeoutMs": LONG_MS}), agent="a1") as plugin:
         yield plugin
 
 
 def enrichment(result: Result) -> Any:
-    """What the skill said, out of the text that a model reads."""
+    """The enrichment, parsed from the text for the model."""
     assert not result.is_error, result.text
-    block = re.search(r'\n\n<skill-enrichment type="data">\n(.*)\n</skill-enrichment>\Z', result.text)
-    return None if block is None else json.loads(block[1])
+    return read_block(result.text)

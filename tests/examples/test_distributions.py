@@ -11,7 +11,7 @@ Installed = Callable[..., list[Package]]
 
 @pytest.fixture
 def install(tmp_path: Path) -> Callable[..., None]:
-    """Put the metadata of a distribution into a folder, as an installer does."""
+    """A function that writes the metadata of a distribution into a folder, as an installer does."""
 
     def install(*fields: str, name: str = "pkg", folder: str = "site") -> None:
         place = tmp_path / folder / f"{name}-1.0.dist-info"
@@ -36,7 +36,7 @@ def installed(tmp_path: Path) -> Installed:
         (["License-Expression: MIT OR Apache-2.0"], "MIT OR Apache-2.0", None),
         (["License-Expression: MIT", "License: GPLv3"], "MIT", None),
         (["License: Apache License 2.0"], "Apache-2.0", None),
-        (["License: MIT License", "        Copyright (c) somebody", "        more"], "MIT", None),
+        (["License: MIT License", "        Copyright (c) the authors", "        more"], "MIT", None),
         (["License: BSD", "Classifier: License :: OSI Approved :: MIT License"], "MIT", None),
         (["Classifier: License :: OSI Approved", "Classifier: License :: OSI Approved :: MIT License"], "MIT", None),
         (["License: BSD"], None, "BSD"),
@@ -49,9 +49,7 @@ def installed(tmp_path: Path) -> Installed:
         ([], None, None),
     ],
 )
-def test_the_licence_is_what_the_newest_field_names_or_else_what_is_stated(
-    install, installed, fields, license_, statement
-):
+def test_the_licence_comes_from_the_newest_field_or_the_statement(install, installed, fields, license_, statement):
     install(*fields)
 
     assert [(package.license, package.statement) for package in installed()] == [(license_, statement)]
@@ -63,7 +61,7 @@ def test_classifiers_that_disagree_name_no_licence(install, installed):
     assert installed()[0].license is None
 
 
-def test_requirements_count_where_their_markers_hold_and_no_extra_is_needed(install, installed, caplog):
+def test_requirements_follow_their_markers_without_extras(install, installed, caplog):
     install(
         "Requires-Dist: Zope.Interface>=5",
         "Requires-Dist: always; python_version >= '3'",
@@ -78,14 +76,14 @@ def test_requirements_count_where_their_markers_hold_and_no_extra_is_needed(inst
     assert "'??'" in caplog.text
 
 
-def test_the_first_distribution_of_a_name_counts(install, installed):
+def test_the_first_distribution_of_a_name_is_used(install, installed):
     install("License: MIT", name="Some_Name", folder="first")
     install("License: ISC", name="some.name", folder="second")
 
     assert installed("first", "second") == [Package("some-name", "1.0", "MIT", None, ())]
 
 
-def test_metadata_that_cannot_be_read_is_left_out_with_a_warning(install, installed, tmp_path, caplog):
+def test_unreadable_metadata_is_skipped_with_a_warning(install, installed, tmp_path, caplog):
     caplog.set_level(logging.WARNING)
     install("License: MIT", name="good")
     for name, content in {"binary": b"Name: \xff\xfe\n\n", "empty": b"", "nameless": b"Version: 1.0\n\n"}.items():

@@ -14,7 +14,7 @@ Audit = Callable[..., Any]
 
 @pytest.fixture
 def audit(plugin, examples) -> Audit:
-    """What the skill says of packages."""
+    """A function that writes packages to the graph and returns the enrichment."""
     plugin.load(examples / "supply-chain")
 
     def audit(*packages: Package) -> Any:
@@ -24,12 +24,12 @@ def audit(plugin, examples) -> Audit:
     return audit
 
 
-def package(name: str, license_: str | None = "MIT", *needs: str, says: str | None = None) -> Package:
-    return Package(name, "1.0", license_, says, needs)
+def package(name: str, license_: str | None = "MIT", *needs: str, statement: str | None = None) -> Package:
+    return Package(name, "1.0", license_, statement, needs)
 
 
-def claims(said: Any) -> list[tuple[str, str, str]]:
-    return [tuple(finding["assert"].values()) for finding in said["findings"]]
+def claims(report: Any) -> list[tuple[str, str, str]]:
+    return [tuple(finding["assert"].values()) for finding in report["findings"]]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def claims(said: Any) -> list[tuple[str, str, str]]:
         ("LicenseRef-scancode-proprietary-license OR GPL-3.0-only", "isCopyleft", "Copyleft"),
     ],
 )
-def test_or_leaves_the_choice_and_and_asks_for_both(audit, expression, predicate, category):
+def test_or_needs_one_licence_and_and_needs_both(audit, expression, predicate, category):
     expected = [] if predicate is None else [("mayros:package:a", predicate, category)]
 
     assert claims(audit(package("a", expression))) == expected
@@ -81,25 +81,25 @@ def test_or_leaves_the_choice_and_and_asks_for_both(audit, expression, predicate
         "(" * 9999,
     ],
 )
-def test_an_expression_that_makes_no_sense_is_for_a_person(audit, plugin, expression):
+def test_an_invalid_expression_needs_review(audit, plugin, expression):
     plugin.graph.create_triple({"subject": "license:MIT", "predicate": "licenseCategory", "object": "Permissive"})
     plugin.graph.create_triple({"subject": "package:a", "predicate": "hasVersion", "object": "1"})
     plugin.graph.create_triple({"subject": "package:a", "predicate": "hasLicense", "object": expression})
 
-    said = enrichment(plugin.call("skill_graph_query", LICENSES))
-    assert said["packages"] == 1
-    assert said["unclear"] == 1
-    assert said["findings"][0]["assert"]["predicate"] == "needsReview"
+    report = enrichment(plugin.call("skill_graph_query", LICENSES))
+    assert report["packages"] == 1
+    assert report["unclear"] == 1
+    assert report["findings"][0]["assert"]["predicate"] == "needsReview"
 
 
-def test_packages_that_name_no_licence_are_for_a_person(audit):
-    said = audit(package("silent", None), package("vague", None, says="BSD"), package("fine"))
+def test_packages_without_a_licence_need_review(audit):
+    report = audit(package("silent", None), package("vague", None, statement="BSD"), package("fine"))
 
-    assert sorted(claims(said)) == [
+    assert sorted(claims(report)) == [
         ("mayros:package:silent", "needsReview", "no licence stated"),
         ("mayros:package:vague", "needsReview", "stated as: BSD"),
     ]
-    assert {key: said[key] for key in ("packages", "permissive", "copyleft", "unclear", "noLicense")} == {
+    assert {key: report[key] for key in ("packages", "permissive", "copyleft", "unclear", "noLicense")} == {
         "packages": 3,
         "permissive": 1,
         "copyleft": 0,
@@ -108,7 +108,7 @@ def test_packages_that_name_no_licence_are_for_a_person(audit):
     }
 
 
-def test_it_tells_what_depends_on_a_finding(audit):
+def test_a_finding_lists_its_dependents(audit):
     users = [package(f"user-{n}", "MIT", "viral", "fine") for n in range(6)]
     [finding] = audit(package("viral", "GPL-3.0-only"), package("fine"), *users)["findings"]
 
@@ -118,33 +118,35 @@ def test_it_tells_what_depends_on_a_finding(audit):
 
 
 def test_copyleft_comes_first_in_the_results_and_in_the_findings(audit, plugin):
-    said = audit(package("a"), package("b", None), package("c", "MPL-2.0"), package("d"), package("e", "AGPL-3.0-only"))
+    report = audit(
+        package("a"), package("b", None), package("c", "MPL-2.0"), package("d"), package("e", "AGPL-3.0-only")
+    )
     result = plugin.call("skill_graph_query", LICENSES)
 
     assert {triple["subject"] for triple in result.details["matches"][:2]} == {"mayros:package:c", "mayros:package:e"}
     assert len(result.details["matches"]) == result.details["total"] == 4
-    assert [predicate for _, predicate, _ in claims(said)] == ["isCopyleft", "isCopyleft", "needsReview"]
+    assert [predicate for _, predicate, _ in claims(report)] == ["isCopyleft", "isCopyleft", "needsReview"]
 
 
-def test_the_whole_namespace_is_audited_whichever_page_was_asked_for(audit, plugin):
+def test_the_whole_namespace_is_audited_for_any_page(audit, plugin):
     audit(*(package(f"p{n}", "MPL-2.0") for n in range(5)))
 
-    said = enrichment(plugin.call("skill_graph_query", {**LICENSES, "limit": 1}))
-    assert said["packages"] == said["copyleft"] == 5
+    report = enrichment(plugin.call("skill_graph_query", {**LICENSES, "limit": 1}))
+    assert report["packages"] == report["copyleft"] == 5
 
 
-def test_of_thousands_of_packages_as_many_findings_are_told_whole_as_fit(audit):
-    said = audit(
-        *(package(f"p{n}", None if n % 2 else "MPL-2.0", says="<" * 80 if n % 2 else None) for n in range(2500))
+def test_with_thousands_of_packages_only_complete_findings_are_returned(audit):
+    report = audit(
+        *(package(f"p{n}", None if n % 2 else "MPL-2.0", statement="<" * 80 if n % 2 else None) for n in range(2500))
     )
 
-    assert said["packages"] == 2500
-    assert said["copyleft"] == said["unclear"] == 1250
-    assert 10 <= len(said["findings"]) <= 20
-    assert all(finding.keys() == {"assert", "neededBy", "neededByTotal"} for finding in said["findings"])
+    assert report["packages"] == 2500
+    assert report["copyleft"] == report["unclear"] == 1250
+    assert 10 <= len(report["findings"]) <= 20
+    assert all(finding.keys() == {"assert", "neededBy", "neededByTotal"} for finding in report["findings"])
 
 
-def test_each_finding_can_be_asserted_as_it_stands_and_once(audit, plugin):
+def test_each_finding_can_be_asserted_once(audit, plugin):
     for finding in audit(package("a", "MPL-2.0"), package("b", None))["findings"]:
         first = plugin.call("skill_assert", finding["assert"])
         again = plugin.call("skill_assert", finding["assert"])
@@ -156,19 +158,19 @@ def test_each_finding_can_be_asserted_as_it_stands_and_once(audit, plugin):
     assert plugin.status()["skills"][0]["assertionsUsed"] == 2
 
 
-def test_what_the_manifest_does_not_declare_cannot_be_asserted(audit, plugin):
+def test_undeclared_predicates_cannot_be_asserted(audit, plugin):
     refused = plugin.call("skill_assert", {"subject": "package:a", "predicate": "hasLicense", "object": "MIT"})
 
     assert refused.code == "undeclared_predicate"
 
 
-def test_it_has_nothing_to_say_about_other_predicates_and_an_empty_graph_is_no_problem(audit, plugin):
+def test_other_predicates_and_an_empty_graph_give_no_enrichment(audit, plugin):
     assert audit()["packages"] == 0
     assert enrichment(plugin.call("skill_graph_query", {"predicate": "dependsOn", "scope": "namespace"})) is None
 
 
-def test_metadata_that_looks_like_markup_reaches_a_model_as_data(audit):
+def test_markup_in_metadata_is_escaped(audit):
     text = '</b>\n<i>MIT or "BSD"</i>'
-    said = audit(package("evil", None, says=text))
+    report = audit(package("evil", None, statement=text))
 
-    assert claims(said) == [("mayros:package:evil", "needsReview", f"stated as: {text}")]
+    assert claims(report) == [("mayros:package:evil", "needsReview", f"stated as: {text}")]

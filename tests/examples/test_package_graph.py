@@ -23,12 +23,12 @@ def test_packages_become_triples(plugin):
     }
 
 
-def test_writing_again_writes_nothing(plugin):
+def test_writing_twice_changes_nothing(plugin):
     assert package_graph.write(plugin.graph, [APP, LIB]) == package_graph.Written(new=7, kept=0, removed=0)
     assert package_graph.write(plugin.graph, [APP, LIB]) == package_graph.Written(new=0, kept=7, removed=0)
 
 
-def test_what_is_no_longer_true_goes_and_what_others_wrote_stays(plugin):
+def test_outdated_facts_are_removed_and_other_triples_stay(plugin):
     package_graph.write(plugin.graph, [APP, LIB])
     plugin.graph.create_triple({"subject": "package:app", "predicate": "needsReview", "object": "by me"})
 

@@ -1,4 +1,4 @@
-"""What the READMEs of the examples say, tried as a reader would."""
+"""The commands and samples in the READMEs of the examples work."""
 
 import os
 import re
@@ -11,18 +11,20 @@ import pytest
 
 from .conftest import EXAMPLES
 
-pytestmark = pytest.mark.timeout(600)  # each command is a process, one after the other
+pytestmark = pytest.mark.timeout(600)  # the commands run one after the other, each in a process
 
-TOLD = "examples/verify-kyc/run_proofs.py"  # see test_run_proofs.py
+TESTED_ELSEWHERE = "examples/verify-kyc/run_proofs.py"  # by test_run_proofs.py
 PROGRAMS = {"cortex-skills": [sys.executable, "-m", "cortex_skills"], "python": [sys.executable]}
 
 
 def commands(readme: Path) -> list[list[str]]:
-    """The command lines in a README, without those that set everything up or are a story with a test of its own."""
+    """The commands in a README, without the set-up and the script that has a separate test."""
     text = readme.read_text(encoding="utf-8").replace("\\\n", "")
     lines = [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.*)", text, re.MULTILINE)]
     return [
-        [*PROGRAMS[program], *arguments] for program, *arguments in lines if program != "make" and TOLD not in arguments
+        [*PROGRAMS[program], *arguments]
+        for program, *arguments in lines
+        if program != "make" and TESTED_ELSEWHERE not in arguments
     ]
 
 
@@ -34,13 +36,13 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder that has the examples, and where a store may be made."""
+    """A writable folder with a link to the examples."""
     (tmp_path / "examples").symlink_to(EXAMPLES, target_is_directory=True)
     return tmp_path
 
 
 @pytest.mark.slow
-def test_the_commands_of_verify_kyc_answer_as_it_says(checkout):
+def test_the_commands_of_verify_kyc_print_the_documented_answers(checkout):
     readme = EXAMPLES / "verify-kyc" / "README.md"
     done = [run(command, checkout) for command in commands(readme)]
     _, _, asked, asserted, refused = done
@@ -66,7 +68,7 @@ def test_the_python_of_verify_kyc_prints_the_answer(checkout):
 
 
 @pytest.mark.slow
-def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
+def test_the_proof_chain_of_verify_kyc_is_made_and_verified_by_commands(tmp_path):
     text = (EXAMPLES / "verify-kyc" / "README.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CORTEX_", "XDG_"))}
@@ -82,7 +84,7 @@ def test_the_chain_of_verify_kyc_is_made_and_verified_by_hand(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_commands_of_supply_chain_answer(checkout):
+def test_the_commands_of_supply_chain_work(checkout):
     done = [run(command, checkout) for command in commands(EXAMPLES / "supply-chain" / "README.md")]
 
     assert [finished.returncode for finished in done] == [0] * 6

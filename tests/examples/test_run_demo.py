@@ -1,4 +1,4 @@
-"""The demo, run as a user runs it, on what is really installed here."""
+"""The demo as a script, on the distributions that are installed here."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from cortex_graph import NamespacedGraph, open_store
 
-pytestmark = pytest.mark.timeout(400)  # the first to come waits for two runs
+pytestmark = pytest.mark.timeout(400)  # the first test runs the demo twice
 
 
 def run(examples: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def outputs(store: Path) -> list[str]:
-    """What it says when it is run twice with one store."""
+    """The output of two runs with the same store."""
     examples = Path(__file__).parents[2] / "examples"
     runs = [run(examples, "--store", str(store)) for _ in range(2)]
     assert [(finished.returncode, finished.stderr) for finished in runs] == [(0, ""), (0, "")]
@@ -43,7 +43,7 @@ def outputs(store: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def installed() -> dict[str, metadata.Distribution]:
-    """Read here, and not by the demo."""
+    """The installed distributions, read without the code of the demo."""
     found = {}
     for distribution in metadata.distributions():
         found.setdefault(canonicalize_name(distribution.metadata["Name"]), distribution)
@@ -52,7 +52,7 @@ def installed() -> dict[str, metadata.Distribution]:
 
 @pytest.fixture(scope="module")
 def graph_after(outputs: list[str], store: Path) -> dict[str, dict[str, list]]:
-    """What the store holds afterwards: objects by predicate and package."""
+    """The content of the store after both runs: objects by predicate and package."""
     opened = open_store(str(store))
     graph = NamespacedGraph(opened, "mayros")
     facts: dict[str, dict[str, list]] = {}
@@ -74,7 +74,7 @@ def test_every_distribution_is_read_with_its_version(outputs, installed, graph_a
     assert graph_after["hasVersion"] == {name: [found.version] for name, found in installed.items()}
 
 
-def test_requirements_are_those_that_hold_here(installed, graph_after):
+def test_requirements_apply_to_this_environment(installed, graph_after):
     expected = {}
     for name, found in installed.items():
         wanted = [Requirement(text) for text in found.requires or ()]
@@ -85,7 +85,7 @@ def test_requirements_are_those_that_hold_here(installed, graph_after):
     assert {name: {o["node"] for o in objects} for name, objects in graph_after["dependsOn"].items()} == expected
 
 
-def test_what_a_licence_expression_says_is_what_the_graph_says(installed, graph_after):
+def test_licence_expressions_are_written_to_the_graph(installed, graph_after):
     simple = re.compile(r"[A-Za-z0-9.-]+")
     stated = {
         name: [found.metadata["License-Expression"]]
@@ -97,7 +97,7 @@ def test_what_a_licence_expression_says_is_what_the_graph_says(installed, graph_
     assert {name: graph_after["hasLicense"][name] for name in stated} == stated
 
 
-def test_packages_that_say_mpl_are_asserted_to_be_copyleft(installed, graph_after):
+def test_packages_under_mpl_are_asserted_to_be_copyleft(installed, graph_after):
     mpl = set()
     for name, found in installed.items():
         classifiers = found.metadata.get_all("Classifier") or []
@@ -109,7 +109,7 @@ def test_packages_that_say_mpl_are_asserted_to_be_copyleft(installed, graph_afte
         assert graph_after["isCopyleft"][name] == ["Copyleft Limited"]
 
 
-def test_the_findings_are_asserted_once_and_known_the_second_time(outputs, graph_after):
+def test_findings_are_asserted_once(outputs, graph_after):
     pattern = r"(\d+) findings: (\d+) asserted, (\d+) already asserted"
     total, new, known = figure(pattern, outputs[0])
 
@@ -138,18 +138,18 @@ def test_the_counts_of_the_audit_add_up(outputs, installed, graph_after):
     assert silent == len(installed) - len(graph_after["hasLicense"]) - len(graph_after.get("statesLicense", {}))
 
 
-def test_it_tells_who_asserted(outputs):
-    said = r"asserted by the skill license-audit 1\.0\.0 for the agent auditor at 20\d\d-\d\d-\d\dT"
+def test_the_report_names_the_asserting_agent(outputs):
+    assert re.search(
+        r"asserted by the skill license-audit 1\.0\.0 for the agent auditor at 20\d\d-\d\d-\d\dT", outputs[0]
+    )
 
-    assert re.search(said, outputs[0])
 
-
-def test_in_a_pipe_it_is_plain_text_within_two_screens(outputs):
+def test_output_in_a_pipe_is_short_plain_text(outputs):
     assert "\x1b" not in outputs[0]
     assert len(outputs[0].splitlines()) <= 60
 
 
-def test_a_store_that_cannot_be_opened_ends_it_with_an_error(examples, tmp_path):
+def test_a_store_that_cannot_be_opened_is_an_error(examples, tmp_path):
     (tmp_path / "file").write_text("no store")
     finished = run(examples, "--store", str(tmp_path / "file"))
 

@@ -1,4 +1,4 @@
-"""The chain of proofs of verify-kyc: made by parties with homes of their own, verified elsewhere, and broken."""
+"""The proof chain of verify-kyc: made by separate parties, verified by another, and refused when changed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from click.testing import Result
 from run_proofs import ALICE, BREAKS, NONCE, PUBLISHER, Bundle, Party, World
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_graph.index import hash_line
+from cortex_graph.triple_index import hash_line
 from cortex_skills import Config, CortexError
 from cortex_skills.proofs.bundle import Link, Trusted, check_bundle, read_bundle, read_requirement
-from cortex_skills.proofs.kinds import Asked
+from cortex_skills.proofs.kinds import CheckContext
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.signatures import Publisher, Trust
 from tests.proofs.zk import curve
@@ -35,21 +35,21 @@ LINKS += ["skill", "logic", "assertion"]
 
 @dataclass(frozen=True)
 class Story:
-    """Everything up to the bundle, done once."""
+    """The result of the script up to the bundle."""
 
     world: World
     skill: Path
     triple: str
     bundle: Path
     others: dict[str, Any]
-    told: list[str]
+    reported: list[str]
 
     def document(self) -> Bundle:
         document: Bundle = json.loads(self.bundle.read_text())
         return document
 
     def verify(self, document: Bundle, folder: Path, *more: str) -> Result:
-        """What the verifier says of a bundle."""
+        """Verify a bundle as the verifier."""
         path = folder / "bundle.json"
         path.write_text(json.dumps(document))
         return self.world.verify(path, *more)
@@ -58,8 +58,8 @@ class Story:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     folder = tmp_path_factory.mktemp("kyc")
-    told: list[str] = []
-    run_proofs.run(folder, told.append)
+    reported: list[str] = []
+    run_proofs.run(folder, reported.append)
     world, skill, bundle = World.at(folder), folder / "publisher" / "verify-kyc", folder / "holder" / "bundle.json"
     triple = hash_line(json.loads(bundle.read_text())["statement"].removesuffix(" ."))
     others = {"statement": proved(world.holder, skill, "false")}
@@ -68,36 +68,36 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     (newer / "SKILL.md").write_text((skill / "SKILL.md").read_text().replace('"1.0.0"', '"1.0.1"'))
     world.publisher.run("sign", str(newer), "--key", "releases", "--publisher", PUBLISHER)
     others["version"] = proved(world.holder, newer, "true")
-    return Story(world, skill, triple, bundle, others, told)
+    return Story(world, skill, triple, bundle, others, reported)
 
 
 def proved(holder: Party, skill: Path, value: str) -> Any:
-    """A proof of the holder's, on behalf of a skill, that Alice is verified or not."""
+    """A proof by the holder, for a skill, that Alice is verified or not."""
     of = ("--commitment", ALICE, "birthYear", "--minimum", "1900", "--maximum", "2008", "--nonce", NONCE)
     words = ("proof", "request", "range", ALICE, "isVerified", "--object", value, *of, "--skills", str(skill))
     return json.loads(holder.run(*words))
 
 
 def refusal(done: Result) -> str:
-    """The error of a command that refused what it was asked about."""
+    """The error output of a command that exited with 1."""
     assert done.exit_code == 1
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
-def test_the_verifier_follows_the_whole_chain_with_one_command(story):
+def test_one_command_verifies_the_whole_chain(story):
     done = story.world.verify(story.bundle, "--json")
 
     assert (done.exit_code, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    assert (told["verdict"], told["kind"]) == ("verified", "bundle")
-    assert [link["link"] for link in told["links"]] == LINKS
-    for link in told["links"]:
+    reported = json.loads(done.stdout)
+    assert (reported["verdict"], reported["kind"]) == ("verified", "bundle")
+    assert [link["link"] for link in reported["links"]] == LINKS
+    for link in reported["links"]:
         assert link["verdict"] == "verified"
         assert all(check["establishes"] and check["doesNotEstablish"] for check in link["checks"])
 
 
-def test_a_person_reads_what_each_link_means_and_what_not(story):
+def test_the_report_explains_each_link(story):
     shown = story.world.verify(story.bundle).stdout
 
     assert shown.startswith("VERIFIED (bundle)\n")
@@ -107,7 +107,7 @@ def test_a_person_reads_what_each_link_means_and_what_not(story):
     assert shown.count("does not mean: ") == shown.count(" means: ")
 
 
-def test_the_verifier_has_no_graph_and_the_bundle_has_no_secret(story):
+def test_the_bundle_holds_no_secret_and_needs_no_graph(story):
     def leaves(value: Any) -> Iterator[Any]:
         if isinstance(value, dict | list):
             for each in value.values() if isinstance(value, dict) else value:
@@ -122,10 +122,10 @@ def test_the_verifier_has_no_graph_and_the_bundle_has_no_secret(story):
 
 
 EXPECTED = {
-    "the issuer's credential is changed": "breaks at issuer (birthYear): signature: the signature does not hold",
+    "the issuer's credential is changed": "breaks at issuer (birthYear): signature: the signature is not valid",
     "the credential of a commitment is left out": "breaks at anchor (birthYear): anchor: unanchored: ",
-    "the commitment of a proof is swapped": "breaks at proof (range of birthYear): proof: the proof does not hold",
-    "a letter of a proof is changed": "breaks at proof (range of birthYear): proof: the proof does not hold",
+    "the commitment of a proof is swapped": "breaks at proof (range of birthYear): proof: the proof is not valid",
+    "a letter of a proof is changed": "breaks at proof (range of birthYear): proof: the proof is not valid",
     "a file of the skill is changed": "breaks at skill (verify-kyc 1.0.0): signature: verify-kyc is not as it was",
     "the Proof of Logic is changed": "breaks at logic (the rules of the skill): signature: did:key:",
     "a premise is withdrawn": "breaks at logic (the rules of the skill): premises: the premise ",
@@ -134,7 +134,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_each_link_that_is_broken_is_refused_by_its_name(story, name):
+def test_each_broken_link_is_refused_by_name(story, name):
     assert EXPECTED[name] in refusal(story.world.verify(run_proofs.broken(story.bundle, BREAKS[name])))
 
 
@@ -173,35 +173,36 @@ def test_a_proof_for_another_version_of_the_skill_is_refused(story, tmp_path):
 def test_a_proof_with_another_nonce_is_refused(story):
     said = refusal(story.world.verify(story.bundle, "--nonce", "order 4712"))
 
-    assert "breaks at proof (range of birthYear): nonce: it was made with another nonce, or with none" in said
+    assert "breaks at proof (range of birthYear): nonce: it was made with another nonce, or without one" in said
 
 
 @pytest.mark.parametrize("required", ["birthYear=1900..1980", "residence=BE,DE", "height=1..3", "birthYear=1990,1991"])
-def test_what_the_verifier_requires_and_nobody_proved_is_refused(story, required):
+def test_a_requirement_without_a_proof_is_refused(story, required):
     said = refusal(story.world.verify(story.bundle, "--require", required))
 
-    assert f"breaks at requirement ({required}): requirement: no proof that holds shows this of the subject" in said
+    assert f"breaks at requirement ({required}): requirement: no verified proof shows this about the subject" in said
 
 
-def test_the_skill_of_a_publisher_whom_the_verifier_does_not_know_is_refused(story, tmp_path):
+def test_a_skill_of_an_unknown_publisher_is_refused(story, tmp_path):
     stranger = replace(story.world, verifier=Party(tmp_path / "stranger"))
 
     said = refusal(stranger.verify(story.bundle))
 
-    assert f"breaks at skill (verify-kyc 1.0.0): publisher: verify-kyc is signed by {PUBLISHER}, whom nobody" in said
+    signed = f"publisher: verify-kyc is signed by {PUBLISHER}, whom you do not trust"
+    assert f"breaks at skill (verify-kyc 1.0.0): {signed}" in said
 
 
-def test_the_skill_that_somebody_else_signed_in_the_name_of_the_publisher_is_refused(story, tmp_path):
+def test_a_skill_signed_by_another_key_is_refused(story, tmp_path):
     skill = run_proofs.publish(Party(tmp_path))
     document = story.document()
     document["skill"]["signature"] = (skill / "SKILL.sig").read_text()
 
     said = refusal(story.verify(document, tmp_path))
 
-    assert f"publisher: {PUBLISHER} signs with another key than the one that is trusted for that name" in said
+    assert f"publisher: {PUBLISHER} signs with another key than the trusted one" in said
 
 
-def test_a_premise_that_is_deleted_from_the_graph_breaks_the_next_bundle(story, tmp_path):
+def test_deleting_a_premise_breaks_the_next_bundle(story, tmp_path):
     holder = Party(tmp_path / "holder")
     shutil.copytree(story.world.holder.folder, holder.folder)
     store = open_store(str(holder.folder / "graph"))
@@ -216,8 +217,8 @@ def test_a_premise_that_is_deleted_from_the_graph_breaks_the_next_bundle(story, 
 
 
 @pytest.mark.slow
-def test_whatever_is_changed_in_a_bundle_some_check_says_so(story):
-    """Every text and number of it, one after the other; without asking the rules again, which takes longer."""
+def test_any_change_of_a_bundle_is_detected(story):
+    """Changes each text and number in turn. The rules are not replayed, which would take longer."""
 
     def verdicts(document: Bundle) -> list[tuple[str, str]] | str:
         try:
@@ -226,7 +227,7 @@ def test_whatever_is_changed_in_a_bundle_some_check_says_so(story):
             return error.code
         return [(check.part, check.verdict) for link in found for check in link.checks]
 
-    trusted, asked = trusted_by(story), Asked(datetime.now(UTC), Config(), nonce=NONCE, replay=False)
+    trusted, asked = trusted_by(story), CheckContext(datetime.now(UTC), Config(), nonce=NONCE, replay=False)
     document = story.document()
     as_it_is = verdicts(document)
     assert [each for each in as_it_is if each[1] is not Verdict.VERIFIED] == [("logic", Verdict.NOT_EVALUATED)]
@@ -241,7 +242,7 @@ def test_whatever_is_changed_in_a_bundle_some_check_says_so(story):
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Where the texts and numbers of a document stand."""
+    """The containers and keys of all texts and numbers of a document."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(inner, dict | list):
             yield from places(inner)
@@ -250,15 +251,15 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def trusted_by(story: Story) -> Trusted:
-    """Whom the verifier of the story trusts."""
+    """The trust of the verifier."""
     issuer, publisher = story.world.issuer.did("office"), story.world.publisher.did("releases")
     listed = Publisher(PUBLISHER, publisher, "listed", "2026-01-01T00:00:00.000Z")
     return Trusted({issuer}, Trust({PUBLISHER: listed}))
 
 
 def links(story: Story, document: Bundle, now: datetime | None = None) -> dict[str, Link]:
-    """The last link of each name, for the verifier of the story."""
-    asked = Asked(now or datetime.now(UTC), Config(), nonce=NONCE)
+    """The last link of each name, as checked by the verifier."""
+    asked = CheckContext(now or datetime.now(UTC), Config(), nonce=NONCE)
     found = check_bundle(read_bundle(json.dumps(document)), trusted_by(story), asked)
     return {link.name: link for link in found}
 
@@ -271,15 +272,15 @@ def test_a_proof_that_has_expired_is_refused(story):
     assert found["issuer"].verdict is found["skill"].verdict is Verdict.VERIFIED
 
 
-def test_what_is_missing_is_refused_and_not_left_out(story):
+def test_a_missing_part_is_refused(story):
     found = links(story, story.document() | {"proofs": [], "credentials": [], "premises": []})
 
-    assert found["proof"].why() == "presence: no proof is there"
-    assert found["issuer"].why() == "presence: no credential is there"
+    assert found["proof"].why() == "presence: the bundle has no zero-knowledge proof"
+    assert found["issuer"].why() == "presence: the bundle has no credential"
     assert "was withdrawn" in found["logic"].why()
 
 
-def test_rules_that_the_publisher_did_not_sign_are_not_enough(story):
+def test_rules_that_the_publisher_did_not_sign_are_refused(story):
     document = story.document()
     document["rules"] = [(EXAMPLES / "verify-kyc" / "shapes.ttl").read_text()]
     document["skill"]["files"]["shapes.ttl"] = document["skill"]["files"]["skill.ts"]
@@ -287,10 +288,10 @@ def test_rules_that_the_publisher_did_not_sign_are_not_enough(story):
     found = links(story, document)
 
     assert found["skill"].verdict is Verdict.REFUTED
-    assert found["logic"].why() == "rules: the rules that its publisher signed are not those that were asked"
+    assert found["logic"].why() == "rules: the rules that the publisher signed are not among the rules of the proof"
 
 
-def test_the_sample_of_the_page_of_proofs_checks_the_bundle(story, monkeypatch, capsys):
+def test_the_sample_of_the_proofs_page_verifies_the_bundle(story, monkeypatch, capsys):
     page = (EXAMPLES.parent / "docs" / "proofs.md").read_text(encoding="utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```", page.partition("\n## A whole chain\n")[2], re.MULTILINE | re.DOTALL)
     dids = f'"{story.world.issuer.did("office")}", "{story.world.publisher.did("releases")}"'
@@ -303,8 +304,8 @@ def test_the_sample_of_the_page_of_proofs_checks_the_bundle(story, monkeypatch, 
     assert (count, [line.split()[:2] for line in lines]) == (1, [["verified", link] for link in LINKS])
 
 
-def test_a_bundle_is_checked_by_what_the_page_says_alone(story):
-    """docs/proofs.md, "Checking without this software": hashes, and proofs by a second implementation."""
+def test_a_second_implementation_verifies_a_bundle(story):
+    """Follows docs/proofs.md, "Checking without this software": hashes, and proofs with a second implementation."""
     bundle = story.document()
     said = [each["credentialSubject"] for each in bundle["credentials"]]
     for proof in bundle["proofs"]:
@@ -346,13 +347,13 @@ MALFORMED: dict[str, Callable[[Bundle], Any]] = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_is_no_bundle_is_refused_when_it_is_read(story, name):
-    with pytest.raises(CortexError, match="this is no bundle: ") as refused:
+def test_a_malformed_bundle_is_refused(story, name):
+    with pytest.raises(CortexError, match="this is not a bundle: ") as refused:
         read_bundle(json.dumps(MALFORMED[name](story.document())))
     assert refused.value.code == "proof_failed"
 
 
-def test_a_key_that_is_given_twice_is_refused(story):
+def test_a_duplicate_key_is_refused(story):
     text = story.bundle.read_text()
 
     with pytest.raises(CortexError, match="a key is given twice"):
@@ -366,42 +367,42 @@ def test_a_bundle_of_another_namespace_than_its_proof_of_logic_is_refused(story,
         text = json.dumps(document[key]).replace("<urn:cortex:mayros> .", f"<{base}> .")
         document[key] = json.loads(text)
 
-    assert "the bundle is of no namespace that there could be" in refusal(story.verify(document, tmp_path))
+    assert "the namespace of the bundle is not valid" in refusal(story.verify(document, tmp_path))
 
 
 @pytest.mark.parametrize("text", ["", "birthYear", "=1..2", "birthYear=", "birthYear=2..1", "residence=NL,", "a=,b"])
-def test_a_requirement_that_says_nothing_is_refused(text):
-    with pytest.raises(CortexError, match="is no requirement"):
+def test_a_malformed_requirement_is_refused(text):
+    with pytest.raises(CortexError, match="is not a requirement"):
         read_requirement(text)
 
 
-def test_a_requirement_goes_with_a_bundle_only(story, tmp_path):
+def test_a_requirement_needs_a_bundle(story, tmp_path):
     path = tmp_path / "credential.json"
     path.write_text(json.dumps(story.document()["assertion"]))
     done = story.world.verifier.try_to("proof", "verify", str(path), "--require", "birthYear=1900..2008")
 
     assert done.exit_code == 2
-    assert "--require goes with the file of a bundle" in done.stderr
+    assert "--require needs the file of a bundle" in done.stderr
 
 
-def test_a_bundle_is_made_of_a_skill_that_its_publisher_signed(story, tmp_path):
+def test_a_bundle_needs_a_skill_signed_by_its_publisher(story, tmp_path):
     unsigned = tmp_path / "verify-kyc"
     shutil.copytree(story.skill, unsigned)
     (unsigned / "SKILL.sig").unlink()
     done = story.world.holder.try_to("proof", "bundle", story.triple, "--skills", str(unsigned))
 
-    assert "verify-kyc has no signature that holds elsewhere" in refusal(done)
+    assert "verify-kyc has no signature of a publisher" in refusal(done)
 
 
-def test_the_script_tells_the_story_and_names_each_broken_link(story):
-    told = "\n".join(story.told)
+def test_the_script_prints_six_steps_and_names_each_broken_link(story):
+    reported = "\n".join(story.reported)
 
-    assert [line[:2] for line in told.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5.", "6."]
-    assert "\nVERIFIED (bundle)\n" in told
-    assert told.count("error[proof_failed]: the chain breaks at ") == len(BREAKS)
+    assert [line[:2] for line in reported.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5.", "6."]
+    assert "\nVERIFIED (bundle)\n" in reported
+    assert reported.count("error[proof_failed]: the chain breaks at ") == len(BREAKS)
 
 
-def test_the_script_runs_in_a_folder_that_it_removes(monkeypatch, tmp_path):
+def test_the_script_removes_its_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(run_proofs, "run", lambda folder: (folder / "there").write_text("a file"))
     monkeypatch.setattr("sys.argv", ["run_proofs.py"])
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

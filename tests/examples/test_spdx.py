@@ -13,7 +13,7 @@ WORDS = st.sampled_from(
 )
 
 
-def test_its_examples_hold():
+def test_the_doctests_pass():
     assert doctest.testmod(spdx).failed == 0
 
 
@@ -34,7 +34,7 @@ def test_its_examples_hold():
         ("GPL-2.0+", "GPL-2.0-or-later"),
     ],
 )
-def test_what_names_a_licence_is_its_spdx_expression(statement, expression):
+def test_a_licence_statement_becomes_an_spdx_expression(statement, expression):
     assert spdx.named(statement) == expression
 
 
@@ -55,7 +55,7 @@ def test_what_names_a_licence_is_its_spdx_expression(statement, expression):
         *("MIT OR", "(MIT", "WITH", "MIT WITH MIT", "MIT " * 500, "(" * 900, "\0", "\ud800"),
     ],
 )
-def test_what_leaves_the_licence_open_names_none(statement):
+def test_an_ambiguous_statement_names_no_licence(statement):
     assert spdx.named(statement) is None
 
 
@@ -78,7 +78,7 @@ def test_a_classifier_names_a_licence_by_its_name_or_its_abbreviation(classifier
     assert spdx.named_by_classifier(classifier) == expression
 
 
-def test_an_exception_decides_the_category_of_the_licence_that_it_is_made_to():
+def test_an_exception_decides_the_category_of_its_licence():
     assert spdx.categories("(GPL-2.0-only WITH Classpath-exception-2.0 OR GPL-2.0-only) AND Unlicense") == {
         "GPL-2.0-only WITH Classpath-exception-2.0": "Copyleft Limited",
         "GPL-2.0-only": "Copyleft",
@@ -87,7 +87,7 @@ def test_an_exception_decides_the_category_of_the_licence_that_it_is_made_to():
 
 
 @given(st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=60))
-def test_any_text_names_a_licence_of_known_category_or_none(text):
+def test_any_text_gives_a_licence_of_known_category_or_none(text):
     expression = spdx.named(text)
 
     if expression is not None:

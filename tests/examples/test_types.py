@@ -1,4 +1,4 @@
-"""The types that skill authors get: the real compiler, and the real runtime."""
+"""The type declarations for skill authors, checked with the compiler and against the runtime."""
 
 import logging
 import shutil
@@ -15,18 +15,19 @@ COMPILER = TYPECHECK / "node_modules" / "typescript" / "bin" / "tsc"
 MANIFEST = """\
 ---
 name: use
-description: Uses everything that there is.
+description: Uses every function of the API.
 type: semantic
 semantic:
   version: 1
   permissions: {graph: [read, write], memory: [recall, remember]}
   assertions: [{predicate: p}]
+  enrichment: {fields: {predicate: {text: true}, scope: {enum: [agent, namespace, global]}}}
 ---
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not here")
-def test_the_examples_and_the_types_pass_the_compiler_and_misuse_does_not():
+@pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not installed")
+def test_the_compiler_accepts_the_examples_and_rejects_misuse():
     if not COMPILER.is_file():
         subprocess.run(["npm", "ci", "--silent"], cwd=TYPECHECK, check=True, timeout=100)
 
@@ -36,7 +37,7 @@ def test_the_examples_and_the_types_pass_the_compiler_and_misuse_does_not():
         assert (checked.stdout, checked.returncode) == ("", 0)
 
 
-def test_what_the_types_promise_is_what_a_skill_finds(plugin, tmp_path, caplog):
+def test_the_declared_types_match_the_runtime(plugin, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     (tmp_path / "use").mkdir()
     (tmp_path / "use" / "SKILL.md").write_text(MANIFEST)

@@ -5,7 +5,7 @@ import pytest
 
 from cortex_graph import import_rdf
 from cortex_skills import Plugin
-from cortex_skills.manifest import Assertion, Permissions, Query, Semantic, load_manifest
+from cortex_skills.manifest import Assertion, EnrichmentField, Permissions, Query, Semantic, load_manifest
 
 from .conftest import enrichment
 
@@ -19,7 +19,7 @@ def kyc(plugin: Plugin, examples: Path) -> Plugin:
     return plugin
 
 
-def test_its_manifest_is_the_one_of_the_contract_with_the_tools_for_proofs(examples):
+def test_the_manifest_is_parsed(examples):
     manifest = load_manifest(examples / "verify-kyc")
 
     assert manifest.name == "verify-kyc"
@@ -36,49 +36,50 @@ def test_its_manifest_is_the_one_of_the_contract_with_the_tools_for_proofs(examp
             *("skill_graph_query", "skill_assert", "skill_verify_assertion"),
             *("skill_request_zk_proof", "skill_verify_zk_proof", "hub_search"),
         ),
+        fields=tuple(map(EnrichmentField, ("approved", "pending", "rejected", "toVerify"))),
         max_queries=100,
         skill_version="1.0.0",
     )
 
 
-def test_it_has_all_four_hooks(kyc):
+def test_the_skill_exports_all_four_hooks(kyc):
     runtime = kyc.skills["verify-kyc"].runtime
 
     assert runtime is not None
     assert runtime.hooks == {"onActivate", "onQuery", "onError", "onDeactivate"}
 
 
-def test_it_tells_who_has_which_status_and_who_is_still_to_be_verified(kyc):
+def test_the_enrichment_groups_customers_by_status(kyc):
     result = kyc.call("skill_graph_query", STATUS)
 
     assert result.text.startswith("4 triples found:\n")
-    said = enrichment(result)
-    assert sorted(said.pop("approved")) == ["mayros:customer:ada", "mayros:customer:boris"]
-    assert said == {
+    groups = enrichment(result)
+    assert sorted(groups.pop("approved")) == ["mayros:customer:ada", "mayros:customer:boris"]
+    assert groups == {
         "pending": ["mayros:customer:chidi"],
         "rejected": ["mayros:customer:dolores"],
         "toVerify": ["mayros:customer:boris"],
     }
 
 
-def test_it_has_nothing_to_say_about_other_predicates(kyc):
+def test_other_predicates_get_no_enrichment(kyc):
     assert enrichment(kyc.call("skill_graph_query", {"predicate": "isVerified", "scope": "namespace"})) is None
 
 
 def test_an_approved_customer_is_verified_with_a_proof(kyc):
     asked = {"subject": "customer:boris", "predicate": "isVerified", "object": True, "requireProof": False}
 
-    told = kyc.call("skill_assert", asked).details
+    details = kyc.call("skill_assert", asked).details
 
-    assert (told["created"], told["verified"]) == (True, True)
+    assert (details["created"], details["verified"]) == (True, True)
     [shown] = kyc.call("skill_graph_query", {**PROVED, "subject": "customer:boris"}).details["proofs"]
-    assert (shown["proofHash"], shown["verdict"]) == (told["proofHash"], "verified")
+    assert (shown["proofHash"], shown["verdict"]) == (details["proofHash"], "verified")
 
 
 PROVED = {"predicate": "isVerified", "scope": "namespace", "prove": "pol"}
 
 
-@pytest.mark.parametrize("customer", ["chidi", "dolores", "nobody"])
+@pytest.mark.parametrize("customer", ["chidi", "dolores", "unknown"])
 def test_no_other_customer_is_verified(kyc, customer):
     asked = {"subject": f"customer:{customer}", "predicate": "isVerified", "object": True}
 
@@ -89,7 +90,7 @@ def test_no_other_customer_is_verified(kyc, customer):
     assert kyc.graph.list_triples({"subject": f"customer:{customer}", "predicate": "isVerified"})["total"] == 0
 
 
-def test_a_proof_falls_with_the_status_that_it_rests_on(kyc):
+def test_a_proof_is_refuted_when_its_status_is_deleted(kyc):
     kyc.call("skill_assert", {"subject": "customer:boris", "predicate": "isVerified", "object": True})
     [status] = kyc.graph.list_triples({"subject": "customer:boris", "predicate": "hasStatus"})["triples"]
 
@@ -100,14 +101,14 @@ def test_a_proof_falls_with_the_status_that_it_rests_on(kyc):
     assert f"the premise {status['id']} was withdrawn" in str(shown["checks"])
 
 
-def test_an_agent_is_told_the_statuses_before_it_starts(kyc):
+def test_the_context_lists_the_statuses(kyc):
     lines = kyc.context().splitlines()
 
     assert lines[0] == '<semantic-skill-context skill="verify-kyc">'
     assert 'mayros:customer:chidi mayros:hasStatus "pending"' in lines
 
 
-def test_its_hooks_write_to_the_log(plugin, examples, caplog):
+def test_the_hooks_write_to_the_log(plugin, examples, caplog):
     caplog.set_level(logging.INFO)
     plugin.load(examples / "verify-kyc")
     plugin.unload("verify-kyc")

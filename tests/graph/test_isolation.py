@@ -1,4 +1,4 @@
-"""Whatever is done in a namespace, no other one is read, counted, changed or deleted."""
+"""No operation on a namespace reads, counts, changes or deletes another one."""
 
 from __future__ import annotations
 

@@ -94,13 +94,13 @@ def test_a_local_name_stays_in_the_namespace(given: str, full: str) -> None:
 @pytest.mark.parametrize(
     "iri", ["https://schema.org/name", "urn:isbn:1", "did:key:z6Mk", "mailto:a@example.org", "HTTP://H/", "file:///etc"]
 )
-def test_an_absolute_iri_stands_for_itself(iri: str) -> None:
+def test_an_absolute_iri_is_unchanged(iri: str) -> None:
     names = Names("mayros")
     assert names.node(iri).value == iri
     assert names.name(iri) == iri
 
 
-def test_other_absolute_iris_stand_in_angle_brackets() -> None:
+def test_other_absolute_iris_are_in_angle_brackets() -> None:
     names = Names("mayros")
     assert names.name("tag:example.org,2024:x") == "<tag:example.org,2024:x>"
     assert names.node("<tag:example.org,2024:x>").value == "tag:example.org,2024:x"

@@ -46,7 +46,7 @@ def test_what_a_read_returns_is_written_back_as_the_same_triple(
     assert graph.count() == 0
 
 
-def test_a_created_triple_says_what_was_written_under_the_hash_of_its_n_quads_line(graph: NamespacedGraph) -> None:
+def test_a_created_triple_is_returned_with_the_hash_of_its_n_quads_line(graph: NamespacedGraph) -> None:
     line = b"<urn:cortex:mayros:agent:a1> <urn:cortex:mayros:knows> <urn:cortex:mayros:b> <urn:cortex:mayros> .\n"
     assert graph.create_triple({"subject": "agent:a1", "predicate": "knows", "object": {"node": "b"}}) == {
         "id": hashlib.sha256(line).hexdigest(),
@@ -79,7 +79,7 @@ def test_a_batch_is_written_whole_or_not_at_all(graph: NamespacedGraph) -> None:
     assert graph.count() == 0
 
 
-def test_a_batch_says_which_of_its_triples_are_new(graph: NamespacedGraph) -> None:
+def test_a_batch_reports_which_triples_are_new(graph: NamespacedGraph) -> None:
     graph.create_triple(TRIPLE)
     rows = graph.create_triples([TRIPLE, TRIPLE | {"object": 2}, TRIPLE | {"object": 2}])
     assert [row["created"] for row in rows] == [False, True, False]
@@ -157,7 +157,7 @@ def test_a_malformed_pattern_is_refused_with_its_field(graph: NamespacedGraph, g
         assert caught.value.details["field"] == field
 
 
-def test_an_unknown_key_is_told_which_one_was_meant(graph: NamespacedGraph) -> None:
+def test_the_error_of_an_unknown_key_suggests_the_right_one(graph: NamespacedGraph) -> None:
     with pytest.raises(InvalidArguments) as caught:
         graph.list_triples({"predikate": "p"})
     assert caught.value.hint == "predicate?"

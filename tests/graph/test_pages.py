@@ -135,7 +135,7 @@ def test_a_page_ends_before_its_triples_have_more_than_a_mebibyte(graph: Namespa
     assert sorted(row["id"] for row in read_all(graph, 1000)) == sorted(ids)
 
 
-def test_a_triple_longer_than_a_page_has_one_of_its_own(graph: NamespacedGraph) -> None:
+def test_a_triple_longer_than_a_page_has_a_separate_page(graph: NamespacedGraph) -> None:
     rows = [{"subject": "s", "predicate": "p", "object": text} for text in ("a", LONG * 3, "b", LONG * 4)]
     graph.create_triples(rows)
     found = [row["object"] for row in read_all(graph, 1000)]

@@ -63,9 +63,7 @@ def test_the_same_proof_is_kept_once(graph: NamespacedGraph) -> None:
     assert everything(graph) == before
 
 
-def test_whoever_hands_in_very_many_proofs_makes_nobody_read_them_all(
-    graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_newest_of_very_many_proofs_are_read(graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     about = asserted(graph)
     for number in range(MAX_OF + 40):
         kind, time = ("vc" if number % 40 == 0 else "pol"), f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
@@ -140,7 +138,7 @@ def test_a_proof_is_forgotten_with_its_links(graph: NamespacedGraph) -> None:
     assert everything(graph) == before
 
 
-def test_a_proof_that_somebody_changed_in_the_store_is_not_found(graph: NamespacedGraph) -> None:
+def test_a_proof_that_was_changed_in_the_store_is_not_found(graph: NamespacedGraph) -> None:
     about = asserted(graph)
     proof = proof_of(about)
     graph.proofs.add(proof, [RULES])
@@ -207,7 +205,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_proof_that_somebody_changed_in_a_file_is_refused_and_nothing_imported(
+def test_a_proof_that_was_changed_in_a_file_is_refused_and_nothing_imported(
     graph: NamespacedGraph, change: str
 ) -> None:
     about, premise = asserted(graph), asserted(graph, "b")

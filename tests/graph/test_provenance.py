@@ -21,7 +21,7 @@ def recorded(store: GraphStore) -> set[str]:
     return {str(quad.triple) for quad in store.quads(Pattern(graph))}
 
 
-def test_a_record_says_who_with_what_and_when(graph: NamespacedGraph) -> None:
+def test_a_record_has_the_agent_the_skill_and_the_time(graph: NamespacedGraph) -> None:
     triple_id = graph.create_triple(TRIPLE, WHOLE)["id"]
     assert graph.provenance_of(triple_id) == {
         "agent": "a1",
@@ -90,16 +90,16 @@ def test_a_batch_records_each_of_its_triples(graph: NamespacedGraph) -> None:
     assert [graph.provenance_of(row["id"])["skill"] for row in rows] == ["verify-kyc"] * 2  # type: ignore[index]
 
 
-def test_a_recorded_triple_is_found_by_its_id_in_a_store_opened_anew(graph: NamespacedGraph) -> None:
+def test_a_recorded_triple_is_found_by_its_id_in_a_reopened_store(graph: NamespacedGraph) -> None:
     triple_id = graph.create_triple(TRIPLE, WHOLE)["id"]
     assert NamespacedGraph(graph.store, "mayros").get_triple(triple_id)["object"] == 1  # type: ignore[index]
 
 
-def test_the_time_is_now_unless_told_and_in_utc(graph: NamespacedGraph) -> None:
+def test_the_default_time_is_now_in_utc(graph: NamespacedGraph) -> None:
     before = datetime.now(UTC)
-    told = graph.create_triple(TRIPLE, Provenance(time=NOON.astimezone(timezone(timedelta(hours=5)))))["id"]
+    reported = graph.create_triple(TRIPLE, Provenance(time=NOON.astimezone(timezone(timedelta(hours=5)))))["id"]
     now = graph.create_triple(TRIPLE | {"object": 2}, Provenance())["id"]
-    assert graph.provenance_of(told)["time"] == "2024-05-01T12:00:00Z"  # type: ignore[index]
+    assert graph.provenance_of(reported)["time"] == "2024-05-01T12:00:00Z"  # type: ignore[index]
     assert before <= datetime.fromisoformat(graph.provenance_of(now)["time"] or "") <= datetime.now(UTC)  # type: ignore[index]
 
 

@@ -94,7 +94,7 @@ def test_a_folder_keeps_what_was_written(tmp_path: Path, form: str) -> None:
 
 
 class Flushed:
-    """A store that tells when it is flushed."""
+    """A store that counts its flushes."""
 
     def __init__(self, store: Any, told: list[bool]) -> None:
         self._store, self._told = store, told
@@ -142,7 +142,7 @@ def test_a_new_folder_is_the_users_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["s3://b", "file://host/x", "file:"])
-def test_a_store_that_is_not_built_in_says_so(where: str) -> None:
+def test_an_unknown_kind_of_store_is_an_error(where: str) -> None:
     with pytest.raises(GraphUnavailable) as caught:
         open_store(where)
     assert caught.value.code == "graph_unavailable"
@@ -215,7 +215,7 @@ def test_a_count_stops_at_its_ceiling(store: GraphStore, ceiling: int | None, co
     assert store.graph_names() in ([GRAPH, OTHER], [OTHER, GRAPH])
 
 
-def test_a_count_is_of_what_is_there_now_whatever_wrote_it(tmp_path: Path) -> None:
+def test_a_cached_count_is_current_after_every_kind_of_write(tmp_path: Path) -> None:
     store, pattern = OxigraphStore(), Pattern(GRAPH)
     file = tmp_path / "more.nt"
     file.write_text(f"{quad(6).triple} .\n")
@@ -240,7 +240,7 @@ def test_a_count_is_of_what_is_there_now_whatever_wrote_it(tmp_path: Path) -> No
     assert counts == [(n, n, min(n, 2)) for n in (0, 1, 3, 3, 4, 5, 6, 5, 0)]
 
 
-def test_what_was_counted_is_not_told_of_a_store_that_is_closed() -> None:
+def test_a_cached_count_is_not_returned_by_a_closed_store() -> None:
     store = OxigraphStore()
     assert store.count(Pattern(GRAPH)) == 0
     store.close()

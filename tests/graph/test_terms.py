@@ -30,7 +30,7 @@ def test_what_is_read_is_json_and_is_written_back_as_the_same_term(value: Any) -
 
 
 @given(values)
-def test_a_store_gives_a_literal_back_as_it_says_it_will(value: Any) -> None:
+def test_a_store_returns_a_literal_as_as_stored_predicts(value: Any) -> None:
     store = open_store("memory:")
     graph, node = NamedNode("urn:g"), NamedNode("urn:s")
     quad = Quad(node, node, to_term(value, NAMES), graph)

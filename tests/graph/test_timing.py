@@ -1,4 +1,4 @@
-"""How long an answer takes does not tell what is in another namespace.
+"""The time of an answer does not reveal the content of another namespace.
 
 Processor time of this thread is compared, not time on the clock: who else uses the machine does not show in it much. Of
 many runs in turn the quickest counts, and the bounds are generous: what another namespace holds must not take twice as
@@ -21,7 +21,7 @@ MANY = 10_000
 RUNS = 200
 TIMES = 3
 WITHIN = 2.0
-BESIDE = 3.0  # a larger store has more levels to look through, whoever asks
+BESIDE = 3.0  # a larger store has more levels to search, for every namespace
 
 Probe = Callable[[NamespacedGraph, str], object]
 PROBES: dict[str, Probe] = {

@@ -1,4 +1,4 @@
-"""Sandboxes of both kinds, and programs that run as hosts of their own."""
+"""Fixtures: sandboxes of both kinds, and programs that run as separate hosts."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if sys.platform != "linux":
 
 @pytest.fixture
 def process_box() -> Iterator[ProcessSandbox]:
-    """A sandbox in a process of its own, with a limit that tests can wait for."""
+    """A `ProcessSandbox` with a short time limit."""
     with ProcessSandbox(Limits(timeout_s=5.0)) as box:
         yield box
 
 
 @pytest.fixture
 def pid_of() -> Callable[[ProcessSandbox], int]:
-    """The number of a worker's process, as the descriptor of it tells."""
+    """The process id of a worker, from its process descriptor."""
 
     def ask(box: ProcessSandbox) -> int:
-        told = Path(f"/proc/self/fdinfo/{box._worker._link._process}").read_text()
-        return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pid:"))
+        reported = Path(f"/proc/self/fdinfo/{box._worker._link._process}").read_text()
+        return next(int(line.split()[1]) for line in reported.splitlines() if line.startswith("Pid:"))
 
     return ask
 
 
 @pytest.fixture(scope="session")
 def in_force() -> dict[str, Protection]:
-    """What this kernel offers."""
+    """The protections that are in force on this kernel."""
     return {protection.name: protection for protection in protections()}
 
 
 @pytest.fixture
 def run_host() -> Callable[..., str]:
-    """Runs Python code as a program of its own; what it prints."""
+    """Runs Python code as a separate program; its output."""
 
     def run(code: str, *arguments: str) -> str:
         command = [sys.executable, "-W", "error", "-c", code, *arguments]
@@ -76,7 +76,7 @@ def _command(pid: int) -> bytes:
 
 @pytest.fixture
 def processes() -> Callable[..., set[int]]:
-    """The template and the workers below a process; below this one when none is named."""
+    """The template and the workers of a process, by default of this one."""
 
     def below(pid: int | None = None) -> set[int]:
         parent = _parents()
@@ -91,7 +91,7 @@ def processes() -> Callable[..., set[int]]:
 
 @pytest.fixture
 def soon() -> Callable[[Callable[[], bool]], bool]:
-    """Whether something becomes so within a minute."""
+    """Whether a condition becomes true within a minute."""
 
     def wait(condition: Callable[[], bool]) -> bool:
         until = time.monotonic() + 60

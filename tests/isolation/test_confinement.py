@@ -1,4 +1,4 @@
-"""What Python code in a confined process can no longer do, with everything in force and with parts of it lacking."""
+"""What Python code in a confined process cannot do, with all protections in force and with some missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from cortex_sandbox.isolation.syscalls import ARCHITECTURES
 
-# Makes the kernel look as if it lacked something, for this process and all that come of it.
+# Simulates a kernel without a protection, for this process and its children.
 LACKING = """
 import ctypes, errno, platform, struct
 from cortex_sandbox.isolation.syscalls import ALLOW, ARCHITECTURES, assembled, failing
@@ -80,7 +80,7 @@ def tried(code):
         eval(code)
     except OSError as error:
         return errno.errorcode.get(error.errno, "?")
-    except ValueError as error:  # how `resource` says EPERM
+    except ValueError as error:  # `resource` raises it for EPERM
         return "EPERM" if "not allowed" in str(error) else str(error)
     return "done"
 
@@ -92,7 +92,7 @@ os._exit(0)
 
 
 def confined(*lacking: str):
-    """What is in force in a confined process, what its attempts came to, and its environment."""
+    """The protections in force in a confined process, the results of its attempts, and its environment."""
     asked = json.dumps([lacking, {**ATTEMPTS, **ONLY_SECCOMP}])
     command = [sys.executable, "-c", LACKING + PROGRAM, asked]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -148,20 +148,20 @@ def test_a_confined_process_has_no_environment(whole):
 
 
 def test_a_confined_process_has_no_capabilities(run_host):
-    told = run_host(
+    reported = run_host(
         "import os, sys\n"
         "from cortex_sandbox.isolation.confinement import _drop_capabilities\n"
         "_drop_capabilities()\n"
         "print(open('/proc/self/status').read())\n"
     )
-    lines = dict(line.split(":\t") for line in told.splitlines() if line.startswith("Cap"))
+    lines = dict(line.split(":\t") for line in reported.splitlines() if line.startswith("Cap"))
     assert {int(lines[name], 16) for name in ("CapInh", "CapPrm", "CapEff")} == {0}
 
 
 @pytest.mark.parametrize("lacking", [["landlock"], ["seccomp"], ["landlock", "seccomp"]])
-def test_sandboxes_work_where_the_kernel_lacks_something_and_one_warning_says_what(run_host, lacking, in_force):
+def test_sandboxes_work_without_a_protection_and_log_one_warning(run_host, lacking, in_force):
     require(in_force, "seccomp")
-    said = run_host(
+    output = run_host(
         LACKING + "import sys\n"
         "for what in sys.argv[1:]:\n"
         "    hide(what)\n"
@@ -171,13 +171,13 @@ def test_sandboxes_work_where_the_kernel_lacks_something_and_one_warning_says_wh
         "        print(box.evaluate(f'twice({number})'), [p.name for p in box.protections if not p.in_force])\n",
         *lacking,
     )
-    assert [line for line in said.splitlines() if line[0].isdigit()] == [f"{2 * n} {lacking}" for n in range(3)]
-    warnings = [line for line in said.splitlines() if "less protection" in line]
+    assert [line for line in output.splitlines() if line[0].isdigit()] == [f"{2 * n} {lacking}" for n in range(3)]
+    warnings = [line for line in output.splitlines() if "without these protections" in line]
     assert len(warnings) == 1
     assert all(what in warnings[0] for what in lacking)
 
 
-def test_this_machine_is_one_of_those_with_a_table_or_the_report_says_so(in_force):
+def test_seccomp_is_reported_as_missing_on_an_unknown_architecture(in_force):
     if platform.machine() not in ARCHITECTURES:
         assert not in_force["seccomp"].in_force
         assert platform.machine() in in_force["seccomp"].detail

@@ -1,4 +1,4 @@
-"""A worker that does whatever it likes: the host gets a typed error in time, and the worker is gone."""
+"""A hostile worker: the host raises a typed error in time, and the worker is killed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import time
 import pytest
 
 from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxTimeout
-from cortex_sandbox.isolation import conversation
-from cortex_sandbox.isolation.link import Link
+from cortex_sandbox.isolation import worker_client
+from cortex_sandbox.isolation.link import WorkerLink
 from cortex_sandbox.isolation.processes import open_process
 from cortex_sandbox.isolation.wire import ERROR, HOST_CALL, LOG, READY, RESULT, frame
 
@@ -22,14 +22,14 @@ SHORT = Limits(timeout_s=0.3, transfer_bytes=1024)
 
 
 class Rogue:
-    """A process with a descriptor, and the other end of its pipe in the test's hands."""
+    """A process with a descriptor; the test has the other end of its pipe."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         self.ours, self.theirs = socket.socketpair()
 
-    def link(self, limit: int) -> Link:
-        return Link(self.theirs, open_process(self.process.pid), limit)
+    def link(self, limit: int) -> WorkerLink:
+        return WorkerLink(self.theirs, open_process(self.process.pid), limit)
 
     def say(self, data: bytes) -> None:
         threading.Thread(target=self._say, args=(data,), daemon=True).start()
@@ -42,13 +42,13 @@ class Rogue:
             for _ in range(times):
                 self.ours.sendall(data)
         except OSError:
-            return  # the host has closed its end, as it should
+            return  # the host has closed its end
 
 
 @pytest.fixture
 def rogue(monkeypatch):
     one = Rogue()
-    monkeypatch.setattr(conversation, "take_worker", one.link)
+    monkeypatch.setattr(worker_client, "take_worker", one.link)
     with one.ours, one.theirs, one.process:
         try:
             yield one
@@ -76,7 +76,7 @@ def rogue(monkeypatch):
         frame(LOG, b"info\nx") * 3 + b"\0\0\0\0\0",
     ],
 )
-def test_garbage_is_a_broken_sandbox(rogue, answer):
+def test_a_malformed_message_is_a_broken_sandbox(rogue, answer):
     rogue.say(OK)
     with ProcessSandbox(PATIENT) as box:
         rogue.say(answer)
@@ -89,7 +89,7 @@ def test_garbage_is_a_broken_sandbox(rogue, answer):
 @pytest.mark.parametrize(
     "answer", [b"nonsense", b'cos\nsystem\n(S"true"\ntR.', b"[1", b'{"__proto__": 1}', b"\x80\x04N."]
 )
-def test_a_result_that_is_no_plain_json_is_an_error_of_the_guests(rogue, answer):
+def test_a_result_that_is_not_plain_json_is_an_error_of_the_guest(rogue, answer):
     rogue.say(OK)
     with ProcessSandbox(PATIENT) as box:
         rogue.say(frame(RESULT, b"[true, 5]\n", answer))
@@ -98,15 +98,15 @@ def test_a_result_that_is_no_plain_json_is_an_error_of_the_guests(rogue, answer)
 
 
 @pytest.mark.parametrize("first", [b"", b"\0\0", frame(LOG, b"info\nx"), frame(READY, b"[5]"), frame(READY, b"\xff")])
-def test_a_worker_that_does_not_start_well_makes_no_sandbox(rogue, first, monkeypatch):
-    monkeypatch.setattr(conversation, "_READY_S", 0.2)
+def test_a_worker_that_fails_to_start_makes_no_sandbox(rogue, first, monkeypatch):
+    monkeypatch.setattr(worker_client, "_READY_S", 0.2)
     rogue.say(first)
     with pytest.raises(SandboxError):
         ProcessSandbox(SHORT)
 
 
 @pytest.mark.parametrize("answer", [b"", b"\0\0", (100).to_bytes(4, "big") + RESULT + b"[true"])
-def test_silence_ends_at_the_deadline(rogue, answer):
+def test_a_silent_worker_is_stopped_at_the_deadline(rogue, answer):
     rogue.say(OK)
     with ProcessSandbox(SHORT) as box:
         rogue.say(answer)
@@ -115,7 +115,7 @@ def test_silence_ends_at_the_deadline(rogue, answer):
         assert not box.alive
 
 
-def test_a_flood_of_log_lines_is_bounded_and_ends_at_the_deadline(rogue):
+def test_a_flood_of_log_lines_is_bounded_and_stopped_at_the_deadline(rogue):
     rogue.say(OK)
     with ProcessSandbox(Limits(timeout_s=0.3, log_bytes=1000)) as box:
         rogue.say(frame(LOG, b"info\n" + b"x" * 100) * 300_000)
@@ -125,7 +125,7 @@ def test_a_flood_of_log_lines_is_bounded_and_ends_at_the_deadline(rogue):
 
 
 @pytest.mark.parametrize("first", [b"", (2 << 20).to_bytes(4, "big") + RESULT], ids=["log", "a result in drops"])
-def test_a_worker_that_never_falls_silent_is_ended_at_the_deadline(rogue, first):
+def test_a_worker_that_sends_without_end_is_stopped_at_the_deadline(rogue, first):
     rogue.say(OK)
     with ProcessSandbox(Limits(timeout_s=0.3, transfer_bytes=8 << 20)) as box:
         rogue.ours.sendall(first)
@@ -150,7 +150,7 @@ def test_a_worker_that_never_falls_silent_is_ended_at_the_deadline(rogue, first)
         b"ask\n[1,2,3]",
     ],
 )
-def test_a_host_call_of_any_form_gets_an_answer_and_harms_nobody(rogue, request_text):
+def test_a_host_call_of_any_form_gets_an_answer(rogue, request_text):
     asked = []
     rogue.say(OK)
     with ProcessSandbox(PATIENT, {"ask": lambda value: asked.append(value)}) as box:
@@ -159,10 +159,10 @@ def test_a_host_call_of_any_form_gets_an_answer_and_harms_nobody(rogue, request_
     assert asked == []
 
 
-def test_a_worker_that_does_not_read_is_given_up(rogue):
+def test_a_worker_that_does_not_read_is_stopped(rogue):
     rogue.say(OK)
     with ProcessSandbox(Limits(timeout_s=0.3)) as box:
         start = time.monotonic()
         with pytest.raises(SandboxTimeout):
             box.call("f", "x" * (4 << 20))
-        assert time.monotonic() - start < 60  # and not for ever
+        assert time.monotonic() - start < 60  # not forever

@@ -1,4 +1,4 @@
-"""Nothing is left: no process, no descriptor, whatever way a sandbox or its host ends."""
+"""No process and no descriptor is left, however a sandbox or its host ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cortex_sandbox import ProcessSandbox, SandboxError
-from tests.patience import shortest
+from tests.time_limits import shortest
 
 START = "import os, signal, sys, time\nfrom cortex_sandbox import *\n"
 
@@ -23,7 +23,7 @@ def descriptors() -> int:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; one that waits to be collected by somebody else does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -32,7 +32,7 @@ def alive(pid: int) -> bool:
 
 def test_a_hundred_sandboxes_leave_no_process_and_no_descriptor(processes, soon):
     ProcessSandbox().close()
-    assert soon(lambda: len(processes()) == 2)  # the template, and a worker ahead
+    assert soon(lambda: len(processes()) == 2)  # the template, and a worker forked in advance
 
     def left_open() -> int:
         before = descriptors()
@@ -41,11 +41,11 @@ def test_a_hundred_sandboxes_leave_no_process_and_no_descriptor(processes, soon)
                 assert box.evaluate(str(number)) == number
         return descriptors() - before
 
-    assert shortest(left_open, 1) <= 0  # what others open meanwhile in this process, they open once
+    assert shortest(left_open, 1) <= 0  # other code in this process may open descriptors once
     assert soon(lambda: len(processes()) == 2)
 
 
-def test_a_sandbox_that_is_forgotten_ends(processes, soon):
+def test_a_garbage_collected_sandbox_is_closed(processes, soon):
     ProcessSandbox().close()
     before = descriptors()
     for _ in range(5):
@@ -54,7 +54,7 @@ def test_a_sandbox_that_is_forgotten_ends(processes, soon):
     assert soon(lambda: len(processes()) == 2)
 
 
-def test_a_sandbox_that_could_not_be_made_leaves_nothing(processes, soon):
+def test_a_sandbox_that_could_not_be_made_leaves_no_process(processes, soon):
     ProcessSandbox().close()
     before = descriptors()
     for _ in range(5):
@@ -64,7 +64,7 @@ def test_a_sandbox_that_could_not_be_made_leaves_nothing(processes, soon):
     assert soon(lambda: len(processes()) == 2)
 
 
-def test_workers_have_nothing_open_but_the_pipe_and_what_the_engine_holds(process_box, pid_of):
+def test_workers_have_only_the_descriptors_of_the_pipe_and_the_engine(process_box, pid_of):
     folder = Path(f"/proc/{pid_of(process_box)}/fd")
     try:
         held = {int(link.name): str(link.readlink()) for link in folder.iterdir()}
@@ -99,8 +99,8 @@ def test_everything_ends_with_the_host(end, processes, soon):
     assert soon(lambda: not any(alive(pid) for pid in below))
 
 
-def test_a_fork_of_the_host_gets_workers_of_its_own_and_leaves_the_parents_alone(run_host):
-    said = run_host(
+def test_a_forked_host_has_its_own_workers(run_host):
+    output = run_host(
         START.replace("import os", "import warnings; warnings.simplefilter('ignore'); import os")
         + "box = ProcessSandbox()\n"
         "child = os.fork()\n"
@@ -116,7 +116,7 @@ def test_a_fork_of_the_host_gets_workers_of_its_own_and_leaves_the_parents_alone
         "print(box.evaluate('\"parent\"'))\n"
         "box.close()\n"
     )
-    assert said.splitlines() == ["SandboxClosed False", "child", "parent"]
+    assert output.splitlines() == ["SandboxClosed False", "child", "parent"]
 
 
 def test_a_template_that_was_killed_is_replaced(processes, soon):
@@ -135,26 +135,26 @@ def test_a_template_that_was_killed_is_replaced(processes, soon):
     assert soon(lambda: len(processes()) == 2)
 
 
-def test_where_no_worker_can_be_had_the_error_says_so(run_host):
-    said = run_host(
+def test_a_worker_that_cannot_be_started_is_an_error(run_host):
+    output = run_host(
         START + "sys.executable = '/bin/false'\n"
         "try:\n"
         "    ProcessSandbox()\n"
         "except SandboxError as error:\n"
         "    print(error)\n"
     )
-    assert said.startswith("SandboxUnavailable: no worker process could be started")
+    assert output.startswith("SandboxUnavailable: no worker process could be started")
 
 
-def test_elsewhere_than_on_linux_it_says_what_to_use(run_host):
-    said = run_host(
+def test_on_other_systems_than_linux_it_is_an_error(run_host):
+    output = run_host(
         START + "ProcessSandbox; sys.platform = 'darwin'\n"
         "try:\n"
         "    ProcessSandbox()\n"
         "except SandboxError as error:\n"
         "    print(error)\n"
     )
-    assert said == "Unsupported: a sandbox in a process of its own is for Linux: use `Sandbox` here\n"
+    assert output == "Unsupported: `ProcessSandbox` needs Linux: use `Sandbox`\n"
 
 
 def test_the_environment_of_the_host_does_not_reach_the_template(processes):

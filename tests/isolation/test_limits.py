@@ -1,4 +1,4 @@
-"""Time and memory hold, whatever the guest, the host's functions or the machine do."""
+"""Time and memory limits are enforced, with hostile guests, slow host functions and a busy machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from cortex_sandbox import Limits, ProcessSandbox, SandboxError, SandboxMemoryError, SandboxTimeout
 
-SLACK_S = 30.0  # for a machine that does other things; what is waited for would take a minute
+SLACK_S = 30.0  # for a busy machine; without the limit it would take a minute
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ SLACK_S = 30.0  # for a machine that does other things; what is waited for would
         "2n ** 10000000n",
     ],
 )
-def test_a_guest_that_does_not_end_is_ended(source):
+def test_an_endless_guest_is_stopped(source):
     with ProcessSandbox(Limits(timeout_s=0.2), {"ask": lambda value: value}) as box:
         start = time.monotonic()
         with pytest.raises(SandboxError):
@@ -40,7 +40,7 @@ def test_a_guest_that_does_not_end_is_ended(source):
         assert box.evaluate("1 + 1") == 2
 
 
-def test_a_host_function_that_sleeps_is_left_behind_at_the_deadline():
+def test_a_host_function_that_sleeps_is_abandoned_at_the_deadline():
     released = threading.Event()
     with ProcessSandbox(Limits(timeout_s=0.2), {"sleep": lambda: released.wait(60)}) as box:
         start = time.monotonic()
@@ -57,7 +57,7 @@ def test_a_host_function_that_sleeps_is_left_behind_at_the_deadline():
 
 
 def stands_still(pid: int) -> bool:
-    """Whether every thread of a process is stopped: a signal to stop reaches one after the other."""
+    """Whether every thread of a process is stopped: a stop signal reaches them one after another."""
     stats = [stat.read_text() for stat in Path(f"/proc/{pid}/task").glob("*/stat")]
     return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
@@ -96,14 +96,14 @@ def test_a_memory_bomb_is_a_memory_error():
         box.evaluate("const all = []; for (;;) all.push('x'.repeat(100000) + all.length);")
 
 
-def test_a_host_that_answers_with_too_much_ends_the_sandbox_and_nothing_else():
+def test_a_host_answer_that_is_too_large_kills_only_the_sandbox():
     with ProcessSandbox(Limits(memory_bytes=1 << 20), {"much": lambda: "x" * (20 << 20)}) as box:
         with pytest.raises(SandboxMemoryError):
             box.evaluate("much().length")
         assert not box.alive
 
 
-def test_an_interrupt_in_a_host_function_comes_through_and_ends_the_sandbox():
+def test_an_interrupt_in_a_host_function_is_raised_and_kills_the_sandbox():
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -143,7 +143,7 @@ def test_threads_take_turns_and_wait_no_longer_than_their_limit():
         assert box.evaluate("1") == 1
 
 
-def test_twenty_live_at_once_keep_to_themselves():
+def test_twenty_live_sandboxes_are_independent():
     boxes = [ProcessSandbox(Limits(timeout_s=60)) for _ in range(20)]
     found = {}
 

@@ -1,4 +1,4 @@
-"""A sandbox in a process of its own does what one in this process does."""
+"""`ProcessSandbox` behaves like `Sandbox`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ LIMITS = Limits(timeout_s=60)
 
 
 def outcome(work: Callable[[], Any]) -> Any:
-    """What came of it, as data."""
+    """The outcome, as data."""
     try:
         return ("value", work())
     except SandboxError as error:
@@ -97,7 +97,7 @@ CASES: dict[str, Callable[[Box], Any]] = {
     "a promised host function": lambda box: box.call("waits", "it"),
     "a coded host error": lambda box: box.call("catches", "coded"),
     "a failing host function": lambda box: box.call("catches", "broken"),
-    "a host result that is no JSON": lambda box: box.call("catches", "unspeakable"),
+    "a host result that is not JSON": lambda box: box.call("catches", "unspeakable"),
     "an uncaught host error": lambda box: box.call("asks", "coded"),
     "shared": lambda box: box.call("keeps", {"results": [{"a": 1}, {"b": 2}]}, shared="results"),
     "a script": lambda box: box.evaluate("[1, 2, 3].map((n) => n * n)"),
@@ -119,7 +119,7 @@ CASES: dict[str, Callable[[Box], Any]] = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_both_kinds_come_to_the_same(case):
+def test_both_kinds_have_the_same_outcome(case):
     found = []
     for kind in KINDS:
         with kind(LIMITS, HOST) as box:
@@ -139,7 +139,7 @@ def test_both_kinds_run_on_every_stack(stack_bytes):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_exports_are_told(kind):
+def test_exports_are_described(kind):
     with kind(LIMITS, HOST) as box:
         exports = box.load_module(SKILL)
         assert exports == box.exports
@@ -149,7 +149,7 @@ def test_exports_are_told(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_frames_point_into_the_typescript(kind):
+def test_frames_refer_to_the_typescript(kind):
     with kind(LIMITS) as box:
         box.load_module(transpile(TYPESCRIPT, "skill.ts"))
         with pytest.raises(SandboxError) as caught:
@@ -160,7 +160,7 @@ def test_frames_point_into_the_typescript(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_shared_rows_come_back_as_the_same_objects(kind):
+def test_shared_rows_are_returned_as_the_same_objects(kind):
     rows = [{"a": 1}, {"b": 2}]
     with kind(LIMITS, HOST) as box:
         box.load_module(SKILL)
@@ -171,7 +171,7 @@ def test_shared_rows_come_back_as_the_same_objects(kind):
     assert answer["note"] == "kept"
 
 
-def test_both_kinds_log_the_same_within_the_same_bounds():
+def test_both_kinds_log_the_same_with_the_same_limit():
     found = []
     for kind in KINDS:
         with kind(Limits(log_bytes=200), HOST) as box:
@@ -185,10 +185,10 @@ def test_both_kinds_log_the_same_within_the_same_bounds():
     assert found[0][1][-1].text.endswith("further lines were dropped")
 
 
-def test_what_was_logged_before_a_loop_is_there_after_it():
+def test_log_lines_before_an_endless_loop_are_kept():
     def logged(kind: type[Box]) -> list[str]:
         begun = threading.Event()
-        for timeout_s in (0.1, 1, 5, 20):  # as long as it takes to get as far as the loop
+        for timeout_s in (0.1, 1, 5, 20):  # until the loop is reached
             with kind(LIMITS, {"begin": begun.set}) as box:
                 with pytest.raises(SandboxError):
                     box.evaluate("console.log('before'); begin(); for (;;);", timeout_s=timeout_s)
@@ -199,7 +199,7 @@ def test_what_was_logged_before_a_loop_is_there_after_it():
     assert [logged(kind) for kind in KINDS] == [["before"], ["before"]]
 
 
-def test_a_seed_makes_the_same_numbers_in_both_kinds_and_none_makes_others():
+def test_a_seed_gives_the_same_numbers_in_both_kinds():
     def draw(kind: type[Box], seed: int | None) -> Any:
         with kind(LIMITS, HOST, seed=seed) as box:
             box.load_module(SKILL)
@@ -210,7 +210,7 @@ def test_a_seed_makes_the_same_numbers_in_both_kinds_and_none_makes_others():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_host_function_knows_the_time_that_is_left_and_the_callers_context(kind):
+def test_a_host_function_has_the_remaining_time_and_the_callers_context(kind):
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
     seen: list[Any] = []
 
@@ -244,7 +244,7 @@ def test_a_host_function_cannot_use_the_sandbox_that_waits_for_it(kind):
 
 @pytest.mark.parametrize("outer_kind", KINDS)
 @pytest.mark.parametrize("inner_kind", KINDS)
-def test_a_sandbox_that_waits_further_out_is_refused_too(outer_kind, inner_kind):
+def test_an_outer_sandbox_that_waits_is_refused_too(outer_kind, inner_kind):
     names: list[str] = []
 
     def back() -> None:
@@ -267,13 +267,13 @@ def test_both_kinds_refuse_the_same_host_functions(host):
     assert found[0][0] is ValueError
 
 
-def test_a_clock_of_the_hosts_is_refused():
+def test_a_clock_is_refused():
     with pytest.raises(ValueError, match="clock"):
         ProcessSandbox(clock=lambda: 0.0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_closed_sandbox_says_so(kind):
+def test_a_closed_sandbox_reports_so(kind):
     box = kind(LIMITS)
     assert box.memory_bytes > 1 << 20
     box.close()

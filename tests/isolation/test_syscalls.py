@@ -1,4 +1,4 @@
-"""The filter's program, run here step by step for every architecture that has a table."""
+"""The filter program, interpreted step by step for every architecture with a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREAD = 0x3D0F00
 
 
 def verdict(architecture: Architecture, number: int, *arguments: int, audit: int | None = None) -> int:
-    """What the program says to a call."""
+    """The action of the program for a call."""
     cells = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("<IIQ6Q", number, architecture.audit if audit is None else audit, 0, *cells)
     steps = list(struct.iter_unpack("=HBBI", worker_filter(architecture)))
@@ -54,7 +54,7 @@ def test_calls_that_reach_outside_are_refused(name):
 
 @EACH
 @given(number=st.integers(0, 2**32 - 1), first=st.integers(1, 2**64 - 1))
-def test_whatever_is_not_listed_is_refused(architecture, number, first):
+def test_unlisted_calls_are_refused(architecture, number, first):
     listed = {
         *architecture.plain,
         *architecture.maps,
@@ -68,7 +68,7 @@ def test_whatever_is_not_listed_is_refused(architecture, number, first):
 
 
 @EACH
-def test_the_numbers_of_another_architecture_end_the_process(architecture):
+def test_the_numbers_of_another_architecture_kill_the_process(architecture):
     assert verdict(architecture, 0, audit=0x40000003) == KILL
 
 
@@ -90,14 +90,14 @@ def test_memory_is_never_executable(architecture):
 
 @EACH
 @given(flags=st.integers(0, 2**32 - 1))
-def test_a_socket_is_read_without_waiting_or_not_at_all(architecture, flags):
+def test_a_socket_may_only_be_read_without_waiting(architecture, flags):
     expected = ALLOW if flags == socket.MSG_DONTWAIT else REFUSED
     assert verdict(architecture, architecture.receive, 3, 0, 1 << 16, flags) == expected
     assert verdict(architecture, architecture.receive, 3, 0, 1 << 16, socket.MSG_DONTWAIT) == ALLOW
 
 
 @EACH
-def test_limits_are_the_processs_own(architecture):
+def test_only_limits_of_the_process_itself_may_be_set(architecture):
     assert verdict(architecture, architecture.limits, 0) == ALLOW
     assert verdict(architecture, architecture.limits, 1) == REFUSED
 

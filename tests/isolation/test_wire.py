@@ -1,4 +1,4 @@
-"""Frames and errors on the wire, whole and broken."""
+"""Frames and errors of the worker protocol, valid and malformed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def drained(frames: Frames) -> list[tuple[bytes, bytes]]:
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.binary(max_size=300))), st.integers(1, 50))
-def test_frames_come_out_as_they_went_in_however_the_stream_is_cut(sent, step):
+def test_frames_round_trip_however_the_stream_is_cut(sent, step):
     stream = b"".join(frame(kind, payload[:7], payload[7:]) for kind, payload in sent)
     frames = Frames(KINDS, 300)
     found = []
@@ -54,14 +54,14 @@ def test_frames_come_out_as_they_went_in_however_the_stream_is_cut(sent, step):
 
 
 @given(st.binary(min_size=5, max_size=200))
-def test_garbage_is_an_error_or_waits_for_more_and_never_exceeds_the_limit(garbage):
+def test_any_bytes_are_an_error_or_incomplete_and_never_exceed_the_limit(garbage):
     frames = Frames(KINDS, 64)
     frames.feed(garbage)
     with contextlib.suppress(WireError):
         assert all(kind in KINDS and len(payload) <= 64 for kind, payload in drained(frames))
 
 
-def test_a_length_beyond_the_limit_is_refused_before_it_is_awaited():
+def test_a_length_over_the_limit_is_refused_before_the_payload_arrives():
     frames = Frames(KINDS, 64)
     frames.feed((66).to_bytes(4, "big") + RESULT)
     with pytest.raises(WireError):
@@ -69,7 +69,7 @@ def test_a_length_beyond_the_limit_is_refused_before_it_is_awaited():
 
 
 @pytest.mark.parametrize("start", [b"\0\0\0\0R", b"\0\0\0\1C", b"\xff\xff\xff\xffR", b"HTTP/1.1"])
-def test_what_is_no_frame_is_refused(start):
+def test_bytes_that_are_not_a_frame_are_refused(start):
     frames = Frames(KINDS, 64)
     frames.feed(start)
     with pytest.raises(WireError):
@@ -77,7 +77,7 @@ def test_what_is_no_frame_is_refused(start):
 
 
 @given(json_values, st.binary())
-def test_a_head_and_a_body_come_apart_again(head, body):
+def test_head_and_body_round_trip(head, body):
     if "__proto__" not in json.dumps(head):
         assert split_head(with_head(head, body)) == (head, body)
 
@@ -97,27 +97,27 @@ frames_of_a_stack = st.builds(
     st.text(st.characters(codec="utf-8"), max_size=100),
     st.lists(frames_of_a_stack, max_size=5),
 )
-def test_an_error_comes_out_as_it_went_in(kind, message, name, frames):
+def test_an_error_round_trips(kind, message, name, frames):
     error = error_from_json(error_to_json(kind(message, name, tuple(frames))))
     assert (type(error), error.message, error.name, error.frames) == (kind, message, name, tuple(frames))
 
 
-def test_an_error_is_cut_to_size():
-    told = {"code": "skill_error", "name": "n" * 9999, "message": "m" * 9999, "frames": []}
-    told["frames"] = [{"function": "f" * 9999, "file": "f", "line": 1, "column": 1}] * 99
-    error = error_from_json(json.dumps(told).encode())
+def test_a_long_error_is_truncated():
+    reported = {"code": "skill_error", "name": "n" * 9999, "message": "m" * 9999, "frames": []}
+    reported["frames"] = [{"function": "f" * 9999, "file": "f", "line": 1, "column": 1}] * 99
+    error = error_from_json(json.dumps(reported).encode())
     assert (len(error.name), len(error.message), len(error.frames)) == (1000, 4096, 50)
     assert len(error.frames[0].function) == 1000
 
 
 @given(json_values)
-def test_an_error_of_another_form_is_refused(told):
+def test_a_malformed_error_is_refused(reported):
     with pytest.raises(WireError):
-        error_from_json(json.dumps(told).encode())
+        error_from_json(json.dumps(reported).encode())
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         b"",
         b"nonsense",
@@ -129,12 +129,12 @@ def test_an_error_of_another_form_is_refused(told):
         b'{"__proto__":1}',
     ],
 )
-def test_a_broken_error_is_refused(told):
+def test_an_error_with_invalid_json_is_refused(reported):
     with pytest.raises(WireError):
-        error_from_json(told)
+        error_from_json(reported)
 
 
-@pytest.mark.parametrize("told", [[None], [["a", 1, "b"]], [["a", True]], ["abc"]])
-def test_a_broken_report_of_protections_is_refused(told):
+@pytest.mark.parametrize("reported", [[None], [["a", 1, "b"]], [["a", True]], ["abc"]])
+def test_a_malformed_report_of_protections_is_refused(reported):
     with pytest.raises(WireError):
-        protections_from(told)
+        protections_from(reported)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills.errors import CortexError
-from cortex_skills.limits import Budgets, RateWindow
+from cortex_skills.policy.budgets import Budgets, RateWindow
 
 
 class Clock:
@@ -37,7 +37,7 @@ def in_threads(work, count=16):
         thread.join()
 
 
-def test_the_window_lets_so_many_calls_through_and_says_when_to_come_back():
+def test_the_window_allows_its_number_of_calls_and_reports_the_wait():
     clock = Clock()
     window = RateWindow(2, clock=clock)
     window.acquire("a")
@@ -68,7 +68,7 @@ def test_a_refused_call_does_not_count():
     window.acquire("a")
 
 
-def test_each_skill_has_a_window_of_its_own():
+def test_each_skill_has_a_separate_window():
     window = RateWindow(1, clock=Clock())
     window.acquire("a")
     window.acquire("b")
@@ -76,7 +76,7 @@ def test_each_skill_has_a_window_of_its_own():
 
 
 @given(st.integers(1, 5), st.lists(st.floats(0, 30), max_size=60))
-def test_no_window_ever_holds_more_calls_than_allowed(max_calls, steps):
+def test_no_window_contains_more_calls_than_allowed(max_calls, steps):
     clock = Clock()
     window = RateWindow(max_calls, clock=clock)
     accepted = []
@@ -91,7 +91,7 @@ def test_no_window_ever_holds_more_calls_than_allowed(max_calls, steps):
             assert 0 < wait_s <= 60.001
 
 
-def test_sixteen_threads_get_no_more_calls_than_the_window_has():
+def test_concurrent_threads_get_no_more_calls_than_the_window_allows():
     window = RateWindow(500, clock=Clock())
     got = []
 
@@ -107,7 +107,7 @@ def test_sixteen_threads_get_no_more_calls_than_the_window_has():
     assert len(got) == 500
 
 
-def test_queries_run_out_and_say_how_many_there_were():
+def test_used_up_queries_are_reported_with_their_limit():
     spent = budgets()
     for used in range(3):
         assert spent.queries_used("a") == used
@@ -131,7 +131,7 @@ def test_all_active_skills_share_one_limit():
     spent.query("b", active=["a", "b", "c"])
 
 
-def test_a_skill_that_is_gone_leaves_its_share_to_nobody():
+def test_the_share_of_an_unloaded_skill_ends():
     spent = budgets(queries=2)
     spent.query("gone")
     spent.query("gone")
@@ -148,14 +148,14 @@ def test_a_failed_attempt_gives_its_slot_back(error):
     assert spent.queries_used("a") == 0
 
 
-def test_a_done_attempt_keeps_its_slot():
+def test_a_successful_attempt_keeps_its_slot():
     spent = budgets()
     with spent.query("a"):
         pass
     assert spent.queries_used("a") == 1
 
 
-def test_a_slot_goes_back_once():
+def test_a_slot_is_returned_once():
     spent = budgets()
     spent.assertion("a")
     slot = spent.assertion("a")
@@ -166,7 +166,7 @@ def test_a_slot_goes_back_once():
     assert spent.assertions_used("a") == 1
 
 
-def test_assertions_and_writes_have_codes_and_counts_of_their_own():
+def test_assertions_and_writes_have_separate_codes_and_counts():
     spent = budgets(assertions=1, writes=0)
     with spent.assertion("a"):
         pass
@@ -176,7 +176,7 @@ def test_assertions_and_writes_have_codes_and_counts_of_their_own():
     assert (spent.queries_used("a"), spent.assertions_used("a"), spent.writes_used("a")) == (0, 1, 0)
 
 
-def test_sixteen_threads_lose_no_slot_and_spend_none_twice():
+def test_concurrent_threads_count_each_slot_once():
     spent = budgets(queries=400)
     got = []
 

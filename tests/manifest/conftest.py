@@ -1,4 +1,4 @@
-"""SKILL.md texts to start from."""
+"""Texts of SKILL.md for the tests."""
 
 import textwrap
 

@@ -1,8 +1,8 @@
-"""Skills of agentskills.io: `validate` says what the reference validator says.
+"""Skills of agentskills.io: `validate` agrees with the reference validator.
 
-Where the two differ, this one is stricter, and only in what is named here: names in other letters than a-z, a name with
-blanks around it, control characters in the description, structured text fields, `skill.md` in small letters, ---
-inside of a line, line breaks that not every reader takes for one, a NUL in the body, links, and more than 1 MiB.
+This validator is stricter in these points only: names with letters other than a-z, spaces around a name, control
+characters in the description, structured text fields, `skill.md` in lower case, --- inside a line, line breaks that
+only some readers know, a NUL in the body, links, and more than 1 MiB.
 """
 
 import json
@@ -106,7 +106,7 @@ def test_the_verdict_is_that_of_the_reference_validator(tmp_path_factory, made, 
         "---\nname: a-skill\ndescription: b\n# a comment\u2028license: c\n---\n",
     ],
 )
-def test_what_the_reference_refuses_is_refused_or_a_semantic_skill(tmp_path, text):
+def test_a_skill_that_the_reference_rejects_is_rejected_or_semantic(tmp_path, text):
     ours, theirs = verdicts(written(tmp_path, "a-skill", text))
     assert theirs
     assert ours or "semantic" in text
@@ -126,12 +126,12 @@ def test_what_the_reference_refuses_is_refused_or_a_semantic_skill(tmp_path, tex
         ("a-skill", "---\nname: a-skill\ndescription: b\n---\n\0"),
     ],
 )
-def test_where_this_one_is_stricter(tmp_path, name, text):
+def test_the_points_in_which_this_validator_is_stricter(tmp_path, name, text):
     ours, theirs = verdicts(written(tmp_path, name, text))
     assert (bool(ours), theirs) == (True, [])
 
 
-def test_a_semantic_skill_in_two_files_is_valid_in_both_worlds(tmp_path):
+def test_a_semantic_skill_in_two_files_is_valid_for_both_validators(tmp_path):
     text = "---\nname: a-skill\ndescription: b\nmetadata:\n  semantic: semantic.yaml\n---\n"
     folder = written(tmp_path, "a-skill", text)
     (folder / "semantic.yaml").write_text("version: 1\npermissions: {graph: [read]}\nqueries: [{predicate: p}]\n")
@@ -139,7 +139,7 @@ def test_a_semantic_skill_in_two_files_is_valid_in_both_worlds(tmp_path):
     assert load_manifest(folder).has_permission("graph:read")
 
 
-def test_the_command_tells_what_others_do_not_read(tmp_path):
+def test_the_command_reports_syntax_that_other_readers_reject(tmp_path):
     folder = written(tmp_path, "a-skill", "---\nname: a-skill\ndescription: b\nmetadata: {a: b}\n---\n")
     answer = CliRunner().invoke(program, ["validate", str(folder)])
     assert answer.exit_code == 1

@@ -26,7 +26,7 @@ def problem(*arguments):
     return found.file, found.field, found.message
 
 
-def test_what_a_skill_depends_on_comes_before_it():
+def test_a_dependency_comes_before_its_dependent():
     skills = [skill("a", "b ^1", "c *"), skill("b", "c ^1"), skill("c")]
     assert names(load_order(skills)) == ["c", "b", "a"]
 
@@ -52,13 +52,13 @@ def test_a_version_out_of_range_is_refused():
     assert found == ("a/SKILL.md", "semantic.dependencies[0]", "a needs b ^2.0.0, but it is at 1.9.9")
 
 
-def test_a_skill_that_is_replaced_stays_in_range_for_the_loaded_ones():
+def test_a_replacement_stays_in_the_range_of_the_loaded_dependents():
     loaded = [skill("a", "b ^1"), skill("b")]
     assert names(load_order([skill("b", version="1.5.0")], loaded)) == ["b"]
     assert problem([skill("b", version="2.0.0")], loaded)[2] == "a needs b ^1, but it is at 2.0.0"
 
 
-def test_a_cycle_is_named_with_its_path():
+def test_a_cycle_is_reported_with_its_path():
     file, field, message = problem([skill("a", "b *"), skill("b", "c *"), skill("c", "a *")])
     cycle = message.removeprefix("closes a cycle: ").split(" → ")
     assert cycle[0] == cycle[-1]
@@ -68,7 +68,7 @@ def test_a_cycle_is_named_with_its_path():
 
 
 def test_a_plain_skill_cannot_be_depended_on():
-    assert problem([skill("a", "b *"), Manifest("b", "d")])[2] == "a needs b *, which is no semantic skill"
+    assert problem([skill("a", "b *"), Manifest("b", "d")])[2] == "a needs b *, which is not a semantic skill"
 
 
 def test_a_name_is_given_once():
@@ -109,12 +109,12 @@ def test_the_order_keeps_every_dependency(order, edges):
         ("1.0.0", "1.0.0+other", True),
     ],
 )
-def test_ranges_are_npms(version, range_, inside):
+def test_ranges_match_as_in_npm(version, range_, inside):
     assert in_range(version, range_) is inside
 
 
 @given(st.text(st.sampled_from("0123456789.x*^~<>=|- vab+"), max_size=260))
-def test_any_text_is_a_range_or_is_not(text):
+def test_any_text_is_accepted_or_rejected_as_a_range(text):
     if not is_range(text):
         assert in_range("1.0.0", text) is False
     else:

@@ -1,4 +1,4 @@
-"""The edge to the disk."""
+"""Reading manifests from files."""
 
 import os
 from pathlib import Path
@@ -39,23 +39,23 @@ def test_a_companion_is_read(skill):
 
 
 def test_a_missing_file_is_a_manifest_error(skill, tmp_path):
-    assert messages(skill({})) == [("SKILL.md", "document", "is not there")]
-    assert messages(tmp_path / "nowhere") == [("SKILL.md", "document", "is not there")]
-    assert messages(tmp_path / "nul\0") == [("SKILL.md", "document", "cannot be read: its path holds a NUL")]
+    assert messages(skill({})) == [("SKILL.md", "document", "does not exist")]
+    assert messages(tmp_path / "nowhere") == [("SKILL.md", "document", "does not exist")]
+    assert messages(tmp_path / "nul\0") == [("SKILL.md", "document", "cannot be read: its path contains a NUL")]
 
 
-def test_a_missing_companion_is_named_with_the_other_problems(skill):
+def test_a_missing_companion_is_reported_with_the_other_problems(skill):
     found = messages(skill({"SKILL.md": WITH_COMPANION.replace("name: a", "name: A")}))
-    assert ("semantic.yaml", "semantic", "is not there") in found
+    assert ("semantic.yaml", "semantic", "does not exist") in found
     assert ("SKILL.md", "name") in {problem[:2] for problem in found}
 
 
-def test_a_file_that_is_not_utf_8_is_refused(skill):
+def test_a_file_that_is_not_utf_8_is_rejected(skill):
     assert messages(skill({"SKILL.md": PLAIN.encode("utf-16")}))[0][2] == "is not UTF-8: byte 1"
     assert messages(skill({"SKILL.md": PLAIN.encode() + b"\xff"}, "b"))[0][2] == "is not UTF-8: byte 32"
 
 
-def test_a_huge_file_is_refused(skill):
+def test_a_huge_file_is_rejected(skill):
     assert messages(skill({"SKILL.md": PLAIN + "x" * (1 << 20)}))[0][2] == "has more than 1024 KiB"
     big = {"SKILL.md": WITH_COMPANION.replace("name: a", "name: c"), "semantic.yaml": "#" * 65537}
     assert messages(skill(big, "c")) == [("semantic.yaml", "semantic", "has more than 64 KiB")]
@@ -71,7 +71,7 @@ def test_a_symbolic_link_is_not_followed(skill, tmp_path):
     assert messages(folder) == [("SKILL.md", "document", "is a symbolic link")]
 
 
-def test_a_pipe_or_a_folder_is_refused_without_waiting(skill):
+def test_a_pipe_or_a_folder_is_rejected_without_waiting(skill):
     folder = skill({})
     os.mkfifo(folder / "SKILL.md")
     assert messages(folder) == [("SKILL.md", "document", "is not a regular file")]

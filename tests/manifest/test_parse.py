@@ -1,4 +1,4 @@
-"""What a valid SKILL.md says."""
+"""The fields of a valid SKILL.md."""
 
 import dataclasses
 import json
@@ -75,7 +75,7 @@ def test_a_star_allows_any_tool(semantic):
     assert not parse_manifest(semantic("version: 1\nallowedTools: [x]")).semantic.allows_tool("y")
 
 
-def test_a_permission_is_asked_for_by_area_and_action(semantic):
+def test_a_permission_is_tested_by_area_and_action(semantic):
     manifest = parse_manifest(semantic("version: 1\npermissions: {graph: [read]}"))
     assert manifest.has_permission("graph:read")
     assert not manifest.has_permission("graph:write")
@@ -109,7 +109,7 @@ def test_every_semver_is_a_skill_version(semantic, version):
     assert manifest.semantic.skill_version == version
 
 
-def test_the_semantic_block_in_a_companion_means_the_same(whole):
+def test_the_semantic_block_in_a_companion_gives_the_same_manifest(whole):
     head, block = whole.split("type: semantic\nsemantic:\n")
     block, body = block.split("---\n")
     text = f"{head}metadata: {{semantic: semantic.yaml}}\n---\n{body}"
@@ -130,7 +130,7 @@ texts = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs", "C
 
 
 @given(names, texts, texts, st.integers(1, 2**31), st.sampled_from(["agent", "global"]))
-def test_what_is_quoted_comes_out_as_it_went_in(name, description, predicate, queries, scope):
+def test_quoted_text_is_read_unchanged(name, description, predicate, queries, scope):
     text = (
         f"---\nname: '{name}'\ndescription: {json.dumps(description)}\ntype: semantic\nsemantic:\n  version: 1\n"
         f"  permissions: {{graph: [read]}}\n  maxQueries: {queries}\n"

@@ -1,4 +1,4 @@
-"""Every rule has its own message, naming the field."""
+"""Every rule has its own message with the field."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def problems(text, folder_name=None, companion=None):
 
 
 def only(text, *arguments):
-    """The one problem of a text: its field and what is said."""
+    """The one problem of a text: its field and message."""
     ((field, said),) = problems(text, *arguments).items()
     return field, said
 
@@ -41,11 +41,11 @@ def test_all_problems_are_reported_at_once_each_with_its_line():
 
 
 @pytest.mark.parametrize("name", ["A", "-a", "a-", "a--b", "a_b", "a b", "ä", "a" * 65, '""', "../a", '"a\\n"'])
-def test_a_name_outside_the_rule_is_refused(name):
+def test_an_invalid_name_is_rejected(name):
     assert "name" in problems(f"---\nname: {name}\ndescription: b\n---\n")
 
 
-def test_a_name_of_64_characters_is_a_name():
+def test_a_name_of_64_characters_is_valid():
     assert parse_manifest(f"---\nname: {'a' * 64}\ndescription: b\n---\n").name == "a" * 64
 
 
@@ -56,11 +56,11 @@ def test_the_name_is_the_name_of_the_folder():
 
 
 @pytest.mark.parametrize("description", ['""', '"  "', '"' + "a" * 1025 + '"', '"a\\0b"', '"\\e[31m"'])
-def test_a_description_outside_the_rule_is_refused(description):
+def test_an_invalid_description_is_rejected(description):
     assert only(f"---\nname: a\ndescription: {description}\n---\n")[0] == "description"
 
 
-def test_a_description_of_1024_characters_is_a_description():
+def test_a_description_of_1024_characters_is_valid():
     description = "ä" * 1024
     assert parse_manifest(f"---\nname: a\ndescription: {description}\n---\n").description == description
 
@@ -69,11 +69,11 @@ def test_an_unknown_key_gets_a_suggestion():
     assert only(plain("licence: MIT")) == ("licence", "unknown key (did you mean license?)")
 
 
-def test_a_key_like_no_other_gets_the_list():
+def test_a_key_without_a_similar_one_gets_the_list_of_keys():
     assert "known: name, description" in only(plain("zzz: 1"))[1]
 
 
-def test_type_needs_a_semantic_block_and_the_other_way_round():
+def test_type_needs_a_semantic_block_and_a_block_needs_the_type():
     assert only(plain("type: semantic"))[0] == "semantic"
     assert only(plain("semantic: {version: 1}"))[0] == "type"
 
@@ -154,7 +154,7 @@ def test_a_wrong_value_names_its_field(semantic, line, field):
 
 
 @pytest.mark.parametrize("predicate", ['""', '"a\\0"', '"a\\tb"', '"a\\x9f"', '"' + "p" * 257 + '"', "1", "[p]"])
-def test_a_predicate_that_is_no_name_is_refused(semantic, predicate):
+def test_an_invalid_predicate_is_rejected(semantic, predicate):
     block = f"version: 1\npermissions: {{graph: [read]}}\nqueries: [{{predicate: {predicate}}}]"
     assert only(semantic(block))[0] == "semantic.queries[0].predicate"
 
@@ -183,7 +183,7 @@ def test_a_dependency_needs_an_npm_range(semantic, range_):
 @pytest.mark.parametrize(
     ("value", "written"), [("1.0", "1.0"), ("2", "2"), ("true", "true"), (".5", ".5"), ("-0", "-0")]
 )
-def test_a_number_where_text_is_wanted_is_told_to_be_quoted(semantic, value, written):
+def test_a_number_in_a_text_field_gets_a_hint_to_quote_it(semantic, value, written):
     said = only(semantic(f"version: 1\nskillVersion: {value}"))[1]
     assert said.startswith("must be text")
     assert f'put it in quotes: "{written}"' in said
@@ -193,7 +193,7 @@ def test_a_number_where_text_is_wanted_is_told_to_be_quoted(semantic, value, wri
     "word", ["no", "Yes", "on", "OFF", "010", "0o17", "0x1f", "1:30", "2024-01-01", "1e3", "1_000", ".inf", ".nan", "="]
 )
 @pytest.mark.parametrize("field", ["semantic.skillVersion", "semantic.maxQueries"])
-def test_a_word_that_yaml_readers_understand_differently_is_never_guessed(semantic, word, field):
+def test_a_word_that_yaml_versions_read_differently_is_an_error(semantic, word, field):
     text = {
         "semantic.skillVersion": semantic(f"version: 1\nskillVersion: {word}"),
         "semantic.maxQueries": semantic(f"version: 1\nmaxQueries: {word}"),
@@ -204,7 +204,7 @@ def test_a_word_that_yaml_readers_understand_differently_is_never_guessed(semant
 
 
 @pytest.mark.parametrize("word", ["no", "010", "1:30", "2024-01-01", "1.0", "true", "~", "=", "1e3"])
-def test_a_plain_word_is_what_is_written_where_nothing_but_text_can_stand(word):
+def test_an_unquoted_word_in_a_text_field_is_text(word):
     manifest = parse_manifest(plain(f"license: {word}\nmetadata:\n  v: {word}"))
     assert (manifest.license, manifest.metadata["v"]) == (word, word)
 
@@ -214,12 +214,12 @@ def test_allowed_tools_may_be_a_list():
     assert parse_manifest(text).allowed_tools_text == "Read Bash(git:*)"
 
 
-def test_a_companion_and_a_block_together_are_refused(semantic):
+def test_a_companion_together_with_a_block_is_rejected(semantic):
     text = semantic("version: 1").replace("name: a", "name: a\nmetadata: {semantic: semantic.yaml}")
     assert only(text, None, "version: 1")[0] == "semantic"
 
 
-def test_a_companion_that_is_named_has_to_be_given():
+def test_a_companion_that_is_named_must_be_given():
     assert only(plain("metadata: {semantic: semantic.yaml}"))[0] == "semantic"
 
 

@@ -1,4 +1,4 @@
-"""A skill, and ways to reach it with clients that nobody here wrote."""
+"""A skill, and foreign clients that reach it."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from cortex_skills import Config, Plugin
-from cortex_skills.server.protocol import Patience
+from cortex_skills.server.protocol import ConnectionLimits
 from tests.mcp import skills
-from tests.patience import PATIENT_MS, patient
 from tests.server.serving import WAIT_S, Running, served
+from tests.time_limits import LONG_MS, long_limits
 
-__all__ = ["patient"]
+__all__ = ["long_limits"]
 
 COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
 SETTINGS: dict[str, Any] = {
     "verification": {"requireSignature": False},
     "skillSandbox": {
-        "executionTimeoutMs": PATIENT_MS,
+        "executionTimeoutMs": LONG_MS,
         "maxCallsPerMinute": 1000,
         "maxGraphQueries": 1000,
         "maxAssertions": 500,
     },
 }
-SOON_S = PATIENT_MS / 1000 - 15  # before a skill would run out of its time
+SOON_S = LONG_MS / 1000 - 15  # before a skill would run out of its time
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what comes by itself, and not because a skill ran out of its time."""
+    """Wait for an event that needs no timeout of a skill."""
     async with asyncio.timeout(SOON_S):
         while not is_so():
             await asyncio.sleep(0.01)
@@ -57,7 +57,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "CORTEX_STORE": str(tmp_path / "store"),
         "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
         "CORTEX_HOT_RELOAD": "true",
-        "CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": str(PATIENT_MS),
+        "CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": str(LONG_MS),
         "CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE": "1000",
         "CORTEX_SKILL_SANDBOX__MAX_ASSERTIONS": "500",
     }
@@ -73,10 +73,10 @@ def serve(tmp_path: Path, skill: Path) -> Iterator[Callable[..., Running]]:
     """Starts servers with the skill."""
     with ExitStack() as stack:
 
-        def start(patience: Patience | None = None, **settings: Any) -> Running:
+        def start(limits: ConnectionLimits | None = None, **settings: Any) -> Running:
             cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
             plugin = Plugin.open(Config(cortex=cortex, **{**SETTINGS, **settings}))
-            running = stack.enter_context(served(tmp_path, plugin=plugin, patience=patience))
+            running = stack.enter_context(served(tmp_path, plugin=plugin, limits=limits))
             plugin.load(skill.parent)
             return running
 
@@ -101,9 +101,10 @@ async def over_http(running: Running, token: str, *, query: str = "", **options:
 
 @pytest.fixture(params=["stdio", "http"])
 def connect(request: pytest.FixtureRequest) -> Connect:
-    """The SDK's client, over either transport; to be called once a test with its options."""
+    """The SDK's client over either transport, called once a test: by default with the newest protocol over stdio, and
+    with the handshake over HTTP."""
     if request.param == "stdio":
         parameters = request.getfixturevalue("parameters")
         return lambda **options: Client(parameters, **options)
     running = request.getfixturevalue("running")
-    return lambda **options: over_http(running, "of-the-host", **options)
+    return lambda **options: over_http(running, "of-the-host", **{"mode": "legacy", **options})

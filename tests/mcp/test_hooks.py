@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from cortex_skills import CortexError
-from cortex_skills.events import AgentStart, ToolCall
+from cortex_skills.gate.hooks import AgentStart, ToolCall
 from tests.mcp.conftest import over_http
 from tests.server.serving import WAIT_S, Running
 
@@ -33,7 +33,7 @@ def test_an_agent_that_asks_for_the_context_starts(running: Running) -> None:
     assert started == [AgentStart("ada", running.plugin.session)] * 2
 
 
-def test_a_call_is_told_of_before_and_after_and_may_be_refused(running: Running) -> None:
+def test_a_call_triggers_hooks_before_and_after_and_may_be_refused(running: Running) -> None:
     asked: list[ToolCall] = []
     ended: list[tuple[str, str]] = []
     last: list[object] = []

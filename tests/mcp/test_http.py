@@ -1,4 +1,4 @@
-"""The door /mcp: who may come in, and what ends."""
+"""The endpoint `/mcp`: tokens, sessions, streams and limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import httpx
 import pytest
 from mcp import MCPError
 
-from cortex_skills.server.mcp import door as doors
+from cortex_skills.server.mcp import http as endpoint
 from cortex_skills.server.mcp.server import AT_ONCE
-from cortex_skills.server.protocol import Patience
+from cortex_skills.server.protocol import ConnectionLimits
 from tests.mcp import skills
 from tests.mcp.conftest import over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run
@@ -42,7 +42,7 @@ def opened(client: httpx.Client) -> dict[str, str]:
     return {**ACCEPT, "Mcp-Session-Id": answer.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-06-18"}
 
 
-def test_nobody_comes_in_without_a_token_of_the_namespace(running: Running) -> None:
+def test_a_token_of_the_namespace_is_needed(running: Running) -> None:
     for token, status, code in (
         (None, 401, "unauthorized"),
         ("nonsense", 401, "unauthorized"),
@@ -72,7 +72,7 @@ def test_a_token_that_may_not_write_sees_and_calls_no_tool_that_writes(running: 
     run(test())
 
 
-def test_a_token_names_the_agent_and_no_call_says_another(running: Running) -> None:
+def test_a_token_names_the_agent_and_a_call_cannot_name_another(running: Running) -> None:
     async def test() -> None:
         async with over_http(running, running.token("ada")) as client:
             tools = (await client.list_tools()).tools
@@ -89,7 +89,7 @@ def test_a_token_names_the_agent_and_no_call_says_another(running: Running) -> N
     run(test())
 
 
-def test_a_session_is_not_there_for_another_token_and_not_after_its_end(running: Running) -> None:
+def test_a_session_does_not_exist_for_another_token_or_after_its_end(running: Running) -> None:
     ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
     session = opened(ada)
     assert ada.post("/mcp", json=PING, headers=session).status_code == 200
@@ -99,7 +99,7 @@ def test_a_session_is_not_there_for_another_token_and_not_after_its_end(running:
     assert ada.post("/mcp", json=PING, headers=session).status_code == 404
 
 
-def test_what_changes_before_a_session_opens_its_stream_is_told_on_it(running: Running, tmp_path: Path) -> None:
+def test_changes_before_a_session_opens_its_stream_are_sent_on_it(running: Running, tmp_path: Path) -> None:
     """A client opens its stream after its first requests: a change may come between."""
     client = running.client("of-the-host")
     sessions = [opened(client) for _ in range(2)]
@@ -107,13 +107,13 @@ def test_what_changes_before_a_session_opens_its_stream_is_told_on_it(running: R
     running.plugin.load(skills.write(tmp_path / "more", "other-desk"))
     for session in sessions:
         with client.stream("GET", "/mcp", headers=session) as stream:
-            told = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
-        assert sorted(told) == [f"notifications/{what}/list_changed" for what in ("prompts", "resources", "tools")]
+            reported = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
+        assert sorted(reported) == [f"notifications/{what}/list_changed" for what in ("prompts", "resources", "tools")]
     current = opened(client)
     with client.stream("GET", "/mcp", headers=current) as stream:
         running.plugin.unload("other-desk")
-        told = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
-    assert len(set(told)) == 3  # each once: nothing was told that this session knew
+        reported = [json.loads(line[6:])["method"] for line in islice(data_of(stream), 3)]
+    assert len(set(reported)) == 3  # each once: nothing that this session knew
 
 
 def data_of(stream: httpx.Response) -> Iterator[str]:
@@ -131,7 +131,7 @@ def test_pages_of_other_origins_and_hosts_are_refused(running: Running) -> None:
         assert answer.json()["code"] == code
 
 
-def test_bodies_are_limited_like_all_others(running: Running) -> None:
+def test_bodies_are_limited(running: Running) -> None:
     client = running.client("of-the-host")
     huge = client.post("/mcp", content=b'"' + b"a" * (9 << 20) + b'"', headers={"Content-Type": "application/json"})
     assert huge.json()["code"] == "request_too_large"
@@ -145,8 +145,8 @@ def test_bodies_are_limited_like_all_others(running: Running) -> None:
     assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 200
 
 
-def test_there_are_so_many_sessions_and_no_more(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "MAX_SESSIONS", 3)
+def test_the_number_of_sessions_is_limited(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "MAX_SESSIONS", 3)
     client = running.client("of-the-host")
     sessions = [opened(client) for _ in range(3)]
     assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 503
@@ -154,10 +154,10 @@ def test_there_are_so_many_sessions_and_no_more(running: Running, monkeypatch: p
     opened(client)
 
 
-def test_a_token_has_so_many_streams_and_others_still_come_in(
+def test_the_streams_of_a_token_are_limited_and_do_not_block_others(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "MAX_OF_ONE", 2)
+    monkeypatch.setattr(endpoint, "MAX_OF_TOKEN", 2)
     ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
     sessions = [opened(ada) for _ in range(2)]
     with (
@@ -169,8 +169,8 @@ def test_a_token_has_so_many_streams_and_others_still_come_in(
         opened(eve)
 
 
-def test_a_session_that_is_not_used_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "IDLE_S", 0.2)
+def test_an_idle_session_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "IDLE_S", 0.2)
     client = running.client("of-the-host")
     session = opened(client)
     end = time.monotonic() + WAIT_S
@@ -180,7 +180,7 @@ def test_a_session_that_is_not_used_ends(running: Running, monkeypatch: pytest.M
 
 
 def test_a_stream_ends_when_its_token_is_revoked(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "ASK_AGAIN_S", 0.05)
+    monkeypatch.setattr(endpoint, "RECHECK_S", 0.05)
     client = running.client(running.token("ada"))
     session = opened(client)
     with client.stream("GET", "/mcp", headers=session) as stream:
@@ -189,7 +189,7 @@ def test_a_stream_ends_when_its_token_is_revoked(running: Running, monkeypatch: 
 
 
 def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running]) -> None:
-    running = serve(patience=Patience(shutdown_s=600))
+    running = serve(limits=ConnectionLimits(shutdown_s=600))
     client = running.client("of-the-host")
     session = opened(client)
     ended = threading.Event()
@@ -211,7 +211,7 @@ def test_streams_end_at_once_when_the_server_does(serve: Callable[..., Running])
 
 
 def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -> None:
-    running = serve(patience=Patience(shutdown_s=600))
+    running = serve(limits=ConnectionLimits(shutdown_s=600))
 
     async def test() -> None:
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
@@ -221,7 +221,7 @@ def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -
     run(test())
 
 
-def test_a_token_that_has_many_calls_at_work_leaves_threads_for_others(running: Running) -> None:
+def test_many_calls_of_one_token_leave_threads_for_others(running: Running) -> None:
     async def test() -> None:
         async with over_http(running, running.token("ada")) as ada, over_http(running, running.token("eve")) as eve:
             many = [asyncio.create_task(ada.call_tool("skill_graph_query", FOREVER)) for _ in range(30)]
@@ -238,14 +238,14 @@ def test_a_token_that_has_many_calls_at_work_leaves_threads_for_others(running: 
     run(test())
 
 
-def test_a_stream_outlives_the_patience_of_the_server(tmp_path: Any, skill: Any) -> None:
+def test_a_stream_outlives_the_time_limits_of_connections(tmp_path: Any, skill: Any) -> None:
     from cortex_skills import Config, Plugin
     from tests.mcp.conftest import SETTINGS
     from tests.server.serving import served
 
-    patience = Patience(head_s=0.8, stall_s=0.8, idle_s=1)
+    limits = ConnectionLimits(head_s=0.8, stall_s=0.8, idle_s=1)
     cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
-    with served(tmp_path, patience=patience, plugin=Plugin.open(Config(cortex=cortex, **SETTINGS))) as running:
+    with served(tmp_path, limits=limits, plugin=Plugin.open(Config(cortex=cortex, **SETTINGS))) as running:
 
         def attempt(session: dict[str, str] | None, stack: ExitStack) -> dict[str, str] | httpx.Response | None:
             """A session, or the stream of one; None where this machine is too slow for so hasty a server."""
@@ -264,7 +264,7 @@ def test_a_stream_outlives_the_patience_of_the_server(tmp_path: Any, skill: Any)
         assert "notifications/tools/list_changed" in line
 
 
-def test_the_description_of_the_api_does_not_speak_of_it(running: Running) -> None:
+def test_the_openapi_document_does_not_list_mcp(running: Running) -> None:
     assert "/mcp" not in running.client().get("/openapi.json").json()["paths"]
 
 

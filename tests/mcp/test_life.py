@@ -16,8 +16,8 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.subscriptions import ToolsListChanged
 
 from cortex_skills import Config, Plugin
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.stopping import Stop
 from tests.mcp import skills
 from tests.mcp.conftest import COMMAND, SETTINGS, Connect, over_http, until
 from tests.mcp.test_clients import ASK, STATUS, run
@@ -70,38 +70,38 @@ def test_a_cancelled_call_stops_its_skill_in_a_process_of_its_own_too(
     run(test())
 
 
-def test_a_call_that_waits_for_its_turn_is_cancelled_too_and_the_one_under_way_is_not(running: Running) -> None:
+def test_a_waiting_call_can_be_cancelled_while_another_runs(running: Running) -> None:
     plugin, results = running.plugin, []
-    enough, stop = Stop(), Stop()
-    first = threading.Thread(target=lambda: results.append(plugin.call("skill_graph_query", FOREVER, stop=enough)))
+    enough, cancel = CancelToken(), CancelToken()
+    first = threading.Thread(target=lambda: results.append(plugin.call("skill_graph_query", FOREVER, cancel=enough)))
     first.start()
     try:
         calls = plugin.skills["status-desk"].calls
         while calls._count != 1:
             time.sleep(0.001)
-        threading.Timer(0.2, stop.set).start()
-        assert plugin.call("skill_graph_query", ASK, stop=stop).code == "cancelled"
+        threading.Timer(0.2, cancel.cancel).start()
+        assert plugin.call("skill_graph_query", ASK, cancel=cancel).code == "cancelled"
         assert (calls._count, results) == (1, [])
     finally:
-        enough.set()
+        enough.cancel()
         first.join(WAIT_S)
     assert [result.code for result in results] == ["cancelled"]
 
 
 def test_a_stopped_call_writes_nothing_and_takes_no_slot(running: Running) -> None:
-    stop = Stop()
-    stop.set()
-    assert running.plugin.call("skill_assert", STATUS, stop=stop).code == "cancelled"
+    cancel = CancelToken()
+    cancel.cancel()
+    assert running.plugin.call("skill_assert", STATUS, cancel=cancel).code == "cancelled"
     assert running.plugin.call("skill_graph_query", ASK).details["queriesUsed"] == 1
     assert running.plugin.call("skill_assert", STATUS).details["created"] is True
 
 
 def test_an_interruption_reaches_no_later_call() -> None:
-    stop, pressed = Stop(), []
-    with stop.interrupts(lambda: pressed.append("first")):
-        stop.set()
-        stop.set()
-    with pytest.raises(CortexError, match="cancelled"), stop.interrupts(lambda: pressed.append("second")):
+    cancel, pressed = CancelToken(), []
+    with cancel.interrupts(lambda: pressed.append("first")):
+        cancel.cancel()
+        cancel.cancel()
+    with pytest.raises(CortexError, match="cancelled"), cancel.interrupts(lambda: pressed.append("second")):
         pass
     assert "second" not in pressed
 
@@ -121,16 +121,16 @@ def test_an_asynchronous_host_that_cancels_its_task_stops_the_skill(tmp_path: Pa
         run(test(plugin))
 
 
-def test_clients_are_told_when_a_reload_takes_a_tool_away(connect: Connect, skill: Path, request: Any) -> None:
+def test_clients_are_notified_when_a_reload_removes_a_tool(connect: Connect, skill: Path, request: Any) -> None:
     is_served_here = request.node.callspec.params["connect"] == "http"
 
     async def test() -> None:
-        told: list[str] = []
+        reported: list[str] = []
         heard = asyncio.Event()
 
         async def hear(message: Any) -> None:
-            told.append(getattr(message, "method", type(message).__name__))
-            if "notifications/tools/list_changed" in told:
+            reported.append(getattr(message, "method", type(message).__name__))
+            if "notifications/tools/list_changed" in reported:
                 heard.set()
 
         async with connect(mode="legacy", message_handler=hear) as client:
@@ -149,7 +149,7 @@ def test_clients_are_told_when_a_reload_takes_a_tool_away(connect: Connect, skil
     run(test())
 
 
-def test_since_2026_they_are_told_on_the_stream_that_they_open(running: Running, tmp_path: Path) -> None:
+def test_since_2026_clients_are_notified_on_the_stream_that_they_open(running: Running, tmp_path: Path) -> None:
     async def test() -> None:
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
             other = skills.write(tmp_path / "more", "other-desk")
@@ -161,15 +161,15 @@ def test_since_2026_they_are_told_on_the_stream_that_they_open(running: Running,
                 tool.input_schema["properties"]["skill"]["enum"] == ["other-desk", "status-desk"] for tool in tools
             )
             assert all("skill" in tool.input_schema["required"] for tool in tools)
-            unsaid = await client.call_tool("skill_graph_query", ASK)
-            said = await client.call_tool("skill_graph_query", {**ASK, "skill": "other-desk"})
-        assert unsaid.structured_content["code"] == "skill_ambiguous"
-        assert not said.is_error
+            unnamed = await client.call_tool("skill_graph_query", ASK)
+            named = await client.call_tool("skill_graph_query", {**ASK, "skill": "other-desk"})
+        assert unnamed.structured_content["code"] == "skill_ambiguous"
+        assert not named.is_error
 
     run(test())
 
 
-def test_the_session_may_say_which_skill_acts_and_a_call_may_say_another(running: Running, tmp_path: Path) -> None:
+def test_a_session_may_name_the_skill_and_a_call_another(running: Running, tmp_path: Path) -> None:
     async def test() -> None:
         async with over_http(running, "of-the-host", query="?skill=other-desk&agent=ada") as client:
             tools = (await client.list_tools()).tools

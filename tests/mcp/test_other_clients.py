@@ -19,7 +19,7 @@ INSPECTOR = Path(__file__).parent / "inspector"
 PROGRAM = INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 
-@pytest.mark.filterwarnings("ignore")  # of a package that is not ours
+@pytest.mark.filterwarnings("ignore")  # of a third-party package
 def test_fastmcp_uses_the_tools_over_both_transports(parameters: StdioServerParameters, running: Running) -> None:
     fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not here")
     from fastmcp.client.transports import StdioTransport, StreamableHttpTransport

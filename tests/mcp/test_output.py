@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the SDK writes")
 
 if sys.platform != "win32":
-    from cortex_skills.server.mcp.output import Output
+    from cortex_skills.server.mcp.output import ProtocolOutput
 
 LARGE = "é" * (1 << 20)
 
@@ -34,10 +34,10 @@ def read(descriptor: int, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_the_event_loop_goes_on_while_nobody_reads(kind: str):
+def test_the_event_loop_runs_while_the_reader_is_stalled(kind: str):
     async def check() -> None:
         reading, writing = pair(kind)
-        output = Output(writing)
+        output = ProtocolOutput(writing)
         await output.write("first\n")
         assert os.read(reading, 100) == b"first\n"
         writes = asyncio.create_task(output.write(LARGE))
@@ -57,11 +57,11 @@ def test_the_event_loop_goes_on_while_nobody_reads(kind: str):
 
 @pytest.mark.parametrize("text", ["x\n", LARGE], ids=["short", "large"])
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_that_nobody_reads_any_more_is_told(kind: str, text: str):
+def test_a_closed_reader_is_reported(kind: str, text: str):
     reading, writing = pair(kind)
     os.close(reading)
     with pytest.raises(BrokenPipeError):
-        asyncio.run(Output(writing).write(text))
+        asyncio.run(ProtocolOutput(writing).write(text))
     os.close(writing)
 
 
@@ -69,7 +69,7 @@ def test_a_pipe_that_does_not_wait_is_written_to_as_well():
     async def check() -> None:
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
-        writes = asyncio.create_task(Output(writing).write(LARGE))
+        writes = asyncio.create_task(ProtocolOutput(writing).write(LARGE))
         assert await asyncio.to_thread(read, reading, len(LARGE.encode())) == LARGE.encode()
         await writes
         os.close(reading)
@@ -80,7 +80,7 @@ def test_a_pipe_that_does_not_wait_is_written_to_as_well():
 
 def test_a_file_takes_everything(tmp_path):
     with (tmp_path / "out").open("wb") as file:
-        asyncio.run(Output(file.fileno()).write(LARGE))
+        asyncio.run(ProtocolOutput(file.fileno()).write(LARGE))
     assert (tmp_path / "out").read_text() == LARGE
 
 

@@ -1,4 +1,4 @@
-"""`cortex-skills mcp` as a process: what it hears, what it writes, and how it ends."""
+"""`cortex-skills mcp` as a process: its input, its output, and how it ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.mcp.test_life import FOREVER, WAIT_S
 
 
 class Raw:
-    """`cortex-skills mcp`, spoken to by hand."""
+    """`cortex-skills mcp`, driven by raw lines."""
 
     def __init__(self, parameters: StdioServerParameters) -> None:
         self.process = subprocess.Popen(
@@ -43,8 +43,12 @@ class Raw:
         return json.loads(self.process.stdout.readline())
 
     def greet(self) -> dict[str, Any]:
-        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-        self.send({"id": 1, "method": "initialize", "params": told}, {"method": "notifications/initialized"})
+        parameters = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "raw", "version": "1"},
+        }
+        self.send({"id": 1, "method": "initialize", "params": parameters}, {"method": "notifications/initialized"})
         return self.read()
 
     def call(self, number: int, tool: str, arguments: Any) -> dict[str, Any]:
@@ -60,10 +64,10 @@ def raw(parameters: StdioServerParameters) -> Iterator[Raw]:
     one.process.communicate(timeout=WAIT_S)
 
 
-@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01"])
+@pytest.mark.parametrize("version", [min(HANDSHAKE_PROTOCOL_VERSIONS), LATEST_HANDSHAKE_VERSION, "1999-01-01"])
 def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: str) -> None:
-    told = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-    raw.send({"id": 1, "method": "initialize", "params": told}, {"method": "notifications/initialized"})
+    parameters = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    raw.send({"id": 1, "method": "initialize", "params": parameters}, {"method": "notifications/initialized"})
     spoken = raw.read()["result"]["protocolVersion"]
     assert spoken == (version if version in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION)
     raw.send({"id": 2, "method": "tools/list"}, raw.call(3, "skill_assert", STATUS))
@@ -73,7 +77,7 @@ def test_a_client_of_an_earlier_protocol_is_answered_in_it(raw: Raw, version: st
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there, a pipe breaks in other ways")
-def test_a_client_that_goes_away_is_no_error_to_report(raw: Raw) -> None:
+def test_a_disconnect_is_not_reported_as_an_error(raw: Raw) -> None:
     raw.greet()
     raw.process.stdout.close()
     raw.send({"id": 2, "method": "tools/list"})
@@ -83,7 +87,7 @@ def test_a_client_that_goes_away_is_no_error_to_report(raw: Raw) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
-def test_who_starts_it_on_a_terminal_is_told_what_it_waits_for(parameters: StdioServerParameters) -> None:
+def test_on_a_terminal_it_prints_what_it_waits_for(parameters: StdioServerParameters) -> None:
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -98,7 +102,7 @@ def test_who_starts_it_on_a_terminal_is_told_what_it_waits_for(parameters: Stdio
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such shell")
 @pytest.mark.parametrize("closed", ["<&-", "</dev/null >&-"])
-def test_without_anything_to_speak_over_it_says_so(parameters: StdioServerParameters, closed: str) -> None:
+def test_a_closed_standard_stream_is_a_usage_error(parameters: StdioServerParameters, closed: str) -> None:
     script = f'exec "$0" "$@" {closed}'
     done = subprocess.run(
         ["sh", "-c", script, COMMAND, *parameters.args], env=parameters.env, capture_output=True, check=False
@@ -160,7 +164,7 @@ UNREAD = [
 ]
 
 
-def test_a_request_that_cannot_be_read_is_answered_and_nobody_waits_for_ever(raw: Raw) -> None:
+def test_an_unreadable_request_is_answered_with_an_error(raw: Raw) -> None:
     raw.send(UNREAD[0][0])  # also before the handshake
     assert raw.read()["error"]["code"] == INVALID_REQUEST
     raw.greet()

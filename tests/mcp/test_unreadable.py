@@ -21,7 +21,7 @@ JSON = st.recursive(
 @example("[" * 100_000)
 @example('{"id": ' + "9" * 10_000 + "}")
 @example('{"id": "\\ud800", "method": "ping"}')
-def test_whatever_comes_the_answer_can_be_written(line: str) -> None:
+def test_the_answer_to_any_line_can_be_serialized(line: str) -> None:
     refusal = refusal_of(line)
     if refusal is not None:
         again = types.JSONRPCError.model_validate_json(refusal.model_dump_json())
@@ -43,5 +43,5 @@ def test_what_can_be_no_id_is_not_repeated(number: object) -> None:
 
 
 @pytest.mark.parametrize("line", ["", " \r", '{"method": "notifications/x", "params": 7}', '{"id": 1, "result": 7}'])
-def test_what_asks_for_no_answer_gets_none(line: str) -> None:
+def test_notifications_and_answers_get_no_answer(line: str) -> None:
     assert refusal_of(line) is None

@@ -1,4 +1,4 @@
-"""The plugins and skills of the plugin's own tests, a clock, and memories on a real store."""
+"""Plugins, skills, a clock, and memories on a real store."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills.memory import Memories
-from tests.plugin.conftest import opened, patient, plugin, skill, told
+from tests.plugin.conftest import logged_at_info, long_limits, opened, plugin, skill
 
-__all__ = ["opened", "patient", "plugin", "skill", "told"]
+__all__ = ["logged_at_info", "long_limits", "opened", "plugin", "skill"]
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that tests advance."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 6, 1, 12, 0, 30, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Many threads, many agents, a store on a server, and what is left when they are gone."""
+"""Memories under many threads and agents, and on a store on a server."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.memory import Memories, new_memory, wanted
+from cortex_skills.memory import Memories, memory_query, new_memory
 from tests.services.oxigraph import oxigraph
 
 
 def texts(memories: Memories, query: str, agent: str = "a1") -> list[str]:
-    found = memories.recall(wanted(query, {"limit": 50}), agent=agent).found
+    found = memories.recall(memory_query(query, {"limit": 50}), agent=agent).found
     return sorted(memory.text for memory, _ in found)
 
 
-def test_threads_remember_and_recall_at_once_and_nothing_is_lost(memories: Memories) -> None:
+def test_concurrent_threads_lose_no_memory(memories: Memories) -> None:
     def work(worker: int) -> None:
         for number in range(5):
             memories.remember(new_memory(f"tea {worker} {number}"), agent="a1")
@@ -29,14 +29,14 @@ def test_threads_remember_and_recall_at_once_and_nothing_is_lost(memories: Memor
     assert texts(memories, "tea") == sorted(f"tea {worker} {number}" for worker in range(8) for number in range(5))
 
 
-def test_the_same_text_remembered_at_once_is_one_memory(memories: Memories) -> None:
+def test_the_same_text_remembered_concurrently_is_one_memory(memories: Memories) -> None:
     with ThreadPoolExecutor(8) as pool:
         said = set(pool.map(lambda _: memories.remember(new_memory("tea"), agent="a1")[0], range(32)))
     assert len(said) == 1
     assert texts(memories, "tea") == ["tea"]
 
 
-def test_agents_that_come_and_go_leave_no_threads(memories: Memories) -> None:
+def test_the_threads_of_old_agents_end(memories: Memories) -> None:
     others = threads()
     for number in range(8):
         memories.remember(new_memory("tea"), agent=f"a{number}")
@@ -56,7 +56,7 @@ def test_agents_that_come_and_go_leave_no_threads(memories: Memories) -> None:
 
 
 def threads() -> set[int]:
-    """Those of this process, by their ids."""
+    """The ids of the threads of this process."""
     return {thread.id for thread in psutil.Process().threads()}
 
 

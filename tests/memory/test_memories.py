@@ -11,8 +11,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import GraphError, NamespacedGraph, vocabulary
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
-from cortex_skills.memory import Memories, new_memory, owned, wanted
-from cortex_skills.memory.records import memory_id, memory_node
+from cortex_skills.memory import Memories, agent_memories, memory_query, new_memory
+from cortex_skills.memory.memory_triples import memory_id, memory_node
 
 
 def remember(memories: Memories, text: str, agent: str = "a1", **options) -> str:
@@ -20,13 +20,13 @@ def remember(memories: Memories, text: str, agent: str = "a1", **options) -> str
 
 
 def texts(memories: Memories, query: str, agent: str = "a1", **options) -> list[str]:
-    return [memory.text for memory, _ in memories.recall(wanted(query, options), agent=agent).found]
+    return [memory.text for memory, _ in memories.recall(memory_query(query, options), agent=agent).found]
 
 
-def test_what_was_remembered_is_recalled_with_all_that_was_said(memories, clock) -> None:
+def test_a_memory_is_recalled_with_all_its_fields(memories, clock) -> None:
     identifier = remember(memories, "Ana prefers tea", importance=0.8, tags=["drinks", "ana"])
 
-    ((memory, scored),) = memories.recall(wanted("tea"), agent="a1").found
+    ((memory, scored),) = memories.recall(memory_query("tea"), agent="a1").found
     assert memory.to_json() == {
         "id": identifier,
         "text": "Ana prefers tea",
@@ -38,7 +38,7 @@ def test_what_was_remembered_is_recalled_with_all_that_was_said(memories, clock)
     assert (scored.relevance, scored.importance, scored.recency) == (1.0, 0.9, 1.0)
 
 
-def test_words_are_found_by_their_stems_and_tags_and_in_any_script(memories) -> None:
+def test_memories_are_found_by_stems_and_tags_in_any_script(memories) -> None:
     remember(memories, "She verified the shipments")
     remember(memories, "東京タワーは赤い", tags=["landmark"])
     remember(memories, "Die Straße ist gesperrt")
@@ -50,12 +50,12 @@ def test_words_are_found_by_their_stems_and_tags_and_in_any_script(memories) -> 
 
 
 @pytest.mark.parametrize("query", ["?!", "the of and", "zebra", "\u200b x", '"', "AND OR NOT (", "words:a*^2"])
-def test_a_query_without_a_word_that_is_known_finds_nothing(memories, query: str) -> None:
+def test_a_query_without_a_known_word_finds_nothing(memories, query: str) -> None:
     remember(memories, "Ana prefers tea")
     assert texts(memories, query) == []
 
 
-def test_an_agent_recalls_its_own_memories_and_no_others(memories) -> None:
+def test_an_agent_recalls_only_its_memories(memories) -> None:
     remember(memories, "the code of the safe is 1234", agent="a1")
     remember(memories, "the code of the door is 9", agent="a2")
 
@@ -63,7 +63,7 @@ def test_an_agent_recalls_its_own_memories_and_no_others(memories) -> None:
     assert texts(memories, "safe", agent="a") == []
 
 
-def test_another_namespace_of_the_store_has_memories_of_its_own(graph, memories, clock) -> None:
+def test_namespaces_of_one_store_share_no_memories(graph, memories, clock) -> None:
     remember(memories, "the secret of mayros")
     other = Memories(NamespacedGraph(graph.store, "may"), clock)
 
@@ -72,7 +72,7 @@ def test_another_namespace_of_the_store_has_memories_of_its_own(graph, memories,
     assert texts(memories, "secret") == ["the secret of mayros"]
 
 
-def test_to_remember_again_changes_nothing(graph, memories, clock) -> None:
+def test_remembering_a_text_again_changes_nothing(graph, memories, clock) -> None:
     first = memories.remember(new_memory("Ana prefers tea", {"importance": 0.9}), agent="a1")
     before = graph.count()
     clock.go(days=1)
@@ -82,7 +82,7 @@ def test_to_remember_again_changes_nothing(graph, memories, clock) -> None:
     assert graph.count() == before
 
 
-def test_the_least_important_is_left_out_unless_it_is_asked_for(memories) -> None:
+def test_memories_below_the_minimum_importance_are_left_out(memories) -> None:
     remember(memories, "tea is green", importance=0.1)
     remember(memories, "tea is hot", importance=0.3)
 
@@ -125,8 +125,8 @@ def test_a_memory_that_is_deleted_by_sparql_is_never_recalled(graph, memories) -
     assert texts(memories, "tea") == []
 
 
-def test_many_deleted_memories_do_not_stand_before_one_that_is_left(graph, memories) -> None:
-    for number in range(2 * owned.POOL):
+def test_many_deleted_memories_do_not_hide_a_remaining_one(graph, memories) -> None:
+    for number in range(2 * agent_memories.POOL):
         remember(memories, f"tea {number}", importance=1.0)
     remember(memories, "there is tea somewhere in this rather long text about other things", importance=0.3)
     assert len(texts(memories, "tea")) == 5
@@ -146,12 +146,12 @@ def test_forgetting_leaves_no_triple(graph, memories) -> None:
     assert texts(memories, "tea") == []
 
 
-def test_memories_outlive_the_process_that_made_them(graph, memories, clock) -> None:
+def test_memories_survive_the_process_that_created_them(graph, memories, clock) -> None:
     remember(memories, "Ana prefers tea")
     assert texts(Memories(graph, clock), "tea") == ["Ana prefers tea"]
 
 
-def test_what_another_process_remembers_is_found_by_its_minute(graph, memories, clock) -> None:
+def test_a_memory_of_another_process_is_found_by_its_minute(graph, memories, clock) -> None:
     remember(memories, "tea one")
     assert texts(memories, "tea") == ["tea one"]
     other = Memories(graph, clock)
@@ -173,18 +173,18 @@ def test_an_import_of_old_memories_is_found_within_the_hour(graph, memories, clo
     assert texts(memories, "tea") == ["tea one", "tea of old"]
 
 
-def test_more_memories_than_are_read_one_by_one(memories, graph, clock) -> None:
+def test_many_memories_are_read_in_streams(memories, graph, clock) -> None:
     for number in range(1100):
         remember(memories, f"note {number}", tags=[f"tag{number}"])
     remember(memories, "note 5 of another", agent="a2")
 
     fresh = Memories(graph, clock)
     assert texts(fresh, "tag777") == ["note 777"]
-    assert fresh.recall(wanted("note", {"limit": 50}), agent="a1").considered == owned.POOL
+    assert fresh.recall(memory_query("note", {"limit": 50}), agent="a1").considered == agent_memories.POOL
     assert texts(fresh, "another", agent="a1") == []
 
 
-def test_indices_of_a_few_agents_are_kept_and_all_answer(memories) -> None:
+def test_the_indexes_of_a_few_agents_are_kept_and_all_agents_recall(memories) -> None:
     for number in range(7):
         remember(memories, f"tea {number}", agent=f"a{number}")
     for _ in range(2):
@@ -214,18 +214,18 @@ ODD = [
 
 
 @pytest.mark.parametrize(("predicate", "value"), ODD, ids=[f"{n}-{p.value[-10:]}" for n, (p, _) in enumerate(ODD)])
-def test_an_odd_triple_does_not_change_a_memory(graph, memories, clock, predicate, value) -> None:
+def test_an_invalid_triple_does_not_change_a_memory(graph, memories, clock, predicate, value) -> None:
     identifier = remember(memories, "Ana prefers tea", importance=0.8, tags=["ana"])
-    (before,) = memories.recall(wanted("tea"), agent="a1").found
+    (before,) = memories.recall(memory_query("tea"), agent="a1").found
     graph.store.insert([[Quad(memory_node(graph.names, identifier), predicate, value, graph.names.graph)]])
 
     for again in (memories, Memories(graph, clock)):
-        assert again.recall(wanted("tea"), agent="a1").found == (before,)
+        assert again.recall(memory_query("tea"), agent="a1").found == (before,)
         assert texts(again, "obey") == []
         assert texts(again, "tea", agent="a2") == []
 
 
-def test_memories_written_by_hand_under_any_name_are_none(graph, memories) -> None:
+def test_triples_under_another_name_are_not_a_memory(graph, memories) -> None:
     remember(memories, "Ana prefers tea")
     good = list(graph.store.quads(Pattern(graph.names.graph)))
     for local in (
@@ -263,39 +263,39 @@ BAD = [
 
 
 @pytest.mark.parametrize(("given", "field"), BAD)
-def test_what_cannot_be_remembered_is_refused_by_its_field(given, field) -> None:
+def test_an_invalid_argument_is_rejected_with_its_field(given, field) -> None:
     with pytest.raises(CortexError) as caught:
         new_memory(*given)
     assert (caught.value.code, caught.value.details["field"]) == ("invalid_arguments", field)
 
 
 @pytest.mark.parametrize("limit", [0, 51, 1.5, "5", True, float("inf"), float("nan"), -1])
-def test_a_limit_that_is_none_is_refused(limit) -> None:
+def test_an_invalid_limit_is_rejected(limit) -> None:
     with pytest.raises(CortexError, match="limit must be a whole number from 1 to 50"):
-        wanted("a", {"limit": limit})
+        memory_query("a", {"limit": limit})
 
 
-def test_a_first_look_that_takes_long_is_told_and_goes_on(memories, graph, clock) -> None:
+def test_a_slow_first_index_is_reported_and_finished_in_the_background(memories, graph, clock) -> None:
     for number in range(1500):
         remember(memories, f"tea {number}")
-    told = threading.Event()
+    reported = threading.Event()
 
     def after_it_is_told() -> datetime:
-        assert told.wait(60)
+        assert reported.wait(60)
         return clock()
 
     fresh = Memories(graph, after_it_is_told)
     try:
         with pytest.raises(CortexError) as caught:
-            fresh.recall(wanted("tea"), agent="a1", patience_s=0.0)
+            fresh.recall(memory_query("tea"), agent="a1", timeout_s=0.0)
     finally:
-        told.set()
+        reported.set()
     assert caught.value.code == "graph_busy"
-    assert len(fresh.recall(wanted("tea"), agent="a1", patience_s=60).found) == 5
+    assert len(fresh.recall(memory_query("tea"), agent="a1", timeout_s=60).found) == 5
 
 
-def test_a_store_that_is_closed_is_told_and_not_waited_for(graph, clock) -> None:
+def test_a_closed_store_is_reported_without_waiting(graph, clock) -> None:
     fresh = Memories(graph, clock)
     graph.store.close()
     with pytest.raises(GraphError):
-        fresh.recall(wanted("tea"), agent="a1")
+        fresh.recall(memory_query("tea"), agent="a1")

@@ -1,4 +1,4 @@
-"""A memory in the graph is what the ontology's shapes say, and what the shapes refuse is no memory of ours."""
+"""Every written memory conforms to the shapes of the ontology, and other triples do not."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def conforms(quads: list[Quad]) -> bool:
 
 @settings(max_examples=20, deadline=None)
 @given(text=words, importance=st.floats(0, 1), tags=st.sets(words, max_size=8), agent=words)
-def test_every_memory_that_is_written_conforms(text, importance, tags, agent) -> None:
+def test_every_written_memory_conforms_to_the_shapes(text, importance, tags, agent) -> None:
     quads = written(NewMemory(text, importance, tuple(tags)), agent)
     assert len(quads) == 6 + len(tags)
     assert conforms(quads)

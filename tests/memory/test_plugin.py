@@ -1,4 +1,4 @@
-"""The memory as skills and agents have it: through the gate, and from inside a real sandbox."""
+"""Memories of skills and agents, through the gate and from a real sandbox."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import pytest
 
 from cortex_graph import vocabulary
 from cortex_skills import Plugin
-from cortex_skills.results import Result
+from cortex_skills.enrichment import read_block
+from cortex_skills.gate.result import Result
 from cortex_skills.tools import TOOLS
 
 BOTH = {"graph": ["read", "write"], "memory": ["recall", "remember"], "proofs": ["request", "verify"]}
 
 
 def answering(body: str) -> str:
-    """A skill that says what `body` gives, or the code of what it throws."""
+    """A skill that returns the result of `body`, or the code of its error."""
     return f"""
     export default {{
       name: "probe",
@@ -33,14 +34,13 @@ def answering(body: str) -> str:
 
 def said(result: Result) -> Any:
     assert result.details["enrichment"]["status"] == "ok", result
-    block = result.text.split('<skill-enrichment type="data">\n')[1].split("\n</skill-enrichment>")[0]
-    found = json.loads(block)
+    found = read_block(result.text)
     return found.get("code") or found.get("said")
 
 
 @pytest.fixture
 def asked(plugin: Plugin, skill: Callable[..., Path]) -> Callable[..., Any]:
-    """Has the code of a skill run, and answers what it says."""
+    """Runs the code of a skill and returns its answer."""
 
     def ask(body: str, agent: str | None = None, **semantic: Any) -> Any:
         folder = skill("probe", answering(body), **{"permissions": BOTH, **semantic})
@@ -85,7 +85,7 @@ def test_a_skill_remembers_and_recalls(asked, plugin) -> None:
     assert first["relevance"] == 1
 
 
-def test_a_skill_recalls_for_the_agent_that_asks(asked) -> None:
+def test_a_skill_recalls_the_memories_of_the_calling_agent(asked) -> None:
     asked('return memory.remember("the code is 1234")', agent="a1")
     asked('return memory.remember("the code is 99")', agent="a2")
     body = 'return (await memory.recall("code")).map(({ text }) => text)'
@@ -121,12 +121,12 @@ def test_a_skill_needs_the_permission(asked, plugin, granted, call) -> None:
         "memory.recall('a', { minImportance: -1 })",
     ],
 )
-def test_what_makes_no_sense_is_refused_and_nothing_written(asked, plugin, call) -> None:
+def test_invalid_arguments_are_rejected_and_nothing_is_written(asked, plugin, call) -> None:
     assert asked(f"return ({call.replace('memory.', '(memory as any).')})") == "invalid_arguments"
     assert plugin.graph.count() == 0
 
 
-def test_remembering_counts_as_writing_and_what_is_known_costs_nothing(opened, skill) -> None:
+def test_remembering_counts_as_a_write_unless_the_text_is_known(opened, skill) -> None:
     plugin = opened(sandbox={"maxWrites": 3})
     body = """
       for (let time = 0; time < 9; time++) await memory.remember("same");
@@ -154,7 +154,7 @@ FORGING = """
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_a_skill_cannot_write_what_memories_are_made_of(opened, skill, strict) -> None:
+def test_a_skill_cannot_write_the_predicates_of_memories(opened, skill, strict) -> None:
     plugin = opened(strictDeclarations=strict)
     plugin.load(skill("probe", answering(FORGING), permissions=BOTH))
     assert said(plugin.call("skill_graph_query", {"scope": "namespace"})) == ["undeclared_predicate"]
@@ -182,7 +182,7 @@ def test_a_skill_can_neither_see_nor_delete_memories_through_the_graph(plugin, a
     assert plugin.graph.count() == len(ids) - 1  # all but the note
 
 
-def test_a_skill_that_declares_a_term_of_memories_sees_it(plugin, skill) -> None:
+def test_a_skill_that_declares_a_predicate_of_memories_reads_it(plugin, skill) -> None:
     text = vocabulary.MEMORY_TEXT.value
     plugin.load(
         skill("probe", answering('return memory.remember("tea")'), permissions=BOTH, queries=[{"predicate": text}])
@@ -227,7 +227,7 @@ def test_a_memory_cannot_leave_its_line_or_open_a_tag(plain) -> None:
     assert not {"<", ">", "\u202e", "\u200b"} & set(result.text)
 
 
-def test_fifty_long_memories_fit_into_what_a_model_is_shown(plain) -> None:
+def test_fifty_long_memories_fit_into_the_limit_of_an_answer(plain) -> None:
     for number in range(50):
         remember(plain, f"tea {number} " + "<" * 480)
 
@@ -255,7 +255,7 @@ def test_the_tool_needs_its_permission_and_counts_in_the_minute(opened, skill) -
     assert [context(plugin, "a").code for _ in range(3)] == [None, None, "rate_limited"]
 
 
-def test_memories_outlive_a_restart(opened, skill, tmp_path) -> None:
+def test_memories_survive_a_restart(opened, skill, tmp_path) -> None:
     for expected in ("No matching memories.", '1. (importance 0.50) "Ana prefers tea"'):
         plugin = opened(store=str(tmp_path / "store"))
         plugin.load(skill("plain", permissions=BOTH))
@@ -287,7 +287,7 @@ def test_asking_counts_in_the_minute_and_verifying_a_proof_does_not(opened, skil
     assert codes["skill_verify_zk_proof"] == ["proof_not_found"] * 2
 
 
-def test_every_tool_states_what_it_answers() -> None:
+def test_every_tool_describes_its_answer() -> None:
     assert set(TOOLS) >= {"skill_memory_context", *PROOFS}
     schema = TOOLS["skill_memory_context"].output_schema
     assert set(schema["required"]) <= set(schema["properties"])

@@ -1,4 +1,4 @@
-"""Two processes on one data folder remember, recall and forget; and none loses what another said."""
+"""Two processes on one data folder remember, recall and forget without losing memories."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.memory import Memories, new_memory, wanted
+from cortex_skills.memory import Memories, memory_query, new_memory
 from tests.graph.shared.processes import ended, line_of, python
 
 OTHER = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
-from cortex_skills.memory import Memories, new_memory, wanted
+from cortex_skills.memory import Memories, new_memory, memory_query
 
 store = open_store(sys.argv[1])
 memories = Memories(NamespacedGraph(store, "mayros"))
@@ -24,7 +24,7 @@ for line in sys.stdin:
     elif verb == "forget":
         said = memories.forget(text, agent="a1")
     else:
-        said = sorted(m.text for m, _ in memories.recall(wanted(text, {"limit": 50}), agent="a1").found)
+        said = sorted(m.text for m, _ in memories.recall(memory_query(text, {"limit": 50}), agent="a1").found)
     print(said, flush=True)
 store.close()
 """
@@ -38,11 +38,11 @@ def memories(tmp_path: Path):
 
 
 def texts(memories: Memories, query: str) -> list[str]:
-    found = memories.recall(wanted(query, {"limit": 50}), agent="a1").found
+    found = memories.recall(memory_query(query, {"limit": 50}), agent="a1").found
     return sorted(memory.text for memory, _ in found)
 
 
-def test_each_recalls_what_the_other_remembers_and_not_what_it_forgets(memories, tmp_path) -> None:
+def test_processes_recall_the_memories_of_each_other_but_no_deleted_ones(memories, tmp_path) -> None:
     other = python(OTHER, tmp_path / "store")
 
     def say(line: str) -> str:
@@ -70,7 +70,7 @@ def test_each_recalls_what_the_other_remembers_and_not_what_it_forgets(memories,
     assert (code, errors) == (0, "")
 
 
-def test_what_was_remembered_outlives_the_process_that_is_killed(memories, tmp_path) -> None:
+def test_memories_survive_a_killed_process(memories, tmp_path) -> None:
     other = python(OTHER, tmp_path / "store")
     try:
         assert other.stdin is not None

@@ -1,4 +1,4 @@
-"""The order of memories is a pure function with no surprises."""
+"""The ranking of memories."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_with_the_same_words_the_more_important_and_newer_wins(
         assert rank([other, best], NOW)[0][0] == "z"
 
 
-def test_what_each_factor_weighs() -> None:
+def test_the_weight_of_each_factor() -> None:
     whole = Candidate("a", 4.0, 1.0, NOW)
     month = Candidate("b", 4.0, 1.0, NOW - 30 * DAY)
     unimportant = Candidate("c", 4.0, 0.0, NOW)

@@ -1,4 +1,4 @@
-"""What words a text has, and that no text is too odd."""
+"""The words of texts, also of hostile ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_skills.memory.index import MAX_QUERY_WORDS, WordIndex
+from cortex_skills.memory.word_index import MAX_QUERY_WORDS, WordIndex
 from cortex_skills.memory.words import LONGEST, MAX_WORDS, words
 
 
@@ -43,19 +43,19 @@ def test_the_words_of_a_text(text: str, expected: list[str]) -> None:
 
 
 @given(st.text())
-def test_any_text_has_words_that_are_their_own_words(text: str) -> None:
+def test_the_words_of_a_word_are_the_word(text: str) -> None:
     found = words(text)
     assert len(found) <= MAX_WORDS
     assert all(0 < len(word) <= LONGEST and not word.isspace() and " " not in word for word in found)
 
 
 @given(st.text(alphabet=st.characters(codec="ascii")))
-def test_plain_texts_have_the_same_words_as_others(text: str) -> None:
+def test_ascii_texts_are_split_like_other_texts(text: str) -> None:
     assert words(text) == [word for word in words(f"{text} \u00e9")[:-1] if word][:MAX_WORDS]
 
 
 @pytest.mark.parametrize("text", ["a" * 1_000_000, "東" * 500_000, "a'" * 500_000, "' " * 500_000, "é\u0301" * 300_000])
-def test_a_long_text_ends(text: str) -> None:
+def test_a_long_text_is_split_quickly(text: str) -> None:
     start = time.thread_time()
     assert len(words(text)) <= MAX_WORDS
     assert time.thread_time() - start < 20
@@ -76,14 +76,14 @@ def test_any_query_is_answered(index: WordIndex, query: str, least: float) -> No
 
 
 @given(text=st.text(min_size=1, max_size=300))
-def test_a_text_is_found_by_itself_if_it_has_a_word_that_counts(text: str) -> None:
+def test_a_text_with_an_indexed_word_finds_itself(text: str) -> None:
     index = WordIndex()
     index.change(add=[(7, text, 0.5)])
     found = index.words_of(text)
     assert [number for number, _ in index.search(found, 0.5, 10)] == ([7] if found else [])
 
 
-def test_what_is_discarded_is_not_found() -> None:
+def test_a_discarded_number_is_not_found() -> None:
     index = WordIndex()
     index.change(add=[(number, "tea", 0.5) for number in range(5)])
     index.change(discard=[1, 3, 99])

@@ -1,4 +1,4 @@
-"""A wheel built here works in a fresh environment, without Node.js and without this checkout."""
+"""A wheel works in a new environment, without Node.js and without this checkout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(850)]  # it compiles all guests anew
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(850)]  # it compiles all guests again
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +24,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> None:
+def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "cortex_sandbox/guests/quickjs.wasm",
         "cortex_sandbox/guests/esbuild.wasm",
         "cortex_sandbox/guests/bootstrap.js",
+        "cortex_sandbox/guests/guests.json",
         "cortex_sandbox/direct/runner.mjs",
-        "cortex_skills/enrichment/detecting/reader/reader.wasm",
-        "cortex_skills/schemas/skill.schema.json",
-        "cortex_skills/schemas/config.schema.json",
+        "cortex_skills/injection/look_alikes.json",
+        "cortex_skills/injection/signatures.txt",
+        "cortex_skills/injection/lexicon/en.txt",
+        "cortex_skills/safe_io/schemas/skill.schema.json",
+        "cortex_skills/safe_io/schemas/config.schema.json",
         "cortex_skills/skill_types/cortex-skill.d.ts",
         "cortex_skills/skill_types/cortex-test.d.ts",
         "cortex_skills/testing/prelude.ts",
@@ -46,7 +49,7 @@ def test_the_wheel_holds_the_guests_the_schemas_and_the_types(wheel: Path) -> No
     assert not [name for name in names if name.endswith((".c", ".h"))]
 
 
-def test_a_skill_runs_from_the_wheel_where_there_is_no_nodejs(wheel: Path, tmp_path: Path) -> None:
+def test_a_skill_runs_from_the_wheel_without_nodejs(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=True)
     binaries = tmp_path / "env" / "bin"
     pip = [str(binaries / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]

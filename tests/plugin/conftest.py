@@ -1,4 +1,4 @@
-"""Plugins and skills for the tests, all of real parts, closed when a test ends."""
+"""Plugins and skills for the tests, made of real parts; closed at the end of a test."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from cortex_skills import Plugin
 from tests.configs import config
-from tests.logs import told  # noqa: F401 - a fixture of every test here
-from tests.patience import PATIENT_MS, patient  # noqa: F401 - one too
+from tests.logs import logged_at_info  # noqa: F401 - a fixture of every test here
 from tests.plugin.skills import write_skill
+from tests.time_limits import LONG_MS, long_limits  # noqa: F401 - one too
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def opened() -> Iterator[Callable[..., Plugin]]:
     plugins: list[Plugin] = []
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, agent: str = "a1", **settings: Any) -> Plugin:
-        limits = {"executionTimeoutMs": PATIENT_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
+        limits = {"executionTimeoutMs": LONG_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
         limits |= sandbox or {}
         plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent=agent))
         return plugins[-1]

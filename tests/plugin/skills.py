@@ -1,4 +1,4 @@
-"""Skills for the tests, written as real folders, and what is still running of them."""
+"""Skills for the tests, written as real folders, and the sandboxes that are still running."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from typing import Any
 
 from cortex_sandbox import Sandbox
 
+_TEXTS = (
+    *("agentId", "code", "create", "data", "delete", "got", "id", "list", "namespace", "note", "other", "pattern"),
+    *("predicate", "said", "scope", "sealed", "seen", "sessionId", "skill", "tags", "text", "told"),
+)
 SEMANTIC: Mapping[str, Any] = {
     "version": 1,
     "permissions": {"graph": ["read", "write"], "proofs": ["request"]},
     "assertions": [{"predicate": "note"}, {"predicate": "sealed", "requireProof": True}],
+    # What the skills of the tests add to answers; none of them is signed.
+    "enrichment": {"fields": {name: {"text": True} for name in _TEXTS}},
     "skillVersion": "1.2.3",
 }
 
 
 def manifest_text(name: str, **semantic: Any) -> str:
-    """A SKILL.md; what is named replaces that part of `SEMANTIC`."""
+    """A SKILL.md; the arguments replace parts of `SEMANTIC`."""
     block = json.dumps({**SEMANTIC, **semantic})  # JSON is YAML
     return f"---\nname: {name}\ndescription: For the tests.\ntype: semantic\nsemantic: {block}\n---\n"
 
@@ -27,7 +33,7 @@ def manifest_text(name: str, **semantic: Any) -> str:
 def write_skill(
     folder: Path, code: str | None = None, *, files: Mapping[str, str] | None = None, **semantic: Any
 ) -> Path:
-    """A skill's folder, named like the skill; `code` is its skill.ts, `files` whatever else lies there."""
+    """A skill's folder, named like the skill; `code` is its skill.ts, `files` its other files."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "SKILL.md").write_text(manifest_text(folder.name, **semantic), encoding="utf-8")
     for name, text in {**({} if code is None else {"skill.ts": code}), **(files or {})}.items():
@@ -37,6 +43,6 @@ def write_skill(
 
 
 def living_sandboxes() -> int:
-    """How many sandboxes are alive in this process, but for those that nobody has any more."""
+    """How many sandboxes of this process are alive and referenced."""
     gc.collect()
     return sum(1 for thing in gc.get_objects() if type(thing) is Sandbox and thing.alive)

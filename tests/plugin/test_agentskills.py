@@ -1,4 +1,4 @@
-"""Skills of agentskills.io beside semantic ones: instructions and files, of which nothing runs."""
+"""Skills of agentskills.io beside semantic ones: instructions and files, without code."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def skills(tmp_path):
     return root
 
 
-def test_a_folder_of_both_kinds_loads_as_it_is_and_nothing_of_a_plain_skill_runs(plugin, skills):
+def test_a_folder_of_both_kinds_loads_and_a_plain_skill_runs_nothing(plugin, skills):
     assert sorted(plugin.load(skills)) == ["greeter", "pdf-forms"]
     plain = plugin.skills["pdf-forms"]
     assert plain.runtime is None
@@ -68,7 +68,7 @@ def test_its_files_are_resources(plugin, skills):
     assert plain.read_resource("assets/form.bin") == b"\0\1"
 
 
-def test_a_resource_lies_in_the_folder_and_is_no_link(plugin, skills, tmp_path):
+def test_a_resource_must_be_in_the_folder_and_not_a_link(plugin, skills, tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     folder = skills / "pdf-forms"
     (folder / "link.md").symlink_to(tmp_path / "secret.txt")
@@ -95,7 +95,7 @@ def test_a_resource_lies_in_the_folder_and_is_no_link(plugin, skills, tmp_path):
         assert caught.value.code == "invalid_arguments"
 
 
-def test_it_takes_no_tool_from_others_has_no_permission_and_is_not_what_acts_unless_named(plugin, skills):
+def test_it_forbids_no_tool_has_no_permission_and_acts_only_when_named(plugin, skills):
     plugin.load(skills)
     assert plugin.call("skill_graph_query", {"predicate": "greets"}).text == "No matching triples."
     refused = plugin.call("skill_graph_query", {"predicate": "greets"}, skill="pdf-forms")
@@ -103,7 +103,7 @@ def test_it_takes_no_tool_from_others_has_no_permission_and_is_not_what_acts_unl
     assert plugin.context() == ""
 
 
-def test_its_body_is_reloaded_and_it_may_become_a_semantic_one_when_that_is_approved(plugin, skills):
+def test_its_body_is_reloaded_and_it_becomes_semantic_when_approved(plugin, skills):
     plugin.load(skills)
     file = skills / "pdf-forms" / "SKILL.md"
     file.write_text(PLAIN.replace("# Fill", "# Fill in"))
@@ -117,7 +117,7 @@ def test_its_body_is_reloaded_and_it_may_become_a_semantic_one_when_that_is_appr
     assert [item.name for item in plugin.reload(approve=True).reloaded] == ["pdf-forms"]
 
 
-def test_without_a_signature_it_is_refused_where_signatures_are_asked_for(skills):
+def test_without_a_signature_it_is_refused_when_signatures_are_required(skills):
     with Plugin.open(Config(store="memory:", verification={"requireSignature": True})) as plugin:
         with pytest.raises(CortexError) as caught:
             plugin.load(skills / "pdf-forms")

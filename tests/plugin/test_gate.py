@@ -1,4 +1,4 @@
-"""The one gate: each step refuses with its own code, in its order, and leaves a record that holds no values."""
+"""The gate: each step has its own error code, steps run in order, and the audit record has no values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.limits import RateWindow
+from cortex_skills.policy.budgets import RateWindow
 
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
@@ -40,7 +40,7 @@ def test_the_only_skill_is_implied_and_may_be_named(plugin: Plugin, skill: Writt
     assert codes(plugin, QUERY, skill="probe") == [None]
 
 
-def test_of_several_skills_one_must_be_named(plugin: Plugin, skill: Written) -> None:
+def test_with_several_skills_one_must_be_named(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("one"))
     plugin.load(skill("two"))
     result = plugin.call(*QUERY)
@@ -50,14 +50,14 @@ def test_of_several_skills_one_must_be_named(plugin: Plugin, skill: Written) -> 
     assert codes(plugin, QUERY, skill="two") == [None]
 
 
-def test_an_unknown_skill_is_told_what_was_meant(plugin: Plugin, skill: Written) -> None:
+def test_the_error_for_an_unknown_skill_suggests_the_nearest(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("verify-kyc"))
     result = plugin.call(*QUERY, skill="verify-kcy")
     assert (result.code, result.details["hint"]) == ("skill_not_found", "did you mean verify-kyc?")
 
 
 @pytest.mark.parametrize("name", ["", "x" * 1_000_000, "\ud800", "\x1b[2J\n", [1], {}, 3, b"probe", object()])
-def test_what_is_no_skills_name_is_not_found(plugin: Plugin, skill: Written, name: Any) -> None:
+def test_an_invalid_skill_name_is_not_found(plugin: Plugin, skill: Written, name: Any) -> None:
     plugin.load(skill("probe"))
     result = plugin.call(*QUERY, skill=name)
     assert result.code == "skill_not_found"
@@ -66,7 +66,7 @@ def test_what_is_no_skills_name_is_not_found(plugin: Plugin, skill: Written, nam
 
 
 @pytest.mark.parametrize("tool", ["", "x" * 1_000_000, "\ud800", "\x1b[2J\n", [1], {}, None, 3, object()])
-def test_what_is_no_tools_name_is_not_found(plugin: Plugin, skill: Written, tool: Any) -> None:
+def test_an_invalid_tool_name_is_not_found(plugin: Plugin, skill: Written, tool: Any) -> None:
     plugin.load(skill("probe"))
     result = plugin.call(tool, {})
     assert result.code == "tool_not_found"
@@ -74,7 +74,7 @@ def test_what_is_no_tools_name_is_not_found(plugin: Plugin, skill: Written, tool
     assert result.text.replace("\n", "").isprintable()
 
 
-def test_an_unknown_tool_is_told_what_was_meant(plugin: Plugin, skill: Written) -> None:
+def test_the_error_for_an_unknown_tool_suggests_the_nearest(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("probe"))
     result = plugin.call("skill_asert", {})
     assert (result.code, result.details["hint"]) == ("tool_not_found", "did you mean skill_assert?")
@@ -84,7 +84,7 @@ def test_an_unknown_tool_is_told_what_was_meant(plugin: Plugin, skill: Written) 
 
 
 def test_the_steps_refuse_in_their_order(opened: Opened, skill: Written) -> None:
-    """One call that each step would refuse, mended step by step."""
+    """One call that each step would refuse, corrected step by step."""
     plugin = opened(sandbox={"maxCallsPerMinute": 1, "maxAssertions": 1})
     reader = {"graph": ["read"], "proofs": ["request"]}
     bad, good = {"subject": 1}, dict(NOTE)
@@ -130,9 +130,7 @@ def test_a_tool_must_be_allowed_by_every_active_skill(plugin: Plugin, skill: Wri
 
 
 @pytest.mark.parametrize("granted", [["read"], ["write"], []])
-def test_a_tool_needs_the_permission_of_the_acting_skill_alone(
-    plugin: Plugin, skill: Written, granted: list[str]
-) -> None:
+def test_only_the_acting_skill_needs_the_permission(plugin: Plugin, skill: Written, granted: list[str]) -> None:
     assertions = [{"predicate": "note"}] if "write" in granted else []
     plugin.load(skill("all"))
     plugin.load(skill("some", permissions={"graph": granted}, assertions=assertions))
@@ -159,7 +157,7 @@ def test_the_rate_is_a_sliding_minute_for_each_skill_over_all_its_tools(opened: 
     assert codes(plugin, QUERY, QUERY, QUERY, skill="one") == [None, None, "rate_limited"]
 
 
-def test_a_skills_own_query_limit_holds(plugin: Plugin, skill: Written) -> None:
+def test_a_skills_own_query_limit_applies(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("probe", maxQueries=2))
     assert [plugin.call(*QUERY).details.get("queriesUsed") for _ in range(3)] == [1, 2, None]
     refused = plugin.call(*QUERY)
@@ -176,7 +174,7 @@ def test_all_skills_together_have_a_query_limit(opened: Opened, skill: Written) 
 
 def test_a_failed_call_costs_no_slot(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("probe", maxQueries=1))
-    failing = {"scope": "namespace", "cursor": "none of ours"}
+    failing = {"scope": "namespace", "cursor": "not a cursor"}
     assert codes(plugin, *[("skill_graph_query", failing)] * 3) == ["invalid_arguments"] * 3
     assert plugin.status()["skills"][0]["queriesUsed"] == 0
     assert codes(plugin, QUERY, QUERY) == [None, "query_limit"]
@@ -207,14 +205,14 @@ def test_budgets_survive_unloading_and_loading_again(plugin: Plugin, skill: Writ
 
 
 @pytest.mark.parametrize("agent", ["", "   ", "x" * 257, 3, ["a"], {}, object()])
-def test_what_is_no_agent_is_refused(plugin: Plugin, skill: Written, agent: Any) -> None:
+def test_an_invalid_agent_is_refused(plugin: Plugin, skill: Written, agent: Any) -> None:
     plugin.load(skill("probe"))
     result = plugin.call(*QUERY, agent=agent)
     assert result.code == "invalid_arguments"
     assert "agent" in result.text
 
 
-def test_a_plugin_is_not_opened_for_what_is_no_agent(opened: Opened) -> None:
+def test_a_plugin_is_not_opened_for_an_invalid_agent(opened: Opened) -> None:
     with pytest.raises(CortexError) as refused:
         opened(agent=" ")
     assert refused.value.code == "invalid_arguments"
@@ -223,7 +221,7 @@ def test_a_plugin_is_not_opened_for_what_is_no_agent(opened: Opened) -> None:
 # --- the audit
 
 
-def test_every_call_leaves_one_record_without_a_value(
+def test_every_call_leaves_one_audit_record_without_values(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = "export default { name: 'probe', onQuery: () => ({ additionalContext: [['SECRET', [[[['SECRET']]]]]] }) }"
@@ -240,8 +238,8 @@ def test_every_call_leaves_one_record_without_a_value(
     plugin.call(object(), secret, agent=object())  # type: ignore[arg-type]
     records = [record for record in caplog.records if record.name == "cortex_skills.audit"]
     assert not [record for record in records if "SECRET" in record.getMessage()]
-    told = [json.loads(record.getMessage()) for record in records]
-    assert [(t["tool"], t["skill"], t["agent"], t["outcome"]) for t in told] == [
+    entries = [json.loads(record.getMessage()) for record in records]
+    assert [(t["tool"], t["skill"], t["agent"], t["outcome"]) for t in entries] == [
         ("skill_assert", "probe", "bob", "ok"),
         ("skill_graph_query", "probe", "a1", "ok"),
         ("skill_assert", "probe", "a1", "undeclared_predicate"),
@@ -251,8 +249,8 @@ def test_every_call_leaves_one_record_without_a_value(
         ("skill_assert", None, "", "invalid_arguments"),
         ("<object>", None, "<object>", "invalid_arguments"),
     ]
-    assert [t["stripped"] for t in told] == [0, 1, 0, 0, 0, 0, 0, 0]
-    assert all(t["milliseconds"] >= 0 and t["time"].endswith("+00:00") for t in told)
+    assert [t["stripped"] for t in entries] == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert all(t["milliseconds"] >= 0 and t["time"].endswith("+00:00") for t in entries)
 
 
 def test_a_hostile_name_cannot_forge_a_record(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
@@ -265,7 +263,7 @@ def test_a_hostile_name_cannot_forge_a_record(plugin: Plugin, skill: Written, ca
     assert json.loads(record)["agent"] == '"\n\x1b[2J\u202e\ud800'
 
 
-# --- what a call answers
+# --- results
 
 
 HOSTILE_ARGUMENTS: list[Any] = [
@@ -321,7 +319,7 @@ def test_deep_and_cyclic_arguments_are_refused(plugin: Plugin, skill: Written) -
         assert codes(plugin, ("skill_assert", {**NOTE, "object": value})) == ["invalid_arguments"]
 
 
-def test_a_bug_of_ours_is_logged_and_told_in_a_word(
+def test_an_internal_error_is_logged_and_reported_without_details(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plugin.load(skill("probe"))
@@ -339,7 +337,7 @@ def test_a_bug_of_ours_is_logged_and_told_in_a_word(
     assert plugin.call(*QUERY).code is None
 
 
-def test_the_tools_are_told_with_their_schemas(plugin: Plugin) -> None:
+def test_the_tools_are_listed_with_their_schemas(plugin: Plugin) -> None:
     tools = {tool["name"]: tool for tool in plugin.tools()}
     assert json.loads(json.dumps(tools)) == tools
     assert tools["skill_graph_query"]["permissions"] == ["graph:read"]

@@ -1,4 +1,4 @@
-"""`graphClient` inside a skill: the rules of a tool call, and no way out of the namespace."""
+"""`graphClient` in a skill: the rules of a tool call apply, and no other namespace can be reached."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_skills import Plugin
-from tests.patience import queries_stop_after
+from cortex_skills.enrichment import read_block
+from tests.time_limits import queries_stop_after
 
 
 @pytest.fixture
 def plugin(opened: Callable[..., Plugin]) -> Plugin:
-    """A plugin without a scanner: it would refuse what is tried here, which has to fail all the same."""
+    """A plugin without the scanner, which would refuse the code of these tests."""
     return opened(verification={"autoScan": False})
 
 
@@ -27,7 +28,7 @@ Ran = Callable[..., Any]
 
 @pytest.fixture
 def run(skill: Written) -> Ran:
-    """Loads a skill with this body of an async function, and answers what it returns; an exception as its code."""
+    """Loads a skill whose async function has this body, and returns its result; for an exception its code."""
 
     def ran(plugin: Plugin, body: str, *, agent: str | None = None, **semantic: Any) -> Any:
         code = f"""// @ts-nocheck
@@ -42,7 +43,7 @@ def run(skill: Written) -> Ran:
         plugin.load(skill("probe", code, **semantic))
         result = plugin.call("skill_graph_query", {"scope": "namespace"}, skill="probe", agent=agent)
         assert result.details["enrichment"]["status"] == "ok", result.details["enrichment"]
-        return json.loads(result.text.splitlines()[-2])["got"]
+        return read_block(result.text)["got"]
 
     return ran
 
@@ -50,7 +51,7 @@ def run(skill: Written) -> Ran:
 CREATE = "const t = await graphClient.createTriple({ subject: 's', predicate: 'note', object: 1 });"
 
 
-# --- what it does
+# --- operations
 
 
 def test_a_skill_writes_finds_and_deletes_triples(plugin: Plugin, run: Ran) -> None:
@@ -68,14 +69,14 @@ def test_a_skill_writes_finds_and_deletes_triples(plugin: Plugin, run: Ran) -> N
     assert got == [64, "mayros:s", True, False, True, 1, 1, "mayros:o", [True, False], 0, None]
 
 
-def test_what_a_skill_writes_bears_its_name_and_the_agent_that_asked(plugin: Plugin, run: Ran) -> None:
+def test_provenance_names_the_skill_and_the_calling_agent(plugin: Plugin, run: Ran) -> None:
     triple_id = run(plugin, f"{CREATE} return t.id", agent="bob")
     record = plugin.graph.provenance_of(triple_id)
     assert record is not None
     assert (record["agent"], record["skill"], record["skillVersion"]) == ("bob", "probe", "1.2.3")
 
 
-def test_what_a_skill_writes_when_it_is_activated_is_the_plugins_agents(plugin: Plugin, skill: Written) -> None:
+def test_writes_during_activation_belong_to_the_plugins_agent(plugin: Plugin, skill: Written) -> None:
     hook = "async () => { await graphClient.createTriple({ subject: 's', predicate: 'note', object: 1 }) }"
     plugin.load(skill("probe", f"export default {{ name: 'probe', onActivate: {hook} }}"))
     (triple,) = plugin.graph.list_triples()["triples"]
@@ -84,7 +85,7 @@ def test_what_a_skill_writes_when_it_is_activated_is_the_plugins_agents(plugin: 
     assert record["agent"] == "a1"
 
 
-def test_arguments_too_many_are_ignored_as_javascript_has_it(plugin: Plugin, run: Ran) -> None:
+def test_surplus_arguments_are_ignored_as_in_javascript(plugin: Plugin, run: Ran) -> None:
     rows = "[1, 2].map((object) => ({ subject: 's', predicate: 'note', object }))"
     got = run(plugin, f"return (await Promise.all({rows}.map(graphClient.createTriple))).map((t) => t.created)")
     assert got == [True, True]
@@ -100,7 +101,7 @@ def test_arguments_too_many_are_ignored_as_javascript_has_it(plugin: Plugin, run
         (["read", "write"], {"create": True, "list": 1, "pattern": 1, "delete": False}),
     ],
 )
-def test_a_skill_needs_its_permissions_inside_too(
+def test_graph_calls_of_a_skill_need_its_permissions(
     plugin: Plugin, run: Ran, granted: list[str], expected: dict[str, Any]
 ) -> None:
     got = run(
@@ -118,7 +119,7 @@ def test_a_skill_needs_its_permissions_inside_too(
     assert got == expected
 
 
-def test_a_skill_without_reading_reads_nothing_when_it_is_activated(plugin: Plugin, skill: Written) -> None:
+def test_without_the_permission_to_read_activation_reads_nothing(plugin: Plugin, skill: Written) -> None:
     code = """// @ts-nocheck
     const codes = [];
     const keep = (e) => { codes.push(e.code); };
@@ -133,7 +134,7 @@ def test_a_skill_without_reading_reads_nothing_when_it_is_activated(plugin: Plug
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("spelling", ["{}", "mayros:{}", "urn:cortex:mayros:{}", "<urn:cortex:mayros:{}>"])
-def test_declarations_and_required_proofs_hold_inside_in_every_spelling(
+def test_declarations_and_required_proofs_apply_to_graph_calls_in_every_spelling(
     opened: Opened, run: Ran, spelling: str, strict: bool
 ) -> None:
     plugin = opened(strictDeclarations=strict)
@@ -149,7 +150,7 @@ def test_declarations_and_required_proofs_hold_inside_in_every_spelling(
     assert predicates == ({"mayros:note"} if strict else {"mayros:note", "mayros:other"})
 
 
-def test_a_skill_cannot_delete_what_it_may_not_write(plugin: Plugin, run: Ran) -> None:
+def test_a_skill_cannot_delete_a_triple_that_it_may_not_write(plugin: Plugin, run: Ran) -> None:
     others = [
         plugin.graph.create_triple({"subject": "s", "predicate": predicate, "object": 1})["id"]
         for predicate in ("undeclared", "sealed")
@@ -159,7 +160,7 @@ def test_a_skill_cannot_delete_what_it_may_not_write(plugin: Plugin, run: Ran) -
     assert plugin.graph.count() == 2
 
 
-def test_the_budget_of_writes_holds_and_gives_back_what_changed_nothing(opened: Opened, run: Ran) -> None:
+def test_the_write_budget_is_limited_and_returns_slots_of_writes_without_effect(opened: Opened, run: Ran) -> None:
     plugin = opened(sandbox={"maxWrites": 3})
     got = run(
         plugin,
@@ -177,7 +178,7 @@ def test_the_budget_of_writes_holds_and_gives_back_what_changed_nothing(opened: 
     assert plugin.status()["skills"][0]["writesUsed"] == 3
 
 
-def test_the_budget_of_writes_is_each_skills_own_and_outlives_its_sandbox(opened: Opened, skill: Written) -> None:
+def test_the_write_budget_is_per_skill_and_outlives_its_sandbox(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxWrites": 1})
     code = """// @ts-nocheck
     export default { name: "NAME", async onQuery({ agentId }) {
@@ -189,21 +190,21 @@ def test_the_budget_of_writes_is_each_skills_own_and_outlives_its_sandbox(opened
     for name in ("one", "two"):
         plugin.load(skill(name, code.replace("NAME", name)))
     with queries_stop_after(1):
-        said = [plugin.call("skill_graph_query", {}, skill="one", agent="loop").text.splitlines()[-2:-1]]
-    said += [
+        answers = [plugin.call("skill_graph_query", {}, skill="one", agent="loop").text.splitlines()[-2:-1]]
+    answers += [
         plugin.call("skill_graph_query", {}, skill=name, agent=agent).text.splitlines()[-2:-1]
         for name, agent in (("one", "a"), ("two", "a"), ("two", "b"))
     ]
     limit, created = ['{"got":"write_limit"}'], ['{"got":true}']
-    assert said == [[], limit, created, limit]
+    assert answers == [[], limit, created, limit]
 
 
-# --- the namespace is a lock
+# --- other namespaces
 
 
 @pytest.fixture
 def other(plugin: Plugin) -> tuple[NamespacedGraph, str]:
-    """Another namespace on the same store, and the id of its one triple."""
+    """Another namespace on the same store, and the id of its only triple."""
     graph = NamespacedGraph(plugin.graph.store, "other")
     return graph, graph.create_triple({"subject": "s", "predicate": "note", "object": "theirs"})["id"]
 
@@ -222,7 +223,7 @@ REACHING = [
 
 
 @pytest.mark.parametrize("reach", REACHING)
-def test_no_reading_shows_another_namespaces_triple(
+def test_no_query_returns_a_triple_of_another_namespace(
     plugin: Plugin, run: Ran, other: tuple[NamespacedGraph, str], reach: str
 ) -> None:
     assert run(plugin, f"const page = await {reach}; return [page.total, (page.triples ?? page.matches).length]") == [
@@ -232,7 +233,7 @@ def test_no_reading_shows_another_namespaces_triple(
 
 
 @pytest.mark.parametrize("subject", ["other:s", "urn:cortex:other:s", "<urn:cortex:other:s>", "../other:s"])
-def test_no_writing_changes_another_namespace(
+def test_no_write_changes_another_namespace(
     plugin: Plugin, run: Ran, other: tuple[NamespacedGraph, str], subject: str
 ) -> None:
     theirs, triple_id = other
@@ -245,7 +246,7 @@ def test_no_writing_changes_another_namespace(
     assert plugin.graph.count() == 1
 
 
-def test_no_deleting_by_hash_reaches_another_namespace(
+def test_no_delete_by_hash_reaches_another_namespace(
     plugin: Plugin, run: Ran, other: tuple[NamespacedGraph, str]
 ) -> None:
     theirs, triple_id = other
@@ -321,7 +322,7 @@ def test_hostile_arguments_reach_the_skill_as_an_error_and_change_nothing(
     assert "the host function" not in caplog.text
 
 
-def test_a_skill_cannot_replace_what_it_is_offered(plugin: Plugin, run: Ran) -> None:
+def test_a_skill_cannot_replace_its_host_functions(plugin: Plugin, run: Ran) -> None:
     got = run(
         plugin,
         """const got = [];
@@ -335,14 +336,14 @@ def test_a_skill_cannot_replace_what_it_is_offered(plugin: Plugin, run: Ran) -> 
     assert got == [["TypeError"] * 6, 4]
 
 
-def test_nothing_else_is_offered(plugin: Plugin, run: Ran) -> None:
+def test_no_other_globals_exist(plugin: Plugin, run: Ran) -> None:
     names = """require process fetch setTimeout setInterval Worker WebAssembly eval Atomics SharedArrayBuffer
         performance queueMicrotask XMLHttpRequest Deno Bun std os"""
     got = run(plugin, f"return `{names}`.split(/\\s+/).filter((name) => name in globalThis)")
     assert got == []
 
 
-def test_a_graph_call_is_not_started_when_the_time_is_over(opened: Opened, skill: Written) -> None:
+def test_a_graph_call_does_not_start_after_the_deadline(opened: Opened, skill: Written) -> None:
     code = """// @ts-nocheck
     export default { name: "probe", async onQuery() {
       for (let object = 0; ; object++) await graphClient.createTriple({ subject: "s", predicate: "note", object });

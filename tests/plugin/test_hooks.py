@@ -1,4 +1,4 @@
-"""Whatever a skill's code does in whichever hook, it costs its caller a bounded time and never the triples."""
+"""Any behaviour of a skill's hook costs its caller a bounded time and never the triples."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.tools.base import ENRICHMENT_S
-from tests.patience import PATIENT_MS, queries_stop_after, shortest
 from tests.plugin.skills import living_sandboxes
+from tests.time_limits import LONG_MS, queries_stop_after, shortest
 
 UNSCANNED = {"autoScan": False}
 
 
 @pytest.fixture
 def plugin(opened: Callable[..., Plugin]) -> Plugin:
-    """A plugin without a scanner: it would refuse what is tried here, which has to fail all the same."""
+    """A plugin without the scanner, which would refuse the code of these tests."""
     return opened(verification=UNSCANNED)
 
 
@@ -31,7 +31,7 @@ Written = Callable[..., Path]
 QUERY = ("skill_graph_query", {"scope": "namespace"})
 FAST_S = 0.25
 
-# What a hook may do, and the code of what becomes of it when it does so.
+# Behaviours of a hook, each with the resulting error code.
 FAILING = {
     "throws": ("throw new TypeError('no')", "skill_error"),
     "throws a number": ("throw 42", "skill_error"),
@@ -67,8 +67,8 @@ failing = pytest.mark.parametrize(("body", "code"), FAILING.values(), ids=FAILIN
 
 
 def limit_for(code: str) -> float:
-    """In seconds: short where the limit itself is what ends the hook; patient where it has to end by itself."""
-    return FAST_S if code == "skill_timeout" else PATIENT_MS / 1000
+    """Seconds: short when the limit ends the hook, long when the hook ends before it."""
+    return FAST_S if code == "skill_timeout" else LONG_MS / 1000
 
 
 def code_of(name: str = "probe", before: str = "", **hooks: str) -> str:
@@ -90,12 +90,12 @@ def enrichment(plugin: Plugin, **who: str) -> dict[str, Any]:
 
 
 def seconds_to_stop(plugin: Plugin, folder: Path) -> float:
-    """What a query takes that its skill does not end by itself."""
+    """The time of a query whose skill does not return."""
     for attempt in range(5):
         try:
             plugin.load(folder)
             break
-        except CortexError:  # the limit may be too short for a machine that is busy just now
+        except CortexError:  # the limit may be too short on a busy machine
             if attempt == 4:
                 raise
     started = time.monotonic()
@@ -109,7 +109,9 @@ def seconds_to_stop(plugin: Plugin, folder: Path) -> float:
 
 
 @failing
-def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Written, body: str, code: str) -> None:
+def test_a_query_is_answered_for_every_behaviour_of_onquery(
+    opened: Opened, skill: Written, body: str, code: str
+) -> None:
     plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery=body)))
@@ -122,7 +124,7 @@ def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Writte
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "answers"),
     [
         ("", "none", ""),
         ("return null", "none", ""),
@@ -143,20 +145,20 @@ def test_a_query_is_answered_whatever_onquery_does(opened: Opened, skill: Writte
     ],
 )
 def test_what_onquery_returns_becomes_an_enrichment_or_nothing(
-    plugin: Plugin, skill: Written, body: str, status: str, said: str
+    plugin: Plugin, skill: Written, body: str, status: str, answers: str
 ) -> None:
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery=body)))
     result = plugin.call(*QUERY)
     assert result.details["enrichment"]["status"] == status
     assert len(result.details["matches"]) == 3
-    _, tag, block = result.text.partition('\n\n<skill-enrichment type="data">\n')
-    assert bool(tag) == bool(said)
-    assert said in block
-    assert not said or block.endswith("\n</skill-enrichment>")
+    _, tag, block = result.text.partition("\n\n<skill-enrichment ")
+    assert bool(tag) == bool(answers)
+    assert answers in block
+    assert not answers or block.endswith("\n</skill-enrichment>")
 
 
-def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Written) -> None:
+def test_an_enrichment_ends_after_two_seconds(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 60_000})
     fill(plugin)
     folder = skill("probe", code_of(onQuery="for (;;);", onError="for (;;);"))
@@ -164,7 +166,7 @@ def test_the_two_seconds_of_an_enrichment_are_kept(opened: Opened, skill: Writte
         assert 1.9 < shortest(lambda: seconds_to_stop(plugin, folder), 4) < 4
 
 
-def test_a_shorter_limit_of_the_host_goes_before_the_two_seconds(opened: Opened, skill: Written) -> None:
+def test_a_shorter_limit_of_the_host_replaces_the_two_seconds(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": 500})
     fill(plugin)
     folder = skill("probe", code_of(onQuery="for (;;);"))
@@ -172,7 +174,7 @@ def test_a_shorter_limit_of_the_host_goes_before_the_two_seconds(opened: Opened,
         assert shortest(lambda: seconds_to_stop(plugin, folder), 1.5) < 1.5
 
 
-def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
+def test_a_stopped_sandbox_is_replaced_and_activated_again(
     opened: Opened, skill: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = code_of(
@@ -183,21 +185,19 @@ def test_a_sandbox_that_was_stopped_is_replaced_and_activated_again(
     plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code))
-    said = []
-    for limit_s in (PATIENT_MS / 1000, FAST_S) * 2:
+    answers = []
+    for limit_s in (LONG_MS / 1000, FAST_S) * 2:
         with queries_stop_after(limit_s):
             text = plugin.call(*QUERY).text
-        said.append(text.splitlines()[-2] if "<skill-enrichment" in text else None)
+        answers.append(text.splitlines()[-2] if "<skill-enrichment" in text else None)
     first = '{"activated":1,"asked":1}'
-    assert said == [first, None, first, None]
-    assert "[skill:probe] starting anew in a fresh sandbox" in caplog.text
+    assert answers == [first, None, first, None]
+    assert "[skill:probe] restarting in a new sandbox" in caplog.text
     assert plugin.status()["skills"][0]["fault"] is None
     assert living_sandboxes() <= 1
 
 
-def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answered(
-    opened: Opened, skill: Written
-) -> None:
+def test_after_three_stops_in_a_row_a_skill_is_disabled_and_queries_still_work(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
@@ -211,11 +211,11 @@ def test_after_three_stops_in_a_row_a_skill_is_left_alone_and_triples_are_answer
     assert (fault["code"], fault["message"]) == ("skill_timeout", reports[3]["message"])
     assert living_sandboxes() == 0
     plugin.unload("probe")
-    plugin.load(skill("probe", code_of(onQuery="return { additionalContext: 'mended' }")))
+    plugin.load(skill("probe", code_of(onQuery="return { additionalContext: 'fixed' }")))
     assert enrichment(plugin)["status"] == "ok"
 
 
-def test_a_skill_whose_memory_is_full_gets_a_fresh_one(opened: Opened, skill: Written) -> None:
+def test_a_skill_whose_memory_is_full_gets_a_new_sandbox(opened: Opened, skill: Written) -> None:
     code = code_of(
         before="const kept = []; let asked = 0;",
         onQuery="if (++asked > 1) for (;;) kept.push(new Array(1000).fill(1)); return { additionalContext: { asked } }",
@@ -237,12 +237,12 @@ def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: 
     for _ in range(4):
         result = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "q", "limit": 1000})
         assert result.details["enrichment"]["code"] == "skill_memory"
-        assert len(result.details["matches"]) == 104  # what a page holds of them, and all of that
+        assert len(result.details["matches"]) == 104  # a whole page of them
     small = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "p"})
     assert (len(small.details["matches"]), small.details["enrichment"]["status"]) == (2, "ok")
 
 
-def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill: Written) -> None:
+def test_an_answer_between_stops_resets_the_count(opened: Opened, skill: Written) -> None:
     code = code_of(onQuery="if (context.agentId !== 'kind') for (;;); return {}")
     plugin = opened(verification=UNSCANNED)
     fill(plugin)
@@ -254,8 +254,8 @@ def test_an_answer_between_stops_lets_the_count_begin_anew(opened: Opened, skill
     assert plugin.status()["skills"][0]["fault"] is None
 
 
-def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: Opened, skill: Written) -> None:
-    """The second activation throws, and what it throws is told to an onError that never ends."""
+def test_a_skill_that_no_longer_activates_is_disabled_without_a_hang(opened: Opened, skill: Written) -> None:
+    """The second activation throws, and onError never returns."""
     code = code_of(
         before="const flag = { subject: 'flag', predicate: 'note', object: 1 };",
         onActivate="return graphClient.createTriple(flag).then((t) => { if (!t.created) throw new Error('twice'); })",
@@ -265,7 +265,7 @@ def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: O
     plugin = opened(verification=UNSCANNED)
     plugin.load(skill("probe", code))
     codes = []
-    for limit_s in (FAST_S, *[PATIENT_MS / 1000] * 3):
+    for limit_s in (FAST_S, *[LONG_MS / 1000] * 3):
         with queries_stop_after(limit_s):
             codes.append(plugin.call(*QUERY).details["enrichment"]["code"])
     assert codes == ["skill_timeout", "skill_error", "skill_error", "skill_error"]
@@ -273,7 +273,7 @@ def test_a_skill_that_no_longer_activates_is_left_alone_without_a_hang(opened: O
     assert living_sandboxes() == 0
 
 
-def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skill: Written) -> None:
+def test_a_fault_that_is_raised_repeatedly_does_not_grow(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED)
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="for (;;);")))
@@ -292,16 +292,16 @@ def test_a_fault_that_is_told_again_and_again_does_not_grow(opened: Opened, skil
 # --- onError
 
 
-def test_onerror_is_told_what_went_wrong(
+def test_onerror_receives_the_error(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cortex_skills.runtime._ERROR_HOOK_S", PATIENT_MS / 1000)
+    monkeypatch.setattr("cortex_skills.runtime.runtime._ERROR_HOOK_S", LONG_MS / 1000)
     code = code_of(onQuery="throw new RangeError('far')", onError="logger.warn(JSON.stringify(context))")
     fill(plugin)
     plugin.load(skill("probe", code))
     assert enrichment(plugin)["message"] == "onQuery of probe failed at skill.ts:3:62: RangeError: far"
-    told = next(r for r in caplog.records if r.message.startswith('[skill:probe] {"namespace"'))
-    assert (told.levelno, json.loads(told.message.removeprefix("[skill:probe] "))) == (
+    record = next(r for r in caplog.records if r.message.startswith('[skill:probe] {"namespace"'))
+    assert (record.levelno, json.loads(record.message.removeprefix("[skill:probe] "))) == (
         logging.WARNING,
         {
             "namespace": "mayros",
@@ -314,7 +314,9 @@ def test_onerror_is_told_what_went_wrong(
 
 
 @failing
-def test_a_query_is_answered_whatever_onerror_does(plugin: Plugin, skill: Written, body: str, code: str) -> None:
+def test_a_query_is_answered_for_every_behaviour_of_onerror(
+    plugin: Plugin, skill: Written, body: str, code: str
+) -> None:
     fill(plugin)
     plugin.load(skill("probe", code_of(onQuery="throw new Error('first')", onError=body)))
     for _ in range(2):
@@ -329,15 +331,15 @@ def test_a_query_is_answered_whatever_onerror_does(plugin: Plugin, skill: Writte
 def test_a_skill_that_does_not_activate_is_not_loaded(
     opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch, body: str, code: str
 ) -> None:
-    monkeypatch.setattr("cortex_skills.runtime._ERROR_HOOK_S", 0.05)  # its onError never ends
+    monkeypatch.setattr("cortex_skills.runtime.runtime._ERROR_HOOK_S", 0.05)  # its onError never returns
     if "return {" in body or "return o" in body:
         body = body.replace("return", "const got =") + "; JSON.stringify(got); throw new Error('read')"
     folder = skill("probe", code_of(onActivate=body, onError="for (;;);"))
-    for limit_ms in (250, 1000, 4000, 16_000) if code == "skill_timeout" else (PATIENT_MS,):
+    for limit_ms in (250, 1000, 4000, 16_000) if code == "skill_timeout" else (LONG_MS,):
         plugin = opened(verification=UNSCANNED, sandbox={"executionTimeoutMs": limit_ms})
         with pytest.raises(CortexError) as refused:
             plugin.load(folder)
-        if not refused.value.message.startswith("loading"):  # as it is when the machine is too busy for the limit
+        if not refused.value.message.startswith("loading"):  # on a machine that is too busy for the limit
             break
     assert refused.value.code == code
     assert refused.value.message.startswith("onActivate of probe failed")
@@ -360,7 +362,7 @@ def test_a_skill_whose_module_fails_is_not_loaded(opened: Opened, skill: Written
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
 
 
-def test_a_module_that_waits_for_ever_is_not_loaded(plugin: Plugin, skill: Written) -> None:
+def test_a_module_that_never_resolves_is_not_loaded(plugin: Plugin, skill: Written) -> None:
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="await new Promise(() => {});")))
     assert (refused.value.code, living_sandboxes()) == ("skill_error", 0)
@@ -370,10 +372,10 @@ def test_a_module_that_waits_for_ever_is_not_loaded(plugin: Plugin, skill: Writt
 
 
 @failing
-def test_a_skill_is_unloaded_whatever_ondeactivate_does(
+def test_a_skill_is_unloaded_for_every_behaviour_of_ondeactivate(
     plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch, body: str, code: str
 ) -> None:
-    monkeypatch.setattr("cortex_skills.runtime._DEACTIVATE_S", limit_for(code))
+    monkeypatch.setattr("cortex_skills.runtime.runtime._DEACTIVATE_S", limit_for(code))
     plugin.load(skill("probe", code_of(onDeactivate=body)))
     plugin.unload("probe")
     assert (dict(plugin.skills), living_sandboxes()) == ({}, 0)
@@ -381,38 +383,49 @@ def test_a_skill_is_unloaded_whatever_ondeactivate_does(
     assert plugin.call(*QUERY).code is None
 
 
-def test_ondeactivate_is_told_why(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+def test_ondeactivate_receives_the_reason(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("one", "two", "three"):
         plugin.load(skill(name, code_of(name, onDeactivate="logger.info(context.reason)")))
     plugin.unload("two")
     plugin.close()
-    told = [r.message for r in caplog.records if r.message.startswith("[skill:")]
-    assert told == ["[skill:two] unload", "[skill:three] session_end", "[skill:one] session_end"]
+    lines = [r.message for r in caplog.records if r.message.startswith("[skill:")]
+    assert lines == ["[skill:two] unload", "[skill:three] session_end", "[skill:one] session_end"]
     assert living_sandboxes() == 0
 
 
-def test_a_misspelt_hook_is_told_of(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_misspelt_hook_is_warned_of(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
     plugin.load(
         skill("one", "export default { name: 'one', onQuerry() {}, 'on Error'() {}, helper() {}, onError() {} }")
     )
     assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
-        "[skill:one] onQuerry is no hook and is never called: did you mean onQuery?"
+        "[skill:one] onQuerry is not a hook and is never called: did you mean onQuery?"
     ]
 
 
-# --- what a skill keeps, shares and says
+def test_a_misspelt_key_of_an_answer_is_warned_of_once(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin.load(skill("one", code_of("one", onQuery="return { aditionalContext: { n: 1 }, other: 2 }")))
+    for _ in range(2):
+        assert plugin.call(*QUERY).code is None
+    assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
+        "[skill:one] aditionalContext in the answer of onQuery is not read: did you mean additionalContext?"
+    ]
 
 
-def test_state_stays_from_activation_to_every_query(plugin: Plugin, skill: Written) -> None:
+# --- state and logs
+
+
+def test_state_is_kept_from_activation_to_every_query(plugin: Plugin, skill: Written) -> None:
     code = code_of(
-        before="let told, asked = 0;",
-        onActivate="told = context",
-        onQuery="return { additionalContext: { told, asked: ++asked } }",
+        before="let given, asked = 0;",
+        onActivate="given = context",
+        onQuery="return { additionalContext: { given, asked: ++asked } }",
     )
     plugin.load(skill("probe", code))
-    said = [json.loads(plugin.call(*QUERY).text.splitlines()[-2]) for _ in range(2)]
-    told = {"namespace": "mayros", "agentId": "a1", "sessionId": plugin.session}
-    assert said == [{"told": told, "asked": 1}, {"told": told, "asked": 2}]
+    answers = [json.loads(plugin.call(*QUERY).text.splitlines()[-2]) for _ in range(2)]
+    session = {"namespace": "mayros", "agentId": "a1", "sessionId": plugin.session}
+    assert answers == [{"given": session, "asked": 1}, {"given": session, "asked": 2}]
 
 
 def test_two_skills_share_nothing(plugin: Plugin, skill: Written) -> None:
@@ -424,20 +437,20 @@ def test_two_skills_share_nothing(plugin: Plugin, skill: Written) -> None:
     assert '{"seen":["undefined","undefined","1"]}' in text
 
 
-def test_onquery_is_told_about_the_query(plugin: Plugin, skill: Written) -> None:
+def test_onquery_receives_the_query(plugin: Plugin, skill: Written) -> None:
     plugin.graph.create_triples(
         [{"subject": "s", "predicate": "p", "object": value} for value in ("text", 1.5, True, {"node": "o"})]
     )
     plugin.load(skill("probe", code_of(onQuery="logger.info(''); return { additionalContext: context }")))
     text = plugin.call("skill_graph_query", {"scope": "namespace", "predicate": "p"}, agent="bob").text
-    said = json.loads(text.splitlines()[-2])
-    rows = said.pop("results")
-    assert said == {"namespace": "mayros", "agentId": "bob", "predicate": "mayros:p", "scope": "namespace"}
+    answers = json.loads(text.splitlines()[-2])
+    rows = answers.pop("results")
+    assert answers == {"namespace": "mayros", "agentId": "bob", "predicate": "mayros:p", "scope": "namespace"}
     assert {json.dumps(row["object"]) for row in rows} == {'"text"', "1.5", "true", '{"node": "mayros:o"}'}
     assert {(row["subject"], row["predicate"], len(row)) for row in rows} == {("mayros:s", "mayros:p", 3)}
 
 
-def test_what_a_skill_logs_bears_its_name_on_every_line(
+def test_every_logged_line_has_the_skills_name(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     lines = (
@@ -445,8 +458,8 @@ def test_what_a_skill_logs_bears_its_name_on_every_line(
         "logger.error(''); console.warn(undefined)"
     )
     plugin.load(skill("probe", code_of(onActivate=lines)))
-    told = [(r.levelname, r.message) for r in caplog.records if r.name == "cortex_skills.skill_log"]
-    assert told == [
+    lines = [(r.levelname, r.message) for r in caplog.records if r.name == "cortex_skills.runtime.log"]
+    assert lines == [
         ("INFO", "[skill:probe] one"),
         ("INFO", "[skill:probe] two"),
         ("INFO", "[skill:probe] \\u001b[2J\\u202eend"),
@@ -463,12 +476,12 @@ def test_a_skill_cannot_flood_the_log(
     plugin.load(skill("probe", code_of(onQuery=body)))
     for _ in range(3):
         assert plugin.call(*QUERY).code is None
-    told = [r.message for r in caplog.records if r.name == "cortex_skills.skill_log"]
-    assert 600 <= len(told) < 700
-    assert "lines too many this minute were dropped" in told[-1]
+    lines = [r.message for r in caplog.records if r.name == "cortex_skills.runtime.log"]
+    assert 600 <= len(lines) < 700
+    assert "lines beyond the limit of this minute were dropped" in lines[-1]
 
 
-def test_an_error_of_a_skill_cannot_draw_on_a_terminal(plugin: Plugin, skill: Written) -> None:
+def test_control_codes_in_an_error_are_escaped(plugin: Plugin, skill: Written) -> None:
     with pytest.raises(CortexError) as refused:
         plugin.load(skill("probe", code_of(before="throw new Error('\\x1b[2J\\n\\u202eforged')")))
     assert refused.value.message.isprintable()

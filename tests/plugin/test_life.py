@@ -1,4 +1,4 @@
-"""Opening, telling and closing: a plugin's life, also when its process ends in the middle of it."""
+"""Opening, status and closing of a plugin, also when its process is killed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_context_is_empty_when_nothing_matched(plugin: Plugin, skill: Writte
     assert plugin.context() == ""
 
 
-def test_the_context_is_well_formed_whatever_the_graph_holds(plugin: Plugin, skill: Written) -> None:
+def test_the_context_is_well_formed_for_any_graph(plugin: Plugin, skill: Written) -> None:
     hostile = [
         "</semantic-skill-context>",
         '"><x y="',
@@ -80,7 +80,7 @@ def test_the_context_is_well_formed_whatever_the_graph_holds(plugin: Plugin, ski
     element = ET.fromstring(context)
     assert (element.tag, element.attrib, list(element)) == ("semantic-skill-context", {"skill": "probe"}, [])
     *shown, rest = (element.text or "").strip("\n").split("\n")
-    assert (len(shown), rest) == (16, "(4 more triples are not shown)")  # those that hide what they say
+    assert (len(shown), rest) == (16, "(4 more triples are not shown)")  # those with hidden text
     assert len(context) <= 4096
 
 
@@ -100,10 +100,10 @@ def test_a_context_passes_the_gate_like_any_call(
     assert plugin.context(agent="") == ""
 
 
-# --- what is told
+# --- the status
 
 
-def test_the_status_is_ready_for_json_and_holds_what_was_used(opened: Opened, skill: Written) -> None:
+def test_the_status_is_json_and_has_the_budgets_used(opened: Opened, skill: Written) -> None:
     plugin = opened(agent="me", sandbox={"maxWrites": 999_999})
     folder = skill("probe", "export default { name: 'probe', onQuery() {}, onError() {} };")
     plugin.load(folder)
@@ -150,8 +150,10 @@ def test_the_status_is_ready_for_json_and_holds_what_was_used(opened: Opened, sk
         ({"baseIri": "x:%/"}, "config_invalid"),
     ],
 )
-def test_what_cannot_be_opened_is_told_in_words(tmp_path: Path, settings: dict[str, Any], code: str) -> None:
-    (tmp_path / "file.txt").write_text("somebody's")
+def test_a_store_that_cannot_be_opened_is_an_error_with_a_message(
+    tmp_path: Path, settings: dict[str, Any], code: str
+) -> None:
+    (tmp_path / "file.txt").write_text("other data")
     settings = {k: v.replace("FOLDER", str(tmp_path)) if isinstance(v, str) else v for k, v in settings.items()}
     with pytest.raises(CortexError) as refused:
         Plugin.open(Config(**settings))
@@ -159,7 +161,7 @@ def test_what_cannot_be_opened_is_told_in_words(tmp_path: Path, settings: dict[s
     assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
 
-def test_a_plugin_that_does_not_open_lets_go_of_its_store(tmp_path: Path) -> None:
+def test_a_plugin_that_does_not_open_closes_its_store(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     for wrong in ({"agent": ""}, {"config": Config(store=store, baseIri="https://")}):
         with pytest.raises(CortexError):
@@ -176,7 +178,7 @@ sys.stdin.read()
 """
 
 
-def test_a_store_that_another_process_holds_is_shared_until_it_dies_and_afterwards(tmp_path: Path) -> None:
+def test_a_store_is_shared_with_another_process_also_after_that_dies(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDING, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -190,8 +192,8 @@ def test_a_store_that_another_process_holds_is_shared_until_it_dies_and_afterwar
             assert plugin.graph.get_triple(made["id"]) is not None
 
 
-def test_a_store_that_something_else_holds_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cortex_graph.stores.shared.limits.FOREIGN_S", 0.5)
+def test_a_store_that_another_program_has_open_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.stores.shared.protocol_limits.FOREIGN_S", 0.5)
     store = str(tmp_path / "store")
     held = OxigraphStore(Path(store))
     with pytest.raises(CortexError) as locked:
@@ -204,7 +206,7 @@ def test_a_store_that_something_else_holds_is_locked(tmp_path: Path, monkeypatch
 # --- closing
 
 
-def test_closing_twice_is_fine_and_nothing_is_left(opened: Opened, skill: Written, tmp_path: Path) -> None:
+def test_closing_twice_has_no_effect_and_leaves_nothing_running(opened: Opened, skill: Written, tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     plugin = opened(store=store)
     plugin.load(skill("probe", "export default { name: 'probe', onDeactivate() { throw new Error('no'); } };"))
@@ -216,7 +218,7 @@ def test_closing_twice_is_fine_and_nothing_is_left(opened: Opened, skill: Writte
     Plugin.open(Config(store=store)).close()
 
 
-def test_leaving_the_with_block_closes_also_after_an_exception(skill: Written) -> None:
+def test_the_with_block_closes_after_an_exception(skill: Written) -> None:
     def leave() -> None:
         with Plugin.open(config()) as plugin:
             plugin.load(skill("probe", "export default { name: 'probe' };"))
@@ -228,9 +230,7 @@ def test_leaving_the_with_block_closes_also_after_an_exception(skill: Written) -
     assert living_sandboxes() == 0
 
 
-def test_what_was_asserted_is_there_when_the_store_is_opened_again(
-    opened: Opened, skill: Written, tmp_path: Path
-) -> None:
+def test_assertions_persist_when_the_store_is_opened_again(opened: Opened, skill: Written, tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     note = {"subject": "s", "predicate": "note", "object": {"node": "o"}}
     first = opened(store=store)
@@ -252,7 +252,7 @@ from itertools import count
 from cortex_skills import Config, Plugin
 limits = {"maxAssertions": 10**9, "maxCallsPerMinute": 1000}
 plugin = Plugin.open(Config(store=sys.argv[1], skillSandbox=limits, verification={'requireSignature': False}))
-plugin._gate.rate.max_calls = plugin._gate.budgets.max_assertions = 10**9
+plugin._gate.rate.max_calls = plugin._host.budgets.max_assertions = 10**9
 plugin.load(sys.argv[2])
 for number in count():
     note = {"subject": f"s{number}", "predicate": "note", "object": number}

@@ -1,4 +1,4 @@
-"""What is loaded and what is refused, by which step, and that nothing of a refused skill is left."""
+"""Which skills are loaded or refused, by which step, and that nothing of a refused skill remains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEAD = "---\nname: probe\ndescription: x\n"
 
 @pytest.fixture
 def refused(plugin: Plugin) -> Refused:
-    """Loads a folder that must be refused with one of these codes; answers the error. The plugin is as it was."""
+    """Loads a folder that must be refused with one of these codes; returns the error. The plugin is unchanged."""
 
     def refuse(folder: Path | str, *codes: str, on: Plugin = plugin) -> CortexError:
         before = (dict(on.skills), living_sandboxes(), set(threading.enumerate()))
@@ -32,7 +32,9 @@ def refused(plugin: Plugin) -> Refused:
         assert caught.value.code in codes, caught.value
         assert (dict(on.skills), living_sandboxes()) == before[:2]
         new = set(threading.enumerate()) - before[2]
-        assert not [thread for thread in new if not thread.name.startswith("cortex-sandbox")]  # it keeps a few
+        assert not [
+            thread for thread in new if not thread.name.startswith("cortex-sandbox")
+        ]  # the sandbox keeps a few threads
         return caught.value
 
     return refuse
@@ -74,14 +76,16 @@ MANIFESTS: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "told"), MANIFESTS.values(), ids=MANIFESTS)
-def test_a_bad_manifest_is_told_and_refused(skill: Written, refused: Refused, content: bytes, told: str) -> None:
+@pytest.mark.parametrize(("content", "message"), MANIFESTS.values(), ids=MANIFESTS)
+def test_an_invalid_manifest_is_refused_with_its_problem(
+    skill: Written, refused: Refused, content: bytes, message: str
+) -> None:
     folder = skill("probe", EMPTY)
     (folder / "SKILL.md").write_bytes(content)
-    assert told in str(refused(folder, "manifest_invalid"))
+    assert message in str(refused(folder, "manifest_invalid"))
 
 
-def test_every_problem_of_a_manifest_is_told_at_once(skill: Written, refused: Refused) -> None:
+def test_every_problem_of_a_manifest_is_reported_at_once(skill: Written, refused: Refused) -> None:
     folder = skill("probe", EMPTY, maxQueries=0, skillVersion="1", permissions={"graf": []})
     errors = refused(folder, "manifest_invalid").details["errors"]
     fields = {error["field"] for error in errors}
@@ -93,7 +97,7 @@ def test_every_problem_of_a_manifest_is_told_at_once(skill: Written, refused: Re
     } <= fields
 
 
-def test_a_manifest_that_is_no_plain_file_is_refused(skill: Written, refused: Refused, tmp_path: Path) -> None:
+def test_a_manifest_that_is_not_a_plain_file_is_refused(skill: Written, refused: Refused, tmp_path: Path) -> None:
     folder = skill("probe", EMPTY)
     text = (folder / "SKILL.md").rename(tmp_path / "elsewhere.md")
     (folder / "SKILL.md").symlink_to(text)
@@ -107,14 +111,14 @@ def test_a_manifest_that_is_no_plain_file_is_refused(skill: Written, refused: Re
 
 
 @pytest.mark.parametrize("path", ["missing", "SKILL.md", "a\0b", "x" * 5000, "", "../" * 3000])
-def test_what_is_no_folder_of_skills_is_refused(refused: Refused, tmp_path: Path, path: str) -> None:
+def test_a_folder_without_skills_is_refused(refused: Refused, tmp_path: Path, path: str) -> None:
     assert refused(tmp_path / path, "manifest_invalid").hint
 
 
 # --- the code
 
 
-def test_a_syntax_error_is_told_with_its_place(skill: Written, refused: Refused) -> None:
+def test_a_syntax_error_is_reported_with_its_position(skill: Written, refused: Refused) -> None:
     folder = skill("probe", "export default {\n  name: 'probe',\n  onQuery() { let = 1 1 },\n};")
     error = refused(folder, "transpile_error")
     assert error.message.startswith("skill.ts:")
@@ -123,7 +127,7 @@ def test_a_syntax_error_is_told_with_its_place(skill: Written, refused: Refused)
     assert frame["column"] > 1
 
 
-def test_a_syntax_error_in_a_helper_is_told_with_its_file(skill: Written, refused: Refused) -> None:
+def test_a_syntax_error_in_a_helper_names_its_file(skill: Written, refused: Refused) -> None:
     code = "import { f } from './lib/helper';\nexport default { name: 'probe', onQuery: f };"
     folder = skill("probe", code, files={"lib/helper.ts": "export const f = () => ({});\nlet = 1 1;\n"})
     assert refused(folder, "transpile_error").message.startswith("lib/helper.ts:2:")
@@ -156,7 +160,7 @@ def test_a_skill_imports_nothing_from_outside_its_folder(
     files = {"node_modules/pkg/index.js": "export default 1;", ".hidden.ts": "export default 1;", "package.json": "{}"}
     code = f"import x from {what!r};\nexport default {{ name: 'probe', onQuery: () => ({{ additionalContext: x }}) }};"
     plugin = opened(verification={"autoScan": scanned})
-    second = "scan_rejected" if scanned else "skill_error"  # an address is left to the sandbox, which knows none
+    second = "scan_rejected" if scanned else "skill_error"  # an address is left to the sandbox, which resolves none
     assert refused(skill("probe", code, files=files), "transpile_error", second, on=plugin)
 
 
@@ -176,7 +180,7 @@ def test_a_dynamic_import_is_refused_and_without_the_scan_loads_nothing(
     assert codes in (["transpile_error"], ["skill_error"])
 
 
-def test_a_helper_from_the_own_folder_is_bundled_and_its_errors_are_mapped(plugin: Plugin, skill: Written) -> None:
+def test_a_helper_in_the_folder_is_bundled_and_its_errors_are_mapped(plugin: Plugin, skill: Written) -> None:
     code = "import { f } from './lib/helper';\nexport default { name: 'probe', onQuery() { return f(1); } };"
     helper = "type N = number;\n\nexport function f(n: N): never {\n  throw new Error(`no ${n}`);\n}\n"
     plugin.load(skill("probe", code, files={"lib/helper.ts": helper, "unused.ts": "export const x = 1;"}))
@@ -186,7 +190,7 @@ def test_a_helper_from_the_own_folder_is_bundled_and_its_errors_are_mapped(plugi
 
 
 def loaded_or_refused(plugin: Plugin, folder: Path) -> str:
-    """What loading comes to: `loaded`, or the code of an error that can be shown."""
+    """The result of loading: `loaded`, or the code of a printable error."""
     try:
         plugin.load(folder)
     except CortexError as error:
@@ -198,9 +202,7 @@ NAMES = [b"help.TS", b"a\\b.ts", b"..ts", "é\u202e.ts".encode(), b"a\nb.ts", b"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_files_of_any_name_beside_a_skill_are_loaded_or_refused_in_words(
-    plugin: Plugin, skill: Written, name: bytes
-) -> None:
+def test_helpers_of_any_file_name_are_loaded_or_refused(plugin: Plugin, skill: Written, name: bytes) -> None:
     folder = skill("probe", EMPTY)
     Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("export const a = 1;")
     assert loaded_or_refused(plugin, folder) in ("loaded", "transpile_error", "scan_rejected")
@@ -221,19 +223,19 @@ EXPORTS = {
     "export default { name: 'other' }": "is named 'other', the manifest 'probe'",
     "export default { name: 'Probe' }": "is named 'Probe'",
     "export default { name: 'probe ' }": "is named 'probe '",
-    "export default { name: 'probe', onQuery: 42 }": "onQuery of probe is no function",
-    "export default { name: 'probe', onActivate: {} }": "onActivate of probe is no function",
-    "export default { name: 'probe', onError: null }": "onError of probe is no function",
-    "export default { name: 'probe', onDeactivate: 'x' }": "onDeactivate of probe is no function",
+    "export default { name: 'probe', onQuery: 42 }": "onQuery of probe is not a function",
+    "export default { name: 'probe', onActivate: {} }": "onActivate of probe is not a function",
+    "export default { name: 'probe', onError: null }": "onError of probe is not a function",
+    "export default { name: 'probe', onDeactivate: 'x' }": "onDeactivate of probe is not a function",
     "export default { get name() { throw new Error('no name'); } }": "no name",
     "export default new Proxy({}, { ownKeys() { throw new Error('no keys'); } })": "no keys",
 }
 
 
-@pytest.mark.parametrize(("code", "told"), EXPORTS.items(), ids=range(len(EXPORTS)))
-def test_what_exports_no_skill_is_refused(skill: Written, refused: Refused, code: str, told: str) -> None:
+@pytest.mark.parametrize(("code", "message"), EXPORTS.items(), ids=range(len(EXPORTS)))
+def test_a_module_that_exports_no_skill_is_refused(skill: Written, refused: Refused, code: str, message: str) -> None:
     error = refused(skill("probe", f"// @ts-nocheck\n{code};"), "skill_error")
-    assert told in error.message
+    assert message in error.message
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ DANGEROUS = (
 )
 
 
-def test_a_skill_with_critical_findings_is_refused_with_them(skill: Written, refused: Refused) -> None:
+def test_a_skill_with_critical_findings_is_refused_and_they_are_listed(skill: Written, refused: Refused) -> None:
     folder = skill("probe", EMPTY, files={"lib/evil.js": "export const x = 1;\nexport const f = eval('1');\n"})
     error = refused(folder, "scan_rejected")
     (finding, *_) = error.details["findings"]
@@ -275,7 +277,7 @@ def test_without_the_scan_the_sandbox_still_has_no_eval(opened: Opened, skill: W
 
 
 @pytest.mark.parametrize("scanned", [True, False])
-def test_a_linked_source_is_refused_scan_or_not(
+def test_a_symbolic_link_as_source_is_refused_with_and_without_the_scan(
     opened: Opened, skill: Written, refused: Refused, tmp_path: Path, scanned: bool
 ) -> None:
     secret = tmp_path / "secret.ts"
@@ -287,7 +289,7 @@ def test_a_linked_source_is_refused_scan_or_not(
     assert "SECRET" not in str(error.to_json())
 
 
-def test_a_linked_folder_is_refused(skill: Written, refused: Refused, tmp_path: Path) -> None:
+def test_a_symbolic_link_as_folder_is_refused(skill: Written, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "probe").symlink_to(skill("probe", EMPTY))
     refused(tmp_path / "links" / "probe", "scan_rejected")
@@ -296,7 +298,9 @@ def test_a_linked_folder_is_refused(skill: Written, refused: Refused, tmp_path: 
 # --- settings
 
 
-def test_a_required_signature_lets_nothing_load_yet(opened: Opened, skill: Written, refused: Refused) -> None:
+def test_an_unsigned_skill_is_refused_when_signatures_are_required(
+    opened: Opened, skill: Written, refused: Refused
+) -> None:
     plugin = opened(verification={"requireSignature": True})
     refused(skill("probe", EMPTY), "signature_required", on=plugin)
     refused(skill("plain"), "signature_required", on=plugin)
@@ -315,7 +319,7 @@ def test_a_skill_in_javascript_and_one_without_code_are_loaded(plugin: Plugin, s
     assert [s["hooks"] for s in plugin.status()["skills"]] == [["onQuery"], []]
 
 
-def test_of_both_the_typescript_is_run(plugin: Plugin, skill: Written) -> None:
+def test_typescript_is_preferred_to_javascript(plugin: Plugin, skill: Written) -> None:
     both = {"skill.js": "export default { name: 'probe', onError() {} };"}
     plugin.load(skill("probe", "export default { name: 'probe', onQuery() {} };", files=both))
     assert plugin.status()["skills"][0]["hooks"] == ["onQuery"]
@@ -354,7 +358,7 @@ def test_a_folder_of_skills_is_loaded_in_the_order_of_their_dependencies(
     ],
     ids=["a cycle", "a missing one", "out of range", "one bad manifest"],
 )
-def test_of_a_folder_with_one_bad_manifest_nothing_is_loaded(
+def test_one_invalid_manifest_prevents_loading_the_whole_folder(
     skill: Written, refused: Refused, tmp_path: Path, a: dict[str, Any], b: dict[str, Any]
 ) -> None:
     skill("a", named("a"), **a)
@@ -369,7 +373,7 @@ def test_a_dependency_may_be_loaded_already(plugin: Plugin, skill: Written, refu
     assert plugin.load(after) == ["after"]
 
 
-def test_what_others_depend_on_stays(plugin: Plugin, skill: Written) -> None:
+def test_a_skill_that_others_depend_on_is_not_unloaded(plugin: Plugin, skill: Written) -> None:
     plugin.load(skill("base"))
     plugin.load(skill("top", dependencies=needs("base")))
     with pytest.raises(CortexError) as kept:
@@ -380,7 +384,7 @@ def test_what_others_depend_on_stays(plugin: Plugin, skill: Written) -> None:
     assert dict(plugin.skills) == {}
 
 
-def test_when_the_last_of_many_fails_the_others_are_ended_too(
+def test_when_the_last_of_many_fails_the_others_are_closed(
     skill: Written, refused: Refused, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = "export default { name: 'NAME', onDeactivate({ reason }: { reason: string }) { logger.info(reason); } };"
@@ -418,13 +422,13 @@ def test_a_closed_plugin_loads_nothing(plugin: Plugin, skill: Written, refused: 
     assert "closed" in refused(skill("probe", EMPTY), "graph_unavailable").message
 
 
-def test_a_bug_of_ours_while_loading_is_logged_and_told_in_a_word(
+def test_an_internal_error_while_loading_is_logged_and_reported_without_details(
     plugin: Plugin, skill: Written, refused: Refused, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("SECRET")
 
-    monkeypatch.setattr("cortex_skills.reading.read_manifest", broken)
+    monkeypatch.setattr("cortex_skills.skill_folder.snapshot.read_manifest", broken)
     error = refused(skill("probe", EMPTY), "internal_error")
     assert "SECRET" not in str(error.to_json())
     assert "ZeroDivisionError: SECRET" in caplog.text
@@ -441,7 +445,7 @@ SOURCES: dict[str, bytes] = {
 
 @pytest.mark.parametrize("content", SOURCES.values(), ids=SOURCES)
 @pytest.mark.parametrize("file", ["skill.ts", "helper.ts"])
-def test_a_source_that_is_no_text_of_a_sensible_size_is_refused(
+def test_a_source_that_is_too_large_or_not_text_is_refused(
     skill: Written, refused: Refused, file: str, content: bytes
 ) -> None:
     folder = skill("probe", EMPTY)
@@ -449,12 +453,12 @@ def test_a_source_that_is_no_text_of_a_sensible_size_is_refused(
     assert refused(folder, "scan_rejected", "transpile_error").message.isprintable()
 
 
-def test_a_source_that_is_nested_beyond_reason_is_refused(skill: Written, refused: Refused) -> None:
+def test_a_deeply_nested_source_is_refused(skill: Written, refused: Refused) -> None:
     code = f"export default {'[' * 50_000}{']' * 50_000};"
     assert refused(skill("probe", code), "scan_rejected", "transpile_error").message.isprintable()
 
 
-def test_a_source_that_is_no_plain_file_is_refused_without_waiting_for_it(skill: Written, refused: Refused) -> None:
+def test_a_source_that_is_not_a_plain_file_is_refused_without_blocking(skill: Written, refused: Refused) -> None:
     folder = skill("probe")
     os.mkfifo(folder / "skill.ts")
     refused(folder, "scan_rejected")
@@ -463,13 +467,13 @@ def test_a_source_that_is_no_plain_file_is_refused_without_waiting_for_it(skill:
     refused(folder, "scan_rejected")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_source(plugin: Plugin, skill: Written) -> None:
+def test_a_byte_order_mark_is_not_part_of_the_source(plugin: Plugin, skill: Written) -> None:
     folder = skill("probe")
     (folder / "skill.ts").write_bytes("\ufeffexport default { name: 'probe' };".encode())
     assert plugin.load(folder) == ["probe"]
 
 
-def test_a_folder_may_be_named_from_within_it(plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_current_folder_can_be_loaded(plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(skill("probe", EMPTY))
     assert plugin.load(".") == ["probe"]
     plugin.unload("probe")

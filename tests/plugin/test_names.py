@@ -1,4 +1,4 @@
-"""Names of any kind come back as they went in, or are refused in words; none leads out of the namespace."""
+"""Names of any kind are returned unchanged or refused with an error; none reaches another namespace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRICKY = [
     "\ud800", "a\udfff",
 ]  # fmt: skip
 
-PLAIN = ("other", "mayros", "..")  # names that a folder may have, or that are another folder
+PLAIN = ("other", "mayros", "..")  # valid names of a folder, or of another folder
 
 texts = st.one_of(st.sampled_from(TRICKY), st.text(max_size=12), st.text("mayros:other/<>.%# \x00\u202e", max_size=12))
 values = st.one_of(texts, st.integers(), st.floats(), st.booleans(), st.fixed_dictionaries({"node": texts}))
@@ -41,7 +41,7 @@ values = st.one_of(texts, st.integers(), st.floats(), st.booleans(), st.fixed_di
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
-    """One plugin for all examples, with another namespace on its store that must never change."""
+    """One plugin for all examples, with another namespace on its store that must not change."""
     limits = {"maxCallsPerMinute": 1000, "maxAssertions": 10**6, "maxGraphQueries": 10**6, "maxWrites": 10**6}
     with Plugin.open(config(skillSandbox=limits, strictDeclarations=False), agent="a1") as plugin:
         other = NamespacedGraph(plugin.graph.store, "other")
@@ -56,7 +56,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
 @given(texts, texts, values, texts)
 @example("other:x", "other:p", "theirs", "other:x")
 @example("urn:cortex:other:x", "urn:cortex:other:p", {"node": "urn:cortex:other:x"}, "../other:x")
-def test_what_is_asserted_is_found_again_as_it_is_or_refused_in_words(
+def test_an_assertion_is_found_again_unchanged_or_refused(
     shared: Plugin, subject: str, predicate: str, object_: Any, agent: str
 ) -> None:
     statement = {"subject": subject, "predicate": predicate, "object": object_}
@@ -78,13 +78,13 @@ def test_what_is_asserted_is_found_again_as_it_is_or_refused_in_words(
     assert (exact.details["matches"], exact.details["enrichment"]["status"]) == ([wanted], "ok")
     read_back = {key: wanted[key] for key in ("subject", "predicate", "object")}
     if max(len(details["subject"]), len(details["predicate"]), len(str(details["object"]))) > 4096:
-        return  # with its prefix, the name is longer than what is taken
+        return  # with its prefix, the name is longer than the limit
     again = shared.call("skill_assert", read_back)
     assert (again.details["created"], again.details["tripleHash"]) == (False, details["tripleHash"])
 
 
 @given(texts)
-def test_an_agent_of_any_name_sees_its_own_subject_alone(shared: Plugin, agent: str) -> None:
+def test_an_agent_of_any_name_sees_only_its_own_subject(shared: Plugin, agent: str) -> None:
     written = shared.call(
         "skill_assert", {"subject": f"mayros:agent:{agent}", "predicate": "note", "object": agent}, agent=agent
     )
@@ -97,7 +97,7 @@ def test_an_agent_of_any_name_sees_its_own_subject_alone(shared: Plugin, agent: 
 
 
 @pytest.mark.parametrize("name", [n for n in TRICKY if n not in ("\ud800", "a\udfff") and len(n) < 200])
-def test_no_skill_has_a_name_that_is_none(plugin: Plugin, tmp_path: Path, name: str) -> None:
+def test_an_invalid_skill_name_is_refused(plugin: Plugin, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "probe"
     write_skill(folder, ANY)
     text = (folder / "SKILL.md").read_text().replace("name: probe", f"name: {json.dumps(name)}", 1)
@@ -110,7 +110,7 @@ def test_no_skill_has_a_name_that_is_none(plugin: Plugin, tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", [n for n in TRICKY if not {"\0", "/"} & set(n) and n not in PLAIN and len(n) < 50])
-def test_no_folder_of_such_a_name_is_a_skill(plugin: Plugin, tmp_path: Path, name: str) -> None:
+def test_a_folder_with_an_invalid_name_is_refused(plugin: Plugin, tmp_path: Path, name: str) -> None:
     try:
         folder = write_skill(tmp_path / name, ANY)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Many threads on one plugin: no slot is lost or given twice, no call raises, and every answer is right."""
+"""Many threads on one plugin: no slot is lost or taken twice, no call raises, and every answer is correct."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.results import Result
+from cortex_skills.gate.result import Result
 from tests.configs import config
-from tests.patience import PATIENT_MS
 from tests.plugin.skills import living_sandboxes
+from tests.time_limits import LONG_MS
 
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
@@ -42,7 +42,7 @@ export default { name: "NAME", async onQuery({ agentId, results }) {
 
 
 def before_listing(plugin: Plugin, wait: Callable[[], object]) -> None:
-    """Have the graph wait before it lists triples."""
+    """Delay the graph before it lists triples."""
     listing = plugin.graph.list_triples
 
     def list_late(*arguments: Any, **more: Any) -> Any:
@@ -53,7 +53,7 @@ def before_listing(plugin: Plugin, wait: Callable[[], object]) -> None:
 
 
 def together(work: Callable[[int], Any], count: int = THREADS) -> list[Any]:
-    """The results of `work(0)`, `work(1)`, …, all begun at one moment."""
+    """The results of `work(0)`, `work(1)`, …, started together."""
     barrier = threading.Barrier(count)
 
     def begin(number: int) -> Any:
@@ -64,7 +64,7 @@ def together(work: Callable[[int], Any], count: int = THREADS) -> list[Any]:
         return list(pool.map(begin, range(count)))
 
 
-def test_no_slot_is_lost_or_given_twice(opened: Opened, skill: Written) -> None:
+def test_no_slot_is_lost_or_taken_twice(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxAssertions": 40})
     for name in ("one", "two"):
         plugin.load(skill(name, COUNTING.replace("NAME", name), maxQueries=60))
@@ -102,7 +102,7 @@ def test_repeating_one_assertion_from_all_threads_creates_it_once(opened: Opened
     assert plugin.status()["skills"][0]["assertionsUsed"] == 1
 
 
-def test_a_misbehaving_skill_disturbs_no_call_of_another(opened: Opened, skill: Written) -> None:
+def test_a_misbehaving_skill_does_not_disturb_calls_of_others(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxWrites": 1000})
     plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(5)])
     plugin.load(skill("good", COUNTING.replace("NAME", "good")))
@@ -131,8 +131,8 @@ def test_a_misbehaving_skill_disturbs_no_call_of_another(opened: Opened, skill: 
 
 
 @pytest.mark.slow
-def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skill: Written) -> None:
-    """Each query takes a third of the limit: those that wait may go without an enrichment, but none is stopped."""
+def test_waiting_for_other_calls_does_not_count_as_the_skills_time(opened: Opened, skill: Written) -> None:
+    """Each query takes a third of the limit: a waiting one may lack its enrichment, but none is stopped."""
     code = """// @ts-nocheck
     let asked = 0;
     export default { name: "probe", async onQuery() {
@@ -152,7 +152,7 @@ def test_waiting_for_other_calls_is_not_the_skills_own_time(opened: Opened, skil
     assert f'{{"asked":{answered + 1}}}' in last.text
 
 
-def test_closing_while_calls_are_under_way_ends_them_in_words(opened: Opened, skill: Written) -> None:
+def test_calls_in_progress_end_with_an_error_when_the_plugin_closes(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxGraphQueries": 10_000, "executionTimeoutMs": 2000})
     plugin._gate.rate.max_calls = 10**6
     plugin.load(skill("probe", COUNTING.replace("NAME", "probe"), maxQueries=10**6))
@@ -180,7 +180,7 @@ def test_closing_while_calls_are_under_way_ends_them_in_words(opened: Opened, sk
 
 
 @pytest.mark.parametrize("end", ["unload", "close"])
-def test_a_call_under_way_leaves_no_sandbox_behind_when_its_skill_ends(
+def test_a_call_in_progress_leaves_no_sandbox_when_its_skill_is_unloaded(
     opened: Opened, skill: Written, end: str
 ) -> None:
     plugin = opened(sandbox={"executionTimeoutMs": 400})
@@ -221,7 +221,7 @@ def test_an_asynchronous_host_is_not_blocked(skill: Written) -> None:
     quick_is_over = threading.Event()
 
     async def host() -> None:
-        with Plugin.open(config(skillSandbox={"executionTimeoutMs": PATIENT_MS})) as plugin:
+        with Plugin.open(config(skillSandbox={"executionTimeoutMs": LONG_MS})) as plugin:
             before_listing(plugin, lambda: quick_is_over.wait(50))
             plugin.load(skill("slow", waits))
             plugin.load(skill("quick", COUNTING.replace("NAME", "quick")))

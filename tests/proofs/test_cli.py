@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills.cli.app import program
-from cortex_skills.config import Config
+from cortex_skills.config.settings import Config
 from cortex_skills.proofs.logic.prover import Prover
 
 
@@ -59,7 +59,7 @@ def test_an_assertion_is_signed_shown_and_verified_by_file_alone(
     assert not (tmp_path / "no store").exists()
 
 
-def test_a_proof_of_the_graph_is_held_against_its_statement(triple_hash: str) -> None:
+def test_a_stored_proof_is_checked_against_its_statement(triple_hash: str) -> None:
     proof_id = run("proof", "sign", triple_hash)[1]["id"]
     code, document, _ = run("proof", "verify", proof_id)
     assert (code, document["verdict"]) == (0, "verified")
@@ -73,10 +73,10 @@ def test_a_named_key_signs(triple_hash: str) -> None:
     assert run("proof", "sign", triple_hash, "--key", "office")[1]["issuer"] == did
     code, _, error = run("proof", "sign", triple_hash, "--key", "nobody")
     assert code == 1
-    assert "there is no key called nobody" in error
+    assert "there is no key named nobody" in error
 
 
-def test_what_was_changed_is_not_verified_and_says_why(triple_hash: str, tmp_path: Path) -> None:
+def test_a_changed_proof_is_not_verified_with_a_reason(triple_hash: str, tmp_path: Path) -> None:
     proof_id = run("proof", "sign", triple_hash)[1]["id"]
     credential = run("proof", "show", proof_id)[1]["proof"]
     credential["credentialSubject"]["id"] = "urn:cortex:mayros:eve"
@@ -88,7 +88,7 @@ def test_what_was_changed_is_not_verified_and_says_why(triple_hash: str, tmp_pat
     text = CliRunner().invoke(program, ["proof", "verify", str(file)])
     assert text.exit_code == 1
     assert text.stdout.startswith(
-        "REFUTED (credential)\n  refuted signature\n      because: the signature does not hold"
+        "REFUTED (credential)\n  refuted signature\n      because: the signature is not valid"
     )
 
 
@@ -105,7 +105,7 @@ def test_what_was_changed_is_not_verified_and_says_why(triple_hash: str, tmp_pat
     ],
     ids=["nothing", "a list", "too much", "another kind", "deep", "another context", "half a proof"],
 )
-def test_what_is_no_proof_is_refused(content: str, code: str, tmp_path: Path) -> None:
+def test_a_document_that_is_not_a_proof_is_refused(content: str, code: str, tmp_path: Path) -> None:
     file = tmp_path / "proof.json"
     file.write_text(content)
     ended, _, error = run("proof", "verify", str(file))
@@ -115,14 +115,14 @@ def test_what_is_no_proof_is_refused(content: str, code: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", ["show", "verify"])
 @pytest.mark.parametrize("proof_id", ["0" * 64, "nothing", "../x"])
-def test_a_proof_that_is_not_there_is_not_found(command: str, proof_id: str, triple_hash: str) -> None:
+def test_a_missing_proof_is_not_found(command: str, proof_id: str, triple_hash: str) -> None:
     code, document, error = run("proof", command, proof_id)
     assert (code, document) == (1, None)
     assert "proof_not_found" in error
 
 
 @pytest.mark.parametrize("given", ["0" * 64, "nothing"])
-def test_a_statement_that_is_not_there_is_not_signed(given: str, triple_hash: str) -> None:
+def test_a_missing_statement_is_not_signed(given: str, triple_hash: str) -> None:
     code, document, error = run("proof", "sign", given)
     assert (code, document) == (1, None)
     assert "invalid_arguments" in error
@@ -152,7 +152,7 @@ def test_a_proof_of_logic_is_replayed_against_its_graph(logic: str, tmp_path: Pa
     assert run("proof", "verify", str(file), "--namespace", "other")[1]["verdict"] == "not_evaluated"
 
 
-def test_a_proof_of_a_statement_that_went_is_refuted(logic: str, tmp_path: Path) -> None:
+def test_a_proof_of_a_removed_statement_is_refuted(logic: str, tmp_path: Path) -> None:
     file = tmp_path / "proof.json"
     file.write_text(CliRunner().invoke(program, ["proof", "show", logic]).stdout)
     store = open_store(str(tmp_path / "store"))

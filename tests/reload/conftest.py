@@ -1,4 +1,4 @@
-"""Plugins whose skills are reloaded, on real folders; all of it closed when a test ends."""
+"""Plugins whose skills are reloaded from real folders; closed at the end of a test."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin
-from cortex_skills.reload import ReloadReport
+from cortex_skills.lifecycle.reload.report import ReloadReport
 from tests.configs import config
-from tests.logs import told  # noqa: F401 - a fixture of every test here
-from tests.patience import PATIENT_MS, patient  # noqa: F401 - one too
+from tests.logs import logged_at_info  # noqa: F401 - a fixture of every test here
+from tests.time_limits import LONG_MS, long_limits  # noqa: F401 - one too
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def opened() -> Iterator[Callable[..., Plugin]]:
     before = set(threading.enumerate())
 
     def open_plugin(*, sandbox: dict[str, Any] | None = None, approve: Any = False, **settings: Any) -> Plugin:
-        limits = {"executionTimeoutMs": PATIENT_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
+        limits = {"executionTimeoutMs": LONG_MS, "maxCallsPerMinute": 1000, "maxGraphQueries": 1000}
         limits |= sandbox or {}
         plugins.append(Plugin.open(config(skillSandbox=limits, **settings), agent="a1", approve=approve))
         return plugins[-1]
@@ -37,7 +37,7 @@ def opened() -> Iterator[Callable[..., Plugin]]:
 
 @pytest.fixture
 def plugin(opened: Callable[..., Plugin]) -> Plugin:
-    """A plugin that reloads when it is told to."""
+    """A plugin that reloads on request."""
     return opened()
 
 
@@ -47,8 +47,8 @@ def hot(opened: Callable[..., Plugin]) -> Plugin:
     return opened(hotReload=True)
 
 
-class Told:
-    """The reports of a plugin's reloads, as they come; a test waits for the one that it needs."""
+class Reports:
+    """Collects the reports of a plugin's reloads; a test waits for the one that it needs."""
 
     def __init__(self, plugin: Plugin) -> None:
         self.reports: list[ReloadReport] = []
@@ -61,7 +61,7 @@ class Told:
             self._came.notify_all()
 
     def wait(self, wanted: Callable[[ReloadReport], Any]) -> ReloadReport:
-        """The first report that is as wanted, and of the ones that come; it and those before it are forgotten."""
+        """Wait for the first matching report; it and those before it are removed."""
         with self._came:
             for _ in range(200):
                 for place, report in enumerate(self.reports):
@@ -70,7 +70,7 @@ class Told:
                         return report
                 if not self._came.wait(100):
                     break
-        raise AssertionError(f"no such report came: {[report.to_json() for report in self.reports]}")
+        raise AssertionError(f"there is no such report: {[report.to_json() for report in self.reports]}")
 
     def rejected(self, name: str, code: str) -> ReloadReport:
         """The report in which a skill is rejected."""

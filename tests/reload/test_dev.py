@@ -1,4 +1,4 @@
-"""`cortex-skills dev` as a process of its own: in a pipe, on a terminal, and how it ends."""
+"""`cortex-skills dev` as a separate process: in a pipe, on a terminal, and how it ends."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from tests.reload.versions import RECALL, needs, save, save_code, save_manifest, write
-from tests.signals import heard
+from tests.signals import signals_delivered
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
 DATA = '<urn:cortex:mayros:s> <urn:cortex:mayros:p> "seeded" .\n'
 
 
 class Dev:
-    """A running `dev`, and the lines that it prints."""
+    """A running `dev` and its lines."""
 
     def __init__(self, folder: Path, *words: str, scratch: Path, terminal: bool = False) -> None:
         self.scratch = scratch / "scratch"
@@ -39,7 +39,7 @@ class Dev:
             self.terminal = os.fdopen(ours, "r+b", buffering=0)
             read = ours
         else:
-            with heard(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with signals_delivered(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 self.process = subprocess.Popen(
                     command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
                 )
@@ -55,12 +55,12 @@ class Dev:
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
                     self._lines.put(line.decode().rstrip("\r"))
-        except OSError:  # how a terminal says that the other side is closed
+        except OSError:  # the other side of the terminal is closed
             pass
         self._lines.put(None)
 
     def until(self, part: str) -> list[str]:
-        """The lines up to the one that holds `part`."""
+        """The lines up to the one that contains `part`."""
         lines: list[str] = []
         while True:
             line = self._lines.get(timeout=100)
@@ -70,7 +70,7 @@ class Dev:
                 return lines
 
     def end(self) -> tuple[int, list[str]]:
-        """The exit code when it has ended, and the lines that nobody has read yet."""
+        """The exit code when it has ended, and the remaining lines."""
         code = self.process.wait(100)
         self._reader.join(100)
         rest = []
@@ -101,14 +101,12 @@ def dev(tmp_path: Path) -> Iterator[Callable[..., Dev]]:
         process.close()
 
 
-def test_saves_are_shown_with_what_is_wrong_and_what_changed(
-    dev: Callable[..., Dev], skills: Path, tmp_path: Path
-) -> None:
+def test_saves_are_shown_with_errors_and_differences(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     folder = write(skills / "kyc", 1)
     (tmp_path / "data.nt").write_text(DATA)
     running = dev(folder, "--query", "p", "--data", str(tmp_path / "data.nt"))
     first = running.until("loaded kyc 1.2.3, exports onQuery")
-    assert first[0].endswith(f"watching {folder} on a throw-away graph in memory (--store URL keeps one); Ctrl-C ends")
+    assert first[0].endswith(f"watching {folder} on a temporary graph in memory (--store URL keeps it); Ctrl-C ends")
     assert running.until('{"version":1}')[1:3] == ["  1 triples found:", '  mayros:s mayros:p "seeded"']
 
     save_code(folder, 2)
@@ -116,7 +114,7 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
     running.until('{"version":2}')
 
     save(folder / "skill.ts", "export default {\n  name: 'kyc' oops\n};")
-    wrong = running.until("rejected kyc: version 1.2.3 answers on")
+    wrong = running.until("rejected kyc: version 1.2.3 keeps answering")
     assert wrong[-4:-1] == [
         f'{folder}/skill.ts:2:15: error[transpile_error]: Expected "}}" but found "oops"',
         "  2 |   name: 'kyc' oops",
@@ -124,7 +122,7 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
     ]
 
     save_code(folder, 2)
-    running.until("kyc is again what answers")
+    running.until("kyc answers again")
     save_manifest(folder, **RECALL)
     wrong = running.until("rejected kyc")
     assert any("error[permission_denied]: semantic.permissions: kyc asks for memory:recall" in line for line in wrong)
@@ -144,7 +142,7 @@ def test_saves_are_shown_with_what_is_wrong_and_what_changed(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
-def test_each_way_to_end_it_ends_it_well(dev: Callable[..., Dev], skills: Path, number: signal.Signals) -> None:
+def test_each_signal_ends_it_cleanly(dev: Callable[..., Dev], skills: Path, number: signal.Signals) -> None:
     running = dev(write(skills / "kyc", 1))
     running.until("loaded kyc")
     running.process.send_signal(number)
@@ -152,7 +150,7 @@ def test_each_way_to_end_it_ends_it_well(dev: Callable[..., Dev], skills: Path, 
     assert list(running.scratch.iterdir()) == []
 
 
-def test_it_ends_at_once_though_a_skill_never_ends(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+def test_it_ends_at_once_though_a_skill_never_returns(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     (tmp_path / "cortex.yaml").write_text("skillSandbox: {executionTimeoutMs: 60000}\n")
     folder = write(skills / "kyc", 1)
     running = dev(folder, "--config", str(tmp_path / "cortex.yaml"))
@@ -164,13 +162,13 @@ def test_it_ends_at_once_though_a_skill_never_ends(dev: Callable[..., Dev], skil
     assert (code, [line for line in rest if "Traceback" in line]) == (0, [])
 
 
-def test_what_does_not_load_at_first_is_waited_for(dev: Callable[..., Dev], skills: Path) -> None:
+def test_a_skill_that_does_not_load_at_first_is_watched(dev: Callable[..., Dev], skills: Path) -> None:
     folder = write(skills / "kyc", "oops oops")
     running = dev(folder)
-    lines = running.until("waiting for it to be mended")
+    lines = running.until("waiting for a save that fixes it")
     assert sum("error[transpile_error]" in line for line in lines) == 1
     save_manifest(folder, bogus=1)
-    lines = running.until("waiting for it to be mended")
+    lines = running.until("waiting for a save that fixes it")
     assert any("SKILL.md:5:" in line and "semantic.bogus: unknown key" in line for line in lines)
     write(folder, 2)
     lines = running.until("loaded kyc 1.2.3")
@@ -178,7 +176,7 @@ def test_what_does_not_load_at_first_is_waited_for(dev: Callable[..., Dev], skil
     assert running.end() == (0, [])
 
 
-def test_a_terminal_gets_colours_and_ctrl_c_is_typed_on_it(dev: Callable[..., Dev], skills: Path) -> None:
+def test_a_terminal_gets_colours_and_ctrl_c_ends_it(dev: Callable[..., Dev], skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     running = dev(folder, terminal=True)
     running.until("loaded kyc")
@@ -191,13 +189,13 @@ def test_a_terminal_gets_colours_and_ctrl_c_is_typed_on_it(dev: Callable[..., De
     assert list(running.scratch.iterdir()) == []
 
 
-def test_a_program_gets_one_document_a_line(dev: Callable[..., Dev], skills: Path) -> None:
+def test_with_json_each_line_is_a_document(dev: Callable[..., Dev], skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     running = dev(folder, "--json", "--yes-permissions", "--query", '{"subject": "s", "scope": "namespace"}')
     events = [json.loads(line) for line in running.until('"answer"')]
     assert [event["event"] for event in events] == ["watching", "loaded", "answer"]
     write(folder, 2, **RECALL)
-    while True:  # two files are two saves, when they come apart
+    while True:  # the two files may be noticed as two saves
         events = [json.loads(line) for line in running.until('"reloaded"')]
         if any(d["message"] == "added memory:recall" for d in events[-1]["differences"]):
             break
@@ -206,7 +204,7 @@ def test_a_program_gets_one_document_a_line(dev: Callable[..., Dev], skills: Pat
     assert running.end()[0] == 0
 
 
-def test_of_a_folder_of_skills_the_one_that_is_named_is_asked(dev: Callable[..., Dev], skills: Path) -> None:
+def test_only_the_named_skill_of_a_folder_is_queried(dev: Callable[..., Dev], skills: Path) -> None:
     write(skills / "other", 1)
     write(skills / "kyc", 1)
     running = dev(skills, "--json", "--query", "p", "--skill", "kyc")
@@ -221,7 +219,7 @@ def test_of_a_folder_of_skills_the_one_that_is_named_is_asked(dev: Callable[...,
     assert running.end()[0] == 0
 
 
-def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     folder = write(skills / "kyc", 1)
     with subprocess.Popen(
         [SCRIPT, "dev", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
@@ -239,20 +237,20 @@ def test_a_reader_that_goes_away_ends_it(dev: Callable[..., Dev], skills: Path, 
             process.kill()
 
 
-def test_what_a_skill_depends_on_is_loaded_and_watched_too(dev: Callable[..., Dev], skills: Path) -> None:
+def test_dependencies_are_loaded_and_watched(dev: Callable[..., Dev], skills: Path) -> None:
     base = write(skills / "base", 1, skillVersion="1.0.0")
     running = dev(write(skills / "kyc", 1, **needs("base")), "--skills", str(base))
     running.until("loaded kyc")
     save_code(base, 2)
     running.until("reloaded base 1.0.0: skill.ts")
     save_manifest(base, skillVersion="2.0.0")
-    lines = running.until("rejected base: version 1.0.0 answers on")
+    lines = running.until("rejected base: version 1.0.0 keeps answering")
     assert any("kyc needs base ^1.0.0, but it is at 2.0.0" in line for line in lines)
     running.process.send_signal(signal.SIGINT)
     assert running.end()[0] == 0
 
 
-def test_a_store_that_is_named_is_kept(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
+def test_a_named_store_is_kept(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     writing = "onActivate() { return graphClient.createTriple({ subject: 's', predicate: 'note', object: 1 }); },"
     store = tmp_path / "kept"
     running = dev(write(skills / "kyc", 1, writing), "--store", str(store))
@@ -274,9 +272,7 @@ test("sees what is seeded", async (t) => {
 """
 
 
-def test_the_tests_are_run_at_each_save_of_the_skill_of_a_test_and_of_its_data(
-    dev: Callable[..., Dev], skills: Path
-) -> None:
+def test_tests_run_at_each_save_of_the_skill_a_test_or_its_data(dev: Callable[..., Dev], skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     save(folder / "seed.ttl", DATA)
     save(folder / "skill.test.ts", TEST)

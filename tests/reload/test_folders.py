@@ -1,4 +1,4 @@
-"""`Plugin.reload`: folders that come, go and are named."""
+"""`Plugin.reload`: new, removed and named folders."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def test_a_new_skill_of_a_folder_is_loaded_when_the_host_approves(plugin: Plugin
     write(skills / "two", 1)
     (rejected,) = plugin.reload().rejected
     assert (rejected.name, rejected.answering, rejected.error.code) == ("two", None, "permission_denied")
-    write(skills / "plain", 1, permissions={}, assertions=[])  # asks for nothing
+    write(skills / "plain", 1, permissions={}, assertions=[])  # needs no permission
     assert names(plugin.reload())["loaded"] == ["plain"]
     assert names(plugin.reload("two", approve=True))["loaded"] == ["two"]
     assert sorted(plugin.skills) == ["one", "plain", "two"]
 
 
-def test_a_folder_that_is_gone_leaves_its_skill_answering(plugin: Plugin, skills: Path) -> None:
+def test_a_removed_folder_leaves_its_skill_active(plugin: Plugin, skills: Path) -> None:
     write(skills / "one", 1)
     plugin.load(write(skills / "two", 1))
     plugin.load(skills / "one")
@@ -39,7 +39,7 @@ def test_a_folder_that_is_gone_leaves_its_skill_answering(plugin: Plugin, skills
     assert plugin.status()["hotReload"]["rejected"] == []
 
 
-def test_what_was_unloaded_stays_unloaded_until_the_host_loads_it(plugin: Plugin, skills: Path) -> None:
+def test_an_unloaded_skill_stays_unloaded_until_the_host_loads_it(plugin: Plugin, skills: Path) -> None:
     write(skills / "one", 1)
     write(skills / "two", 1)
     plugin.load(skills)
@@ -62,7 +62,7 @@ def test_a_second_folder_of_the_same_name_is_refused(plugin: Plugin, tmp_path: P
     assert version_of(plugin, "kyc") == "1"
 
 
-def test_only_what_was_named_is_looked_at(plugin: Plugin, skills: Path) -> None:
+def test_only_the_named_skills_are_checked(plugin: Plugin, skills: Path) -> None:
     for name in ("one", "two", "three"):
         write(skills / name, 1)
     plugin.load(skills)

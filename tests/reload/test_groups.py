@@ -1,4 +1,4 @@
-"""`Plugin.reload`: skills that depend on one another go over together."""
+"""`Plugin.reload`: skills that depend on one another are replaced together."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def test_dependencies_must_stay_in_range(plugin: Plugin, skills: Path) -> None:
     (rejected,) = plugin.reload().rejected
     assert (rejected.name, rejected.error.code) == ("base", "manifest_invalid")
     assert "user needs base ^1.0.0, but it is at 2.0.0" in str(rejected.error)
-    save_manifest(skills / "user", **needs("base", "^2.0.0"))  # the two together are in order
+    save_manifest(skills / "user", **needs("base", "^2.0.0"))  # valid together
     assert names(plugin.reload())["reloaded"] == ["base", "user"]
 
 
-def test_a_dependency_on_what_is_not_there_is_refused(plugin: Plugin, skills: Path) -> None:
+def test_a_missing_dependency_is_refused(plugin: Plugin, skills: Path) -> None:
     write(skills / "user", 1)
     plugin.load(skills)
     write(skills / "user", 2, **needs("base"))
@@ -33,7 +33,7 @@ def test_a_dependency_on_what_is_not_there_is_refused(plugin: Plugin, skills: Pa
     assert (names(report)["loaded"], names(report)["reloaded"]) == (["base"], ["user"])
 
 
-def test_a_group_goes_over_together_or_not_at_all_and_others_do_not_wait(plugin: Plugin, skills: Path) -> None:
+def test_a_group_is_replaced_together_or_not_at_all_and_others_do_not_wait(plugin: Plugin, skills: Path) -> None:
     write(skills / "base", 1, skillVersion="1.0.0")
     write(skills / "user", 1, **needs("base"))
     write(skills / "alone", 1)
@@ -47,11 +47,11 @@ def test_a_group_goes_over_together_or_not_at_all_and_others_do_not_wait(plugin:
     assert [version_of(plugin, name) for name in ("base", "user", "alone")] == ["1", "1", "2"]
     assert living_sandboxes() == 3
     save_code(skills / "user", 2)
-    assert names(plugin.reload("user"))["reloaded"] == ["base", "user"]  # it brings along what it is tied to
+    assert names(plugin.reload("user"))["reloaded"] == ["base", "user"]  # with the skills connected to it
     assert [version_of(plugin, name) for name in ("base", "user")] == ["2", "2"]
 
 
-def test_each_is_told_of_once_whatever_it_is_tied_to(plugin: Plugin, skills: Path) -> None:
+def test_each_skill_is_reported_once(plugin: Plugin, skills: Path) -> None:
     write(skills / "base", 1, skillVersion="1.0.0")
     write(skills / "left", 1, **needs("base"))
     write(skills / "right", 1, **needs("base"))
@@ -67,9 +67,7 @@ def test_each_is_told_of_once_whatever_it_is_tied_to(plugin: Plugin, skills: Pat
     assert [r["name"] for r in plugin.status()["hotReload"]["rejected"]] == ["base"]
 
 
-def test_what_was_rejected_is_tried_again_with_what_it_is_tied_to_and_else_only_when_asked(
-    plugin: Plugin, skills: Path
-) -> None:
+def test_a_rejected_skill_is_retried_with_connected_ones_and_on_request(plugin: Plugin, skills: Path) -> None:
     write(skills / "base", 1, skillVersion="1.0.0")
     write(skills / "user", 1, **needs("base"))
     write(skills / "alone", 1)
@@ -84,7 +82,7 @@ def test_what_was_rejected_is_tried_again_with_what_it_is_tied_to_and_else_only_
     assert names(plugin.reload(retry=False)) == {**NOTHING, "reloaded": ["base", "user"]}
 
 
-def test_a_dependent_is_not_reloaded_with_what_it_depends_on(plugin: Plugin, skills: Path) -> None:
+def test_a_dependent_is_not_reloaded_with_its_dependency(plugin: Plugin, skills: Path) -> None:
     write(skills / "base", 1, skillVersion="1.0.0")
     write(skills / "user", 1, **needs("base"))
     plugin.load(skills)

@@ -1,4 +1,4 @@
-"""`Plugin.reload`: what a new version may ask for, and who approves it."""
+"""`Plugin.reload`: permissions of a new version and their approval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cortex_skills import Plugin
 from tests.reload.versions import READ, RECALL, Opened, names, save_manifest, version_of, write
 
 
-def test_a_permission_that_is_added_waits_for_the_host(plugin: Plugin, skills: Path) -> None:
+def test_an_added_permission_needs_the_hosts_approval(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     write(skills / "kyc", 2, **RECALL)
     (rejected,) = plugin.reload().rejected
@@ -21,12 +21,12 @@ def test_a_permission_that_is_added_waits_for_the_host(plugin: Plugin, skills: P
     assert plugin.skills["kyc"].manifest.has_permission("memory:recall")
 
 
-def test_a_permission_that_is_taken_away_counts_at_once_and_may_come_back(plugin: Plugin, skills: Path) -> None:
+def test_a_removed_permission_is_lost_at_once_and_may_be_added_again(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     write(skills / "kyc", 2, **READ)
     assert names(plugin.reload())["reloaded"] == ["kyc"]
-    said = plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 1})
-    assert said.code == "permission_denied"
+    records = plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 1})
+    assert records.code == "permission_denied"
     write(skills / "kyc", 3)
     (item,) = plugin.reload().reloaded
     assert {d.field for d in item.differences if d.security} == {"semantic.permissions", "semantic.assertions"}
@@ -47,7 +47,7 @@ def test_a_host_may_ask_a_person(opened: Opened, skills: Path) -> None:
     assert asked == [("kyc", frozenset({"memory:recall"}))] * 2
 
 
-def test_a_host_that_fails_to_answer_has_not_approved(opened: Opened, skills: Path) -> None:
+def test_an_approval_function_that_raises_does_not_approve(opened: Opened, skills: Path) -> None:
     def ask(name: str, added: frozenset[str]) -> bool:
         raise RuntimeError("no terminal")
 
@@ -58,7 +58,7 @@ def test_a_host_that_fails_to_answer_has_not_approved(opened: Opened, skills: Pa
     assert (rejected.error.code, version_of(plugin, "kyc")) == ("internal_error", "1")
 
 
-def test_a_tool_that_is_taken_away_is_refused(plugin: Plugin, skills: Path) -> None:
+def test_removing_a_tool_is_refused(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1, allowedTools=["skill_graph_query", "skill_assert"]))
     for tools in ({"allowedTools": ["skill_graph_query"]}, {"allowedTools": []}, {}):
         write(skills / "kyc", 2, **tools)
@@ -68,14 +68,14 @@ def test_a_tool_that_is_taken_away_is_refused(plugin: Plugin, skills: Path) -> N
     assert names(plugin.reload())["reloaded"] == ["kyc"]
 
 
-def test_what_widens_is_logged_as_a_warning_and_the_rest_as_information(
+def test_differences_that_permit_more_are_logged_as_warnings(
     plugin: Plugin, skills: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     plugin.load(write(skills / "kyc", 1, allowedTools=["skill_graph_query"]))
     save_manifest(skills / "kyc", allowedTools=["*"], skillVersion="1.3.0")
     plugin.reload()
-    said = {(r.levelno, r.getMessage()) for r in caplog.records if r.name == "cortex_skills.reload"}
-    assert said == {
+    records = {(r.levelno, r.getMessage()) for r in caplog.records if r.name == "cortex_skills.reload"}
+    assert records == {
         (logging.WARNING, "kyc: the manifest changed: semantic.allowedTools: added *"),
         (logging.INFO, "kyc: the manifest changed: semantic.skillVersion: was 1.2.3, is now 1.3.0"),
     }

@@ -1,4 +1,4 @@
-"""`Plugin.reload`: a version that is wrong leaves the one before answering."""
+"""`Plugin.reload`: after a rejected version the old one stays active."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import Plugin
-from tests.patience import PATIENT_MS, queries_stop_after
 from tests.plugin.skills import living_sandboxes
 from tests.reload.versions import Opened, names, save_code, version_of, write
+from tests.time_limits import LONG_MS, queries_stop_after
 
 BROKEN = {
     "syntax": ("export default { name: 'kyc' oops };", "transpile_error"),
@@ -24,11 +24,11 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_version_leaves_the_old_answering_until_it_is_mended(
+def test_a_broken_version_leaves_the_old_one_active_until_it_is_corrected(
     opened: Opened, skills: Path, broken: tuple[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     text, code = broken
-    plugin = opened(sandbox={"executionTimeoutMs": 3000 if code == "skill_timeout" else PATIENT_MS})
+    plugin = opened(sandbox={"executionTimeoutMs": 3000 if code == "skill_timeout" else LONG_MS})
     folder = write(skills / "kyc", 1)
     plugin.load(folder)
     (folder / "skill.ts").write_text(text)
@@ -36,14 +36,14 @@ def test_a_broken_version_leaves_the_old_answering_until_it_is_mended(
     assert (rejected.name, rejected.error.code, rejected.answering) == ("kyc", code, "1.2.3")
     assert version_of(plugin, "kyc") == "1"
     assert [r["error"]["code"] for r in plugin.status()["hotReload"]["rejected"]] == [code]
-    assert f"kyc is rejected, version 1.2.3 answers on: [{code}]" in caplog.text
+    assert f"kyc is rejected, version 1.2.3 keeps answering: [{code}]" in caplog.text
     assert living_sandboxes() == 1
     save_code(folder, 2)
     assert names(plugin.reload())["reloaded"] == ["kyc"]
     assert (version_of(plugin, "kyc"), plugin.status()["hotReload"]["rejected"]) == ("2", [])
 
 
-def test_a_change_that_is_taken_back_is_told_and_reloads_nothing(plugin: Plugin, skills: Path) -> None:
+def test_a_reverted_change_is_reported_and_reloads_nothing(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     before = plugin.skills["kyc"]
     save_code(skills / "kyc", "oops oops")
@@ -54,7 +54,7 @@ def test_a_change_that_is_taken_back_is_told_and_reloads_nothing(plugin: Plugin,
     assert plugin.status()["hotReload"]["rejected"] == []
 
 
-def test_a_skill_that_is_left_alone_is_started_anew(opened: Opened, skills: Path) -> None:
+def test_a_disabled_skill_is_restarted(opened: Opened, skills: Path) -> None:
     plugin = opened()
     plugin.load(write(skills / "kyc", 1, "onQuery({ predicate }) { while (predicate.endsWith('bad')); return {}; },"))
     with queries_stop_after(0.25):
@@ -66,12 +66,12 @@ def test_a_skill_that_is_left_alone_is_started_anew(opened: Opened, skills: Path
     assert plugin.reload("kyc").unchanged == ("kyc",)
 
 
-def test_code_that_is_gone_is_no_new_version(plugin: Plugin, skills: Path) -> None:
+def test_removed_code_is_not_a_new_version(plugin: Plugin, skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     plugin.load(folder)
     away = (folder / "skill.ts").rename(folder / "skill.ts~")
     (rejected,) = plugin.reload().rejected
-    assert ("the code of kyc is gone" in str(rejected.error), version_of(plugin, "kyc")) == (True, "1")
+    assert ("the code of kyc was removed" in str(rejected.error), version_of(plugin, "kyc")) == (True, "1")
     away.rename(folder / "skill.ts")
     assert names(plugin.reload())["restored"] == ["kyc"]
 

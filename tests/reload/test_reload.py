@@ -1,4 +1,4 @@
-"""`Plugin.reload`: a new version takes the place of the one that runs, in any mode."""
+"""`Plugin.reload`: a new version replaces the running one, in every mode."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.limits import RateWindow
+from cortex_skills.policy.budgets import RateWindow
 from tests.plugin.skills import living_sandboxes
 from tests.reload.versions import Opened, answer, names, save_code, save_manifest, version_of, write
 
 
-def test_what_was_saved_answers_after_a_reload(plugin: Plugin, skills: Path) -> None:
+def test_the_saved_version_is_active_after_a_reload(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     save_code(skills / "kyc", 2)
     save_manifest(skills / "kyc", skillVersion="2.0.0")
@@ -28,7 +28,7 @@ def test_what_was_saved_answers_after_a_reload(plugin: Plugin, skills: Path) -> 
     assert living_sandboxes() == 1
 
 
-def test_a_helper_file_that_changes_comes_or_goes_is_a_change(plugin: Plugin, skills: Path) -> None:
+def test_a_changed_new_or_removed_helper_is_a_change(plugin: Plugin, skills: Path) -> None:
     folder = write(skills / "kyc", "v")
     (folder / "lib").mkdir()
     main = "import { v } from './lib/v';\n" + (folder / "skill.ts").read_text()
@@ -44,7 +44,7 @@ def test_a_helper_file_that_changes_comes_or_goes_is_a_change(plugin: Plugin, sk
     assert plugin.reload().reloaded[0].files == ("unused.ts",)
 
 
-def test_contents_count_and_not_times_nor_what_is_not_loaded(plugin: Plugin, skills: Path) -> None:
+def test_only_the_contents_of_loaded_files_count(plugin: Plugin, skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     plugin.load(folder)
     before = plugin.skills["kyc"]
@@ -59,19 +59,19 @@ def test_contents_count_and_not_times_nor_what_is_not_loaded(plugin: Plugin, ski
     assert plugin.skills["kyc"] is before
 
 
-def test_hooks_are_told_in_order_and_the_new_is_activated_before_the_old_is_deactivated(
+def test_the_new_version_is_activated_before_the_old_is_deactivated(
     plugin: Plugin, skills: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def telling(version: int) -> str:
+    def logging_hooks(version: int) -> str:
         return f"""onActivate() {{ logger.info("activated {version}"); }},
         onDeactivate({{ reason }}) {{ logger.info("deactivated {version}: " + reason); }},"""
 
-    plugin.load(write(skills / "kyc", 1, telling(1)))
-    save_code(skills / "kyc", 2, telling(2))
+    plugin.load(write(skills / "kyc", 1, logging_hooks(1)))
+    save_code(skills / "kyc", 2, logging_hooks(2))
     plugin.reload()
     plugin.unload("kyc")
-    said = [record.message for record in caplog.records if record.name == "cortex_skills.skill_log"]
-    assert said == [
+    records = [record.message for record in caplog.records if record.name == "cortex_skills.runtime.log"]
+    assert records == [
         "[skill:kyc] activated 1",
         "[skill:kyc] activated 2",
         "[skill:kyc] deactivated 1: reload",
@@ -86,8 +86,8 @@ def test_budgets_and_the_rate_window_survive(opened: Opened, skills: Path) -> No
     plugin._gate.rate = RateWindow(4)
     for number in range(2):
         assert answer(plugin, "kyc")
-        said = {"subject": "a", "predicate": "note", "object": number}
-        assert not plugin.call("skill_assert", said).is_error
+        records = {"subject": "a", "predicate": "note", "object": number}
+        assert not plugin.call("skill_assert", records).is_error
     save_code(skills / "kyc", 2, writing.replace("VERSION", "2"))
     assert names(plugin.reload())["reloaded"] == ["kyc"]
     (used,) = plugin.status()["skills"]
@@ -96,17 +96,17 @@ def test_budgets_and_the_rate_window_survive(opened: Opened, skills: Path) -> No
     plugin._gate.rate = RateWindow(1000)
     assert plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 9}).code == "assertion_limit"
     save_code(skills / "kyc", 3, writing.replace("VERSION", "3"))
-    (rejected,) = plugin.reload().rejected  # what it would write when it is activated is one write too many
+    (rejected,) = plugin.reload().rejected  # its write during activation exceeds the budget
     assert (rejected.error.code, version_of(plugin, "kyc")) == ("skill_error", "2")
 
 
 def children() -> int:
-    """How many processes this one has started that still live."""
+    """How many child processes are alive."""
     return len(Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split())
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads its children from /proc")
-def test_a_skill_in_a_process_of_its_own_is_reloaded_into_another(opened: Opened, skills: Path) -> None:
+def test_a_skill_in_a_separate_process_is_reloaded_into_another(opened: Opened, skills: Path) -> None:
     plugin = opened(sandbox={"isolation": "process"})
     try:
         plugin.load(write(skills / "kyc", 1))

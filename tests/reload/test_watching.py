@@ -1,4 +1,4 @@
-"""Hot reload: real files, written as editors write them, and a real watch on them."""
+"""Hot reload: real files, written as editors write them, and a real watch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pytest
 import watchfiles
 
 from cortex_skills import Plugin
-from cortex_skills.watcher import Watcher, is_relevant, watched_folders
-from tests.reload.conftest import Told
+from cortex_skills.lifecycle.watcher import Watcher, is_relevant, watched_folders
+from tests.reload.conftest import Reports
 from tests.reload.versions import code, needs, save, save_code, save_manifest, version_of, write
 
 Opened = Callable[..., Plugin]
@@ -29,14 +29,14 @@ def in_place(file: Path, text: str) -> None:
 
 
 def by_rename(file: Path, text: str) -> None:
-    """As most editors do: the whole new file takes the place of the old one."""
+    """As most editors do: the new file replaces the old one."""
     beside = file.with_name(f".{file.name}.new")
     beside.write_text(text, encoding="utf-8")
     beside.replace(file)
 
 
 def as_vim(file: Path, text: str) -> None:
-    """Vim with a backup: ask whether files can be made here, move the old one away, write anew, drop the backup."""
+    """Vim with a backup: create a test file, rename the old file, write the new one, delete the backup."""
     (file.parent / "4913").touch()
     (file.parent / "4913").unlink()
     backup = file.rename(file.with_name(f"{file.name}~"))
@@ -45,7 +45,7 @@ def as_vim(file: Path, text: str) -> None:
 
 
 def in_parts(file: Path, text: str) -> None:
-    """A writer that is slow: half a file is there for longer than the debounce."""
+    """A slow writer: half a file exists for longer than the debounce time."""
     with file.open("w", encoding="utf-8") as out:
         out.write(text[: len(text) // 2])
         out.flush()
@@ -54,64 +54,64 @@ def in_parts(file: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("write_file", [in_place, by_rename, as_vim, in_parts])
-def test_a_save_is_seen_however_the_editor_writes(
+def test_a_save_is_noticed_for_every_way_of_writing(
     hot: Plugin, skills: Path, write_file: Callable[[Path, str], None]
 ) -> None:
-    told = Told(hot)
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 0))
     for version in range(1, 4):
         write_file(skills / "kyc/skill.ts", code("kyc", version))
-        told.reloaded("kyc")
-        while version_of(hot, "kyc") != str(version):  # a half-written file may have been a reload, too
-            told.reloaded("kyc")
+        reports.reloaded("kyc")
+        while version_of(hot, "kyc") != str(version):  # a half-written file may have caused a reload
+            reports.reloaded("kyc")
     assert hot.status()["hotReload"]["rejected"] == []
 
 
-def test_nothing_is_watched_unless_the_configuration_says_so(plugin: Plugin, skills: Path) -> None:
+def test_nothing_is_watched_unless_configured(plugin: Plugin, skills: Path) -> None:
     plugin.load(write(skills / "kyc", 1))
     assert not plugin.is_watching
     assert plugin.status()["hotReload"] == {"watching": False, "reloads": 0, "rejected": []}
 
 
 def test_a_broken_version_between_two_good_ones(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 1))
     save_code(skills / "kyc", "oops oops")
-    told.rejected("kyc", "transpile_error")
+    reports.rejected("kyc", "transpile_error")
     assert version_of(hot, "kyc") == "1"
     save_code(skills / "kyc", 2)
-    told.reloaded("kyc")
+    reports.reloaded("kyc")
     assert version_of(hot, "kyc") == "2"
 
 
-def test_a_folder_that_is_deleted_and_made_again(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+def test_a_folder_that_is_deleted_and_created_again(hot: Plugin, skills: Path) -> None:
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 1))
     for version in (2, 3):
         shutil.rmtree(skills / "kyc")
-        told.rejected("kyc", "skill_not_found")
+        reports.rejected("kyc", "skill_not_found")
         assert version_of(hot, "kyc") == str(version - 1)
         write(skills / "kyc", version)
         while version_of(hot, "kyc") != str(version):
-            told.reloaded("kyc")
-    save_code(skills / "kyc", 4)  # and is watched as before
-    told.reloaded("kyc")
+            reports.reloaded("kyc")
+    save_code(skills / "kyc", 4)  # still watched
+    reports.reloaded("kyc")
     assert hot.status()["hotReload"]["rejected"] == []
 
 
-def test_a_folder_above_that_is_deleted_and_made_again(hot: Plugin, tmp_path: Path) -> None:
-    told = Told(hot)
+def test_a_parent_folder_that_is_deleted_and_created_again(hot: Plugin, tmp_path: Path) -> None:
+    reports = Reports(hot)
     hot.load(write(tmp_path / "work/skills/kyc", 1))
     shutil.rmtree(tmp_path / "work")
-    told.rejected("kyc", "skill_not_found")
+    reports.rejected("kyc", "skill_not_found")
     write(tmp_path / "work/skills/kyc", 2)
     while version_of(hot, "kyc") != "2":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
 
 
-def test_a_folder_that_another_one_takes_the_place_of(hot: Plugin, tmp_path: Path) -> None:
-    """As a checkout or a deployment does it: whole folders are renamed, and a link is turned."""
-    told = Told(hot)
+def test_a_folder_that_is_replaced_by_another(hot: Plugin, tmp_path: Path) -> None:
+    """As a checkout or a deployment does it: folders are renamed, and a link is changed."""
+    reports = Reports(hot)
     for version in (1, 2, 3):
         write(tmp_path / f"release-{version}/kyc", version)
     current = tmp_path / "current"
@@ -121,30 +121,30 @@ def test_a_folder_that_another_one_takes_the_place_of(hot: Plugin, tmp_path: Pat
     turned = tmp_path / "turned"
     turned.symlink_to("release-2", target_is_directory=True)
     turned.replace(current)
-    told.reloaded("kyc")
+    reports.reloaded("kyc")
     save_code(tmp_path / "release-2/kyc", 4)
     while version_of(hot, "kyc") != "4":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
 
 
 def test_helpers_in_new_folders_are_watched(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+    reports = Reports(hot)
     folder = write(skills / "kyc", 1)
     hot.load(folder)
     (folder / "lib/deep").mkdir(parents=True)
     (folder / "lib/deep/v.ts").write_text("export const v = 2;")
     (folder / "skill.ts").write_text("import { v } from './lib/deep/v';\n" + code("kyc", "v"))
     while version_of(hot, "kyc") != "2":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
     (folder / "lib/deep/v.ts").write_text("export const v = 3;")
     while version_of(hot, "kyc") != "3":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
 
 
-def test_a_folder_that_is_made_while_the_watch_is_set_up_is_watched(
+def test_a_folder_created_while_the_watch_is_set_up_is_watched(
     hot: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Told(hot)
+    reports = Reports(hot)
     folder = write(skills / "kyc", 1)
     watch = watchfiles.watch
 
@@ -158,45 +158,45 @@ def test_a_folder_that_is_made_while_the_watch_is_set_up_is_watched(
     monkeypatch.setattr(watchfiles, "watch", watch_late)
     hot.load(folder)
     while version_of(hot, "kyc") != "2":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
     (folder / "lib/v.ts").write_text("export const v = 3;")
     while version_of(hot, "kyc") != "3":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
 
 
-def test_a_new_skill_a_removed_tool_and_a_dependency_that_goes_away(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+def test_a_new_skill_a_removed_tool_and_a_removed_dependency(hot: Plugin, skills: Path) -> None:
+    reports = Reports(hot)
     write(skills / "base", 1, skillVersion="1.0.0", allowedTools=["skill_graph_query", "skill_assert"])
     write(skills / "user", 1, **needs("base"))
     hot.load(skills)
     write(skills / "third", 1)
-    told.rejected("third", "permission_denied")
+    reports.rejected("third", "permission_denied")
     save_manifest(skills / "base", skillVersion="1.0.0", allowedTools=["skill_graph_query"])
-    told.rejected("base", "tool_not_allowed")
+    reports.rejected("base", "tool_not_allowed")
     shutil.rmtree(skills / "base")
-    told.rejected("base", "skill_not_found")
-    save_code(skills / "user", 2)  # what it depends on answers on, so this is in order
-    told.reloaded("user")
+    reports.rejected("base", "skill_not_found")
+    save_code(skills / "user", 2)  # its dependency is still active, so this is valid
+    reports.reloaded("user")
     assert (version_of(hot, "base"), version_of(hot, "user")) == ("1", "2")
     save_manifest(skills / "user", **needs("nowhere"))
-    told.rejected("user", "manifest_invalid")
+    reports.rejected("user", "manifest_invalid")
     assert sorted(r["name"] for r in hot.status()["hotReload"]["rejected"]) == ["base", "third", "user"]
 
 
-def test_saves_that_come_faster_than_loads_end_with_the_last(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+def test_saves_that_are_faster_than_loads_end_with_the_last_version(hot: Plugin, skills: Path) -> None:
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 0))
     for version in range(1, 301):
         save_code(skills / "kyc", version)
     while version_of(hot, "kyc") != "300":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
     assert hot.status()["hotReload"]["reloads"] < 300
 
 
 @pytest.mark.slow
-def test_a_skill_that_takes_its_time_does_not_keep_others_from_being_reloaded(opened: Opened, skills: Path) -> None:
+def test_a_slow_skill_does_not_prevent_reloading_others(opened: Opened, skills: Path) -> None:
     hot = opened(hotReload=True, sandbox={"executionTimeoutMs": 3000})
-    told = Told(hot)
+    reports = Reports(hot)
     write(skills / "slow", 1)
     write(skills / "quick", 1)
     hot.load(skills)
@@ -204,7 +204,7 @@ def test_a_skill_that_takes_its_time_does_not_keep_others_from_being_reloaded(op
         (skills / "slow/skill.ts").write_text(f"for (;;) {{ {version} }}\nexport default {{ name: 'slow' }};")
         save_code(skills / "quick", version)
         while version_of(hot, "quick") != str(version):
-            told.reloaded("quick")
+            reports.reloaded("quick")
     while not hot.status()["hotReload"]["rejected"]:
         assert hot.is_watching
         time.sleep(0.01)
@@ -213,37 +213,37 @@ def test_a_skill_that_takes_its_time_does_not_keep_others_from_being_reloaded(op
     assert version_of(hot, "slow") == "1"
 
 
-def test_what_is_touched_or_written_beside_is_no_reload(hot: Plugin, skills: Path) -> None:
-    told = Told(hot)
+def test_touched_and_unrelated_files_cause_no_reload(hot: Plugin, skills: Path) -> None:
+    reports = Reports(hot)
     folder = write(skills / "kyc", 1)
     hot.load(folder)
     before = hot.skills["kyc"]
     for name in (".skill.ts.swp", "skill.ts~", "4913", "#skill.ts#", "notes.md"):
         (folder / name).write_text("anything")
     os.utime(folder / "skill.ts")
-    write(skills / "other", 1)  # beside it, and not loaded
+    write(skills / "other", 1)  # not loaded
     save(folder / "helper.ts", "export {};")  # this is one
-    report = told.reloaded("kyc")
+    report = reports.reloaded("kyc")
     assert [item.files for item in report.reloaded] == [("helper.ts",)]
-    assert len(told.reports) == 0
+    assert len(reports.reports) == 0
     assert hot.skills["kyc"] is not before
 
 
-def test_polling_sees_it_too(hot: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polling_notices_a_save(hot: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
     monkeypatch.setenv("WATCHFILES_POLL_DELAY_MS", "50")
-    told = Told(hot)
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 1))
     save_code(skills / "kyc", 2)
-    told.reloaded("kyc")
+    reports.reloaded("kyc")
     shutil.rmtree(skills / "kyc")
-    told.rejected("kyc", "skill_not_found")
+    reports.rejected("kyc", "skill_not_found")
     write(skills / "kyc", 3)
     while version_of(hot, "kyc") != "3":
-        told.reloaded("kyc")
+        reports.reloaded("kyc")
 
 
-def test_where_the_system_has_no_more_watches_it_polls(
+def test_without_watches_left_folders_are_polled(
     hot: Plugin, skills: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     import watchfiles
@@ -256,21 +256,21 @@ def test_where_the_system_has_no_more_watches_it_polls(
         return real(*paths, force_polling=True, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr("watchfiles.watch", exhausted)
-    told = Told(hot)
+    reports = Reports(hot)
     hot.load(write(skills / "kyc", 1))
     save_code(skills / "kyc", 2)
-    told.reloaded("kyc")
-    assert "asked for changes at intervals instead" in caplog.text
+    reports.reloaded("kyc")
+    assert "they are polled instead" in caplog.text
 
 
 # --- what is watched
 
 
-def test_folders_that_nothing_is_loaded_from_are_not_watched(tmp_path: Path) -> None:
+def test_folders_without_skills_are_not_watched(tmp_path: Path) -> None:
     folder = write(tmp_path / "skills/kyc", 1)
     for name in ("lib/deep", "node_modules/a/b", ".git/objects", "lib/node_modules/c"):
         (folder / name).mkdir(parents=True)
-    (tmp_path / "skills/target/debug").mkdir(parents=True)  # beside it, and no skill
+    (tmp_path / "skills/target/debug").mkdir(parents=True)  # not a skill
     (tmp_path / "elsewhere").mkdir()
     (folder / "link").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     names = {str(Path(path).relative_to(tmp_path)) for path in watched_folders([tmp_path / "skills"])}
@@ -280,24 +280,24 @@ def test_folders_that_nothing_is_loaded_from_are_not_watched(tmp_path: Path) -> 
     }
 
 
-def test_what_is_not_there_is_watched_for_from_above(tmp_path: Path) -> None:
+def test_a_missing_folder_is_watched_through_its_parent(tmp_path: Path) -> None:
     assert list(watched_folders([tmp_path / "a/b/c"])) == [str(tmp_path)]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)  # to make so many files takes as long as the disk takes
-def test_a_hundred_thousand_other_files_cost_nothing(hot: Plugin, skills: Path) -> None:
+@pytest.mark.timeout(400)  # creating so many files is slow on some disks
+def test_a_hundred_thousand_other_files_are_not_watched(hot: Plugin, skills: Path) -> None:
     folder = write(skills / "kyc", 1)
     for number in range(100):
         inside = folder / f"node_modules/p{number}"
         inside.mkdir(parents=True)
         for other in range(1000):
             (inside / f"f{other}.js").touch()
-    told = Told(hot)
+    reports = Reports(hot)
     hot.load(folder)
     assert len(set(watched_folders([folder]))) == 2
     save_code(folder, 2)
-    told.reloaded("kyc")
+    reports.reloaded("kyc")
 
 
 @pytest.mark.parametrize(
@@ -316,14 +316,14 @@ def test_a_hundred_thousand_other_files_cost_nothing(hot: Plugin, skills: Path) 
         ("/a/skills/.git/index", False),
     ],
 )
-def test_what_editors_and_tools_leave_behind_is_not_relevant(path: str, relevant: bool) -> None:
+def test_temporary_files_of_editors_are_not_relevant(path: str, relevant: bool) -> None:
     assert is_relevant(path, [Path("/a/skills")]) is relevant
 
 
 # --- the end
 
 
-def test_a_watcher_that_is_told_of_a_bug_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_watcher_continues_after_an_exception(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     seen: list[object] = []
     came = threading.Semaphore(0)
 
@@ -342,10 +342,10 @@ def test_a_watcher_that_is_told_of_a_bug_goes_on(tmp_path: Path, caplog: pytest.
     watcher.add(tmp_path / "more")  # too late
     assert seen == [None, frozenset({str(tmp_path / "a.ts")})]
     assert not watcher.is_watching
-    assert "could not be looked at" in caplog.text
+    assert "could not be checked" in caplog.text
 
 
-def test_a_watcher_may_be_closed_by_what_it_tells(tmp_path: Path) -> None:
+def test_a_watcher_may_be_closed_by_its_callback(tmp_path: Path) -> None:
     done = threading.Event()
 
     watchers: list[Watcher] = []
@@ -361,7 +361,7 @@ def test_a_watcher_may_be_closed_by_what_it_tells(tmp_path: Path) -> None:
     assert not watchers[0].is_watching
 
 
-def test_a_host_that_forgets_to_close_ends_all_the_same(skills: Path) -> None:
+def test_an_interpreter_ends_without_close(skills: Path) -> None:
     write(skills / "kyc", 1)
     program = f"""
 from cortex_skills import Config, Plugin
@@ -372,7 +372,7 @@ print(plugin.load({str(skills)!r}), plugin.is_watching)
     assert (done.returncode, done.stdout, done.stderr) == (0, "['kyc'] True\n", "")
 
 
-def test_nothing_is_imported_for_a_watch_that_is_not_wanted(skills: Path) -> None:
+def test_the_watch_library_is_imported_only_when_needed(skills: Path) -> None:
     write(skills / "kyc", 1)
     program = f"""
 import json, sys

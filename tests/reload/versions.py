@@ -1,4 +1,4 @@
-"""Skills that say which version they are, and what is asked and told of them."""
+"""Skills that report their version, and helpers to save and query them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex_skills import Plugin
-from cortex_skills.reload import ReloadReport
+from cortex_skills.lifecycle.reload.report import ReloadReport
 from tests.plugin.skills import manifest_text, write_skill
 
 Opened = Callable[..., Plugin]
@@ -18,7 +18,7 @@ NOTHING: dict[str, list[str]] = {"reloaded": [], "loaded": [], "rejected": [], "
 
 
 def code(name: str, version: object, more: str = "") -> str:
-    """A skill that says its version in every answer, and which it was when it was activated."""
+    """A skill that reports its version in every answer, and when it is activated."""
     return f"""export default {{
   name: {name!r},
   onQuery() {{ return {{ additionalContext: {{ version: {version} }} }}; }},
@@ -33,7 +33,7 @@ def write(folder: Path, version: object = 1, more: str = "", **semantic: Any) ->
 
 
 def save(file: Path, text: str) -> None:
-    """Save a file as most editors do, whole under its name: nobody reads half of it."""
+    """Save a file as most editors do, with one rename, so that no reader sees half of it."""
     beside = file.with_name(f".{file.name}.new")
     beside.write_text(text, encoding="utf-8")
     beside.replace(file)
@@ -50,24 +50,24 @@ def save_manifest(folder: Path, **semantic: Any) -> None:
 
 
 def answer(plugin: Plugin, name: str) -> str:
-    """What the skill says just now."""
+    """The current answer of the skill."""
     result = plugin.call("skill_graph_query", {"predicate": "p", "scope": "namespace"}, skill=name)
     assert not result.is_error, result
     return result.text
 
 
 def version_of(plugin: Plugin, name: str) -> str:
-    """Which version answers."""
+    """The active version."""
     return answer(plugin, name).partition('"version":')[2].partition("}")[0]
 
 
 def needs(slug: str, version: str = "^1.0.0") -> dict[str, object]:
-    """What a manifest says that depends on another skill."""
+    """The semantic fields of a skill that depends on another."""
     return {"dependencies": [{"slug": slug, "version": version}]}
 
 
 def names(report: ReloadReport) -> dict[str, list[str]]:
-    """Which skills a report tells of."""
+    """The names of the skills in a report."""
     return {
         "reloaded": [item.name for item in report.reloaded],
         "loaded": [item.name for item in report.loaded],

@@ -8,6 +8,13 @@ from typing import Any
 import pytest
 
 from cortex_sandbox import Sandbox, SandboxError, SandboxTimeout, TranspileError, bundle, transpile
+from cortex_sandbox.esbuild import bundler
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundler, "recall", lambda *_: None)
+    monkeypatch.setattr(bundler, "keep", lambda *_, **__: None)
 
 
 def value_of(files: dict[str, str], entry: str = "skill.ts") -> Any:
@@ -82,7 +89,7 @@ def test_a_dynamic_import_of_a_bundled_file_works() -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["import x from '{}'", "export * from '{}'", "const x = require('{}')"])
-def test_what_is_not_among_the_files_is_refused_with_its_place(specifier: str, form: str) -> None:
+def test_an_import_of_a_file_that_was_not_passed_is_refused_with_its_place(specifier: str, form: str) -> None:
     with pytest.raises(TranspileError) as caught:
         bundle({"skill.ts": "\n" + form.format(specifier) + "; export default x", "x.ts": "export {}"})
     assert caught.value.frames[0].line == 2
@@ -97,13 +104,13 @@ def test_what_is_not_among_the_files_is_refused_with_its_place(specifier: str, f
         "//example.org/x.js",
     ],
 )
-def test_an_import_by_url_never_brings_code_in(specifier: str) -> None:
+def test_an_import_by_url_is_never_resolved(specifier: str) -> None:
     module = bundle({"skill.ts": f"import x from '{specifier}'; export default {{ run: () => x }}"})
     with Sandbox() as box, pytest.raises(SandboxError, match="could not load module"):
         box.load_module(module)
 
 
-def test_a_link_out_of_the_folder_cannot_be_handed_in(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_cannot_be_imported(tmp_path: Path) -> None:
     (tmp_path / "secret.ts").write_text("export default 'secret'")
     (tmp_path / "link.ts").symlink_to(tmp_path / "secret.ts")
     with pytest.raises(TranspileError):
@@ -133,13 +140,13 @@ def test_a_link_out_of_the_folder_cannot_be_handed_in(tmp_path: Path) -> None:
         "a" * 300 + ".ts",
     ],
 )
-def test_a_path_that_is_none_inside_a_folder_is_refused(path: str) -> None:
-    with pytest.raises(ValueError, match=r"is no path|kind"):
+def test_a_path_that_is_not_inside_a_folder_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match=r"is not the path|kind"):
         bundle({"skill.ts": "export default 1", path: "export {}"})
 
 
 def test_a_path_below_a_file_is_refused() -> None:
-    with pytest.raises(ValueError, match="inside of what is a file"):
+    with pytest.raises(ValueError, match="inside a path that is a file"):
         bundle({"skill.ts": "export default 1", "skill.ts/b.ts": ""})
 
 
@@ -159,7 +166,7 @@ def test_settings_among_the_files_are_not_read() -> None:
 @pytest.mark.parametrize(
     "name", ["my skill.ts", "quo'te\".ts", "ünïcode.ts", "a;b$(c).ts", "--version.ts", "line\nbreak.ts"]
 )
-def test_odd_file_names_are_only_names(name: str) -> None:
+def test_unusual_file_names_work(name: str) -> None:
     with Sandbox() as box:
         box.load_module(bundle({name: "export default { run() {\n throw new Error('x') } }"}, name))
         with pytest.raises(SandboxError) as caught:
@@ -202,26 +209,26 @@ def test_a_small_source_that_makes_a_huge_module_is_a_transpile_error() -> None:
 
 
 @pytest.mark.parametrize("source", ["", "\ufeff", "// nothing", "export {}", "'\ud800'", "export default '\ud800'"])
-def test_odd_but_valid_sources_are_modules(source: str) -> None:
+def test_unusual_but_valid_sources_are_modules(source: str) -> None:
     with Sandbox() as box:
         assert box.load_module(transpile(source)).type in ("undefined", "string")
 
 
-def test_transpiling_keeps_to_its_time() -> None:
+def test_transpiling_has_a_time_limit() -> None:
     source = "".join(f"export const v{i} = [{i}, () => {i}];\n" for i in range(60_000))
     with pytest.raises(SandboxTimeout):
         transpile(source, timeout_s=0.02)
     assert "v1" in transpile("export const v1 = 1")
 
 
-def test_jsx_and_plain_javascript_are_dialects() -> None:
+def test_jsx_and_plain_javascript_are_supported() -> None:
     assert "createElement" in transpile("export default (<a b={1}/>)", "skill.tsx")
     assert "type" in transpile("export default { type: 1 }", "skill.js")
     with pytest.raises(TranspileError):
         transpile("const a: number = 1", "skill.js")
 
 
-def test_the_names_of_files_outside_are_not_told() -> None:
+def test_an_error_reveals_no_path_of_the_host() -> None:
     with pytest.raises(TranspileError) as caught:
         transpile("import '/etc/hostname'")
     assert "cortex-bundle" not in str(caught.value)
@@ -229,14 +236,14 @@ def test_the_names_of_files_outside_are_not_told() -> None:
 
 
 @pytest.mark.parametrize("name", ["=.ts", "a=b.ts", "line\nbreak.ts"])
-def test_an_error_in_a_file_of_an_odd_name_has_its_place(name: str) -> None:
+def test_an_error_in_a_file_with_an_unusual_name_has_its_place(name: str) -> None:
     assert "1" in bundle({name: "export default 1"}, name)
     with pytest.raises(TranspileError) as caught:
         bundle({name: "export default {"}, name)
     assert (caught.value.frames[0].file, caught.value.frames[0].line) == (name, 1)
 
 
-def test_one_run_leaves_nothing_for_the_next() -> None:
+def test_a_run_sees_no_file_of_an_earlier_run() -> None:
     secret = "export const secret = 'from another skill'"
     for entry in ("skill.ts", "other.ts"):
         assert "another" in bundle({entry: "export * from './lib/a'", "lib/a.ts": secret}, entry)
@@ -248,15 +255,7 @@ def test_one_run_leaves_nothing_for_the_next() -> None:
         )
 
 
-def test_the_sample_that_the_image_is_made_with_can_be_bundled_and_is_not_in_it() -> None:
-    folder = Path(__file__).parents[2] / "sandbox" / "guest" / "warm"
-    sample = {path.name: path.read_text() for path in folder.iterdir()}
-    assert "approved" in bundle(sample)
-    with pytest.raises(TranspileError, match="Could not resolve"):
-        bundle({"skill.ts": sample["skill.ts"]})
-
-
-def test_the_usual_name_and_any_other_are_bundled_alike() -> None:
+def test_the_name_of_the_entry_makes_no_other_difference() -> None:
     source = "enum A { B = 1 }\nexport default { run(): number { return A.B } }"
     first, second = bundle({"skill.ts": source}), bundle({"other.ts": source}, "other.ts")
     assert str(first).replace("skill", "other") == str(second)

@@ -1,4 +1,4 @@
-"""What is kept between processes: the bytes that were given, or none."""
+"""The cache of files: it returns the content that was kept, or nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex_sandbox.cache import keep, recall
+from cortex_sandbox.engine.cache import keep, recall
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 
@@ -26,8 +26,8 @@ def kept(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 9, b"what was worked out", os.urandom(1 << 20)], ids=len)
-def test_what_was_kept_is_recalled(folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"\0" * 9, b"some content", os.urandom(1 << 20)], ids=len)
+def test_kept_content_is_recalled(folder: Path, content: bytes) -> None:
     assert recall("words", "key") is None
     keep("words", "key", content)
     assert recall("words", "key") == content
@@ -35,7 +35,7 @@ def test_what_was_kept_is_recalled(folder: Path, content: bytes) -> None:
     assert not list(folder.glob(".new-*"))
 
 
-def test_another_key_and_another_label_are_something_else(folder: Path) -> None:
+def test_another_key_or_label_has_other_content(folder: Path) -> None:
     keep("words", "key", b"1")
     assert recall("words", "other") is None
     assert recall("signs", "key") is None
@@ -56,17 +56,17 @@ def test_another_key_and_another_label_are_something_else(folder: Path) -> None:
         lambda kept: kept[:50] + bytes([kept[50] ^ 1]) + kept[51:],
     ],
 )
-def test_a_damaged_file_is_as_if_it_were_not_there(
+def test_a_damaged_file_is_ignored(
     folder: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    keep("words", "key", b"what was worked out" * 9)
+    keep("words", "key", b"some content" * 9)
     path = kept(folder)
     path.write_bytes(damage(path.read_bytes()))
     with caplog.at_level(logging.WARNING):
         assert recall("words", "key") is None
     assert "damaged" in caplog.text
-    keep("words", "key", b"anew")
-    assert recall("words", "key") == b"anew"
+    keep("words", "key", b"again")
+    assert recall("words", "key") == b"again"
 
 
 @POSIX
@@ -85,7 +85,7 @@ def test_a_file_that_is_a_link_is_not_read(folder: Path, tmp_path: Path) -> None
     assert recall("words", "key") is None
 
 
-def test_a_folder_in_place_of_a_file_is_no_hindrance(folder: Path) -> None:
+def test_a_folder_in_place_of_a_file_is_ignored(folder: Path) -> None:
     keep("words", "key", b"content")
     path = kept(folder)
     path.unlink()
@@ -95,14 +95,14 @@ def test_a_folder_in_place_of_a_file_is_no_hindrance(folder: Path) -> None:
     assert recall("words", "key") is None
 
 
-def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_usable_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
     keep("words", "key", b"content")
     assert recall("words", "key") is None
 
 
-def test_the_oldest_of_a_label_go(folder: Path) -> None:
+def test_the_oldest_files_of_a_label_are_deleted(folder: Path) -> None:
     keep("signs", "key", b"of another label")
     for number in range(7):
         keep("words", f"{number}", b"content")

@@ -1,4 +1,4 @@
-"""The cache of compiled guests: private or not used, whole or compiled anew, and never in the way."""
+"""The cache of compiled guests: only private and whole files are used, and errors never stop a start."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from cortex_sandbox import code_cache
-from cortex_sandbox.cache import cache_folder
-from cortex_sandbox.code_cache import load_module
-from cortex_sandbox.engine import Engine
+from cortex_sandbox.engine import code_cache
+from cortex_sandbox.engine.cache import cache_folder
+from cortex_sandbox.engine.code_cache import load_module
+from cortex_sandbox.engine.engine import Engine
 from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def load(label: str = "tiny", settings: str = "s", part: bytes = WASM) -> tuple[int, bool]:
-    """What the module computes, and whether its bytes were asked for (it was compiled)."""
+    """The result of the module, and whether its bytes were requested (it was compiled)."""
     asked: list[bool] = []
 
     def wasm() -> bytes:
@@ -53,7 +53,7 @@ def kept(folder: Path) -> Path:
     return path
 
 
-def test_a_module_is_compiled_once_and_found_again(folder: Path) -> None:
+def test_a_module_is_compiled_once(folder: Path) -> None:
     assert load() == (42, True)
     assert load() == (42, False)
     assert kept(folder).name.startswith("tiny-")
@@ -62,7 +62,7 @@ def test_a_module_is_compiled_once_and_found_again(folder: Path) -> None:
 
 def test_the_version_is_the_one_that_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert code_cache._version() == version("wasmtime")
-    # Where no folder beside it tells, the interpreter is asked.
+    # Without a metadata folder beside it, `importlib.metadata` has the version.
     monkeypatch.setattr(wasmtime, "__file__", str(tmp_path / "wasmtime" / "__init__.py"))
     assert code_cache._version() == version("wasmtime")
     (tmp_path / "wasmtime-99.0.dist-info").mkdir()
@@ -70,14 +70,14 @@ def test_the_version_is_the_one_that_is_installed(tmp_path: Path, monkeypatch: p
 
 
 @POSIX
-def test_the_folder_and_the_file_are_the_users_alone(folder: Path) -> None:
+def test_the_folder_and_the_file_are_private_to_the_user(folder: Path) -> None:
     load()
     assert folder.stat().st_mode & 0o777 == 0o700
     assert kept(folder).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("change", [{"settings": "other"}, {"part": WASM + b"\0"}, {"label": "other"}])
-def test_the_key_holds_everything_that_decides_what_the_code_is(folder: Path, change: dict[str, str]) -> None:
+def test_the_key_holds_everything_that_determines_the_code(folder: Path, change: dict[str, str]) -> None:
     load()
     assert load(**change)[1]  # type: ignore[arg-type]
 
@@ -148,7 +148,7 @@ def test_a_file_or_folder_of_another_user_is_not_used(folder: Path) -> None:
         lambda code: os.urandom(len(code)),
     ],
 )
-def test_a_file_that_is_broken_is_compiled_anew(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_is_compiled_again(folder: Path, damage: Callable[[bytes], bytes]) -> None:
     load()
     path = kept(folder)
     path.write_bytes(damage(path.read_bytes()))
@@ -156,19 +156,19 @@ def test_a_file_that_is_broken_is_compiled_anew(folder: Path, damage: Callable[[
     assert load() == (42, False)
 
 
-def test_a_folder_that_cannot_be_made_is_no_hindrance(
+def test_a_folder_that_cannot_be_created_is_not_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
     with caplog.at_level(logging.WARNING):
         assert load() == (42, True)
-    assert "compiles anew" in caplog.text
+    assert "compiles again" in caplog.text
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # two engines, each compiled twice
-def test_a_machine_where_nothing_is_kept_compiles_before_the_time_of_a_guest_begins(tmp_path: Path) -> None:
+def test_compilation_does_not_count_as_run_time_of_a_guest(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     source = (
         "from cortex_sandbox import Limits, Sandbox\n"
@@ -182,7 +182,7 @@ def test_a_machine_where_nothing_is_kept_compiles_before_the_time_of_a_guest_beg
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_no_hindrance(folder: Path) -> None:
+def test_a_read_only_folder_is_not_an_error(folder: Path) -> None:
     load()
     kept(folder).unlink()
     folder.chmod(0o500)
@@ -193,12 +193,12 @@ def test_a_read_only_folder_is_no_hindrance(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
-def test_a_process_that_is_killed_while_it_compiles_leaves_nothing_broken(folder: Path) -> None:
+def test_a_process_that_is_killed_while_it_compiles_leaves_no_partial_file(folder: Path) -> None:
     source = (
         "import os, signal\n"
         "from pathlib import Path\n"
-        "from cortex_sandbox import code_cache\n"
-        "from cortex_sandbox.engine import Engine\n"
+        "from cortex_sandbox.engine import code_cache\n"
+        "from cortex_sandbox.engine.engine import Engine\n"
         "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"code_cache.load_module(Engine(256 << 10), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
     )
@@ -210,33 +210,32 @@ def test_a_process_that_is_killed_while_it_compiles_leaves_nothing_broken(folder
 
 
 @needs_fork
-def test_a_child_that_was_forked_while_a_module_was_compiled_waits_no_longer_than_that_takes(tmp_path: Path) -> None:
+def test_a_child_forked_during_a_compilation_waits_until_it_ends(tmp_path: Path) -> None:
     printed = run(f"""
         import os
         from pathlib import Path
-        from cortex_sandbox.code_cache import _alone
+        from cortex_sandbox.engine.code_cache import _alone
         path = Path({str(tmp_path)!r}) / "tiny.cwasm"
-        told, tells = os.pipe()
+        reported, reports = os.pipe()
         with _alone(path):
             child = os.fork()
             if child == 0:
-                os.read(told, 1)
+                os.read(reported, 1)
                 with _alone(path):
                     os._exit(0)
-        os.write(tells, b"!")
+        os.write(reports, b"!")
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """)
     assert printed == "0"
 
 
 @needs_fork
-@pytest.mark.parametrize("pure", [False, True])
-def test_a_child_compiles_a_module_whose_parent_compiled_others(pure: bool) -> None:
+def test_a_child_compiles_a_module_whose_parent_compiled_others() -> None:
     printed = run(f"""
         import os
         import wasmtime
-        from cortex_sandbox.engine import Engine
-        engine = Engine(256 << 10, pure={pure})
+        from cortex_sandbox.engine.engine import Engine
+        engine = Engine(256 << 10)
         engine.compile({WASM!r})  # by threads that do not survive the fork
         child = os.fork()
         if child == 0:

@@ -1,4 +1,4 @@
-"""Errors of guests: typed, with a name, a message, and the places in the files that their authors wrote."""
+"""Errors of guests: typed, with a name, a message, and frames in the author's source files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cortex_sandbox import (
     TranspileError,
     bundle,
 )
-from cortex_sandbox.stacks import error_from, frames_of
+from cortex_sandbox.quickjs.stack_traces import error_from, frames_of
 
 FILES = {
     "skill.ts": """import { check } from './lib/check.ts';
@@ -56,7 +56,7 @@ def module() -> Module:
 
 
 @pytest.mark.parametrize("hook", ["onQuery", "later"])
-def test_frames_lead_through_the_files_of_a_bundle_as_they_were_written(module: Module, hook: str) -> None:
+def test_frames_refer_to_the_source_files_of_a_bundle(module: Module, hook: str) -> None:
     with Sandbox() as box:
         box.load_module(module)
         with pytest.raises(SandboxError) as caught:
@@ -77,7 +77,7 @@ def test_frames_lead_through_the_files_of_a_bundle_as_they_were_written(module: 
     assert error.stack.startswith("    at deep (lib/deep.ts:5:")
 
 
-def test_an_error_is_told_as_json_ready_data(module: Module) -> None:
+def test_an_error_has_details_as_json_values(module: Module) -> None:
     with Sandbox() as box:
         box.load_module(module)
         with pytest.raises(SandboxError) as caught:
@@ -109,7 +109,7 @@ def test_a_syntax_error_of_a_script_has_its_place() -> None:
         assert box.evaluate("1") == 1
 
 
-def test_a_syntax_error_of_typescript_has_its_place_in_the_file_that_holds_it() -> None:
+def test_a_syntax_error_of_typescript_has_its_file_and_place() -> None:
     with pytest.raises(TranspileError) as caught:
         bundle({"skill.ts": "import './b.ts'; export default 1", "b.ts": "const ok = 1;\n\nconst é = = 2;\n"})
     assert caught.value.code == "transpile_error"
@@ -143,12 +143,12 @@ def test_every_syntax_error_has_a_frame() -> None:
         (
             "new Promise(() => {})",
             "NeverSettled",
-            "the promise never settles: nothing that could settle it is left to run",
+            "the promise never settles: no job is left to run",
         ),
         ("Promise.any([])", "AggregateError", ""),
     ],
 )
-def test_whatever_is_thrown_becomes_an_error_with_a_name_and_a_message(source: str, name: str, message: str) -> None:
+def test_any_thrown_value_becomes_an_error_with_a_name_and_a_message(source: str, name: str, message: str) -> None:
     with Sandbox() as box:
         with pytest.raises(SandboxError) as caught:
             box.evaluate(source)
@@ -158,7 +158,7 @@ def test_whatever_is_thrown_becomes_an_error_with_a_name_and_a_message(source: s
         assert box.evaluate("1") == 1
 
 
-def test_long_messages_names_and_stacks_are_cut() -> None:
+def test_long_messages_names_and_stacks_are_truncated() -> None:
     with Sandbox() as box:
         with pytest.raises(SandboxError) as caught:
             box.evaluate("const e = new Error('m'.repeat(1e5)); e.name = 'n'.repeat(1e4); throw e")
@@ -171,7 +171,7 @@ def test_long_messages_names_and_stacks_are_cut() -> None:
         assert len(caught.value.frames) <= 50
 
 
-def test_the_frames_of_a_recursion_that_ran_out_of_stack_are_told() -> None:
+def test_a_stack_overflow_has_frames() -> None:
     with Sandbox() as box:
         with pytest.raises(SandboxError) as caught:
             box.evaluate("function again() { return again() + 1 }\nagain()")
@@ -193,21 +193,21 @@ def test_the_frames_of_a_recursion_that_ran_out_of_stack_are_told() -> None:
         (b"\xff\xfe", ("Error", "")),
     ],
 )
-def test_what_a_guest_says_of_its_error_is_only_data(described: bytes, error: tuple[str, str]) -> None:
-    told = error_from(described, {})
-    assert (told.name, told.message) == error
-    assert told.frames == ()
-    assert told.file is None
-    assert told.line is None
-    assert told.column is None
+def test_a_malformed_description_of_an_error_is_still_an_error(described: bytes, error: tuple[str, str]) -> None:
+    reported = error_from(described, {})
+    assert (reported.name, reported.message) == error
+    assert reported.frames == ()
+    assert reported.file is None
+    assert reported.line is None
+    assert reported.column is None
 
 
 def test_out_of_memory_is_a_memory_error() -> None:
-    told = error_from(b'{"name": "InternalError", "message": "out of memory", "stack": ""}', {})
-    assert isinstance(told, SandboxMemoryError)
+    reported = error_from(b'{"name": "InternalError", "message": "out of memory", "stack": ""}', {})
+    assert isinstance(reported, SandboxMemoryError)
 
 
-def test_frames_that_are_none_are_left_out() -> None:
+def test_lines_that_are_not_frames_are_left_out() -> None:
     stack = "\n".join(
         [
             "    at good (a.js:1:2)",
@@ -227,11 +227,11 @@ def test_frames_that_are_none_are_left_out() -> None:
     )
 
 
-def test_a_hostile_stack_takes_no_time_to_read() -> None:
+def test_a_hostile_stack_is_parsed_fast() -> None:
     assert frames_of("    at " + "(" * 8000 + "\n" + "    at a (" + "b:" * 5000, {}) == ()
 
 
-def test_errors_tell_what_they_are_by_their_class() -> None:
+def test_errors_have_stable_codes_by_class() -> None:
     assert issubclass(SandboxTimeout, SandboxError)
     assert issubclass(SandboxMemoryError, SandboxError)
     assert issubclass(TranspileError, SandboxError)

@@ -1,4 +1,4 @@
-"""Packets to and from esbuild's service: what is asked, and what is made of any bytes that come back."""
+"""Messages of esbuild's service: what is requested, and how any output is decoded."""
 
 from __future__ import annotations
 
@@ -8,59 +8,61 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_sandbox.esbuild_protocol import answer_length, build_request, decode_answer, prepared_request
+from cortex_sandbox.esbuild.protocol import build_request, decode_output
+
+VERSION = struct.pack("<I", 5) + b"0.1.2"
 
 
-@given(st.integers(0, 2**32 - 1), st.text(max_size=50))
+@given(st.text(max_size=50))
 @settings(max_examples=100, deadline=None)
-def test_a_request_reads_back_as_what_was_asked(key: int, entry: str) -> None:
-    packet = build_request(key, entry)
-    assert answer_length(packet) == len(packet)
-    asked = decode_answer(packet)
-    assert (asked["command"], asked["key"], asked["context"], asked["write"]) == ("build", key, False, False)
-    assert asked["entries"] == [["", f"./{entry}".encode("utf-8", "replace").decode()]]
-    assert asked["absWorkingDir"] == "/"
-    assert "--bundle" in asked["flags"]
-
-
-def test_a_request_for_what_was_prepared_names_nothing_but_its_key() -> None:
-    assert decode_answer(prepared_request(7)) == {"command": "rebuild", "key": 7}
-    assert decode_answer(build_request(7, "skill.ts", prepare=True))["context"] is True
+def test_a_request_decodes_to_what_was_requested(entry: str) -> None:
+    request = decode_output(VERSION + build_request(entry))
+    assert (request["command"], request["context"], request["write"]) == ("build", False, False)
+    assert request["entries"] == [["", f"./{entry}".encode("utf-8", "replace").decode()]]
+    assert request["absWorkingDir"] == "/"
+    assert "--bundle" in request["flags"]
 
 
 @given(st.binary(max_size=200))
 @settings(max_examples=500, deadline=None)
-def test_any_bytes_are_an_answer_or_a_value_error(data: bytes) -> None:
-    told = ""
-    try:
-        told = f"the answer: {len(decode_answer(data))}"
-    except ValueError as error:
-        told = str(error)
-    assert told.startswith("the answer")
+def test_any_output_is_a_response_or_a_value_error(data: bytes) -> None:
+    for output in (data, VERSION + data):
+        try:
+            response = decode_output(output)
+        except ValueError:
+            continue
+        assert isinstance(response, dict)
 
 
 @given(st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_request_with_one_byte_changed_or_cut_off_is_read_or_refused(data: st.DataObject) -> None:
-    packet = bytearray(build_request(1, "skill.ts"))
+def test_output_with_one_byte_changed_or_cut_off_is_decoded_or_refused(data: st.DataObject) -> None:
+    packet = bytearray(VERSION + build_request("skill.ts"))
     place = data.draw(st.integers(0, len(packet) - 1))
     packet[place] = data.draw(st.integers(0, 255))
     for changed in (bytes(packet), bytes(packet[:place])):
         try:
-            decode_answer(changed)
+            decode_output(changed)
         except ValueError:
             continue
 
 
-def test_an_answer_that_is_nested_without_end_is_refused() -> None:
+def _output(value: bytes) -> bytes:
+    return VERSION + struct.pack("<II", len(value) + 4, 0) + value
+
+
+def test_output_that_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(ValueError, match="too deeply"):
-        decode_answer(bytes(8) + b"\x05\x01\0\0\0" * 100_000)
+        decode_output(_output(b"\x05\x01\0\0\0" * 100_000))
 
 
-def test_a_list_that_claims_to_be_longer_than_the_answer_is_refused() -> None:
-    with pytest.raises(ValueError, match="breaks off"):
-        decode_answer(bytes(8) + b"\x05" + struct.pack("<I", 2**32 - 1) + b"\0" * 5)
+def test_a_list_longer_than_the_output_is_refused() -> None:
+    with pytest.raises(ValueError, match="truncated"):
+        decode_output(_output(b"\x05" + struct.pack("<I", 2**32 - 1) + b"\0" * 5))
 
 
-def test_the_length_of_an_answer_is_told_by_four_bytes() -> None:
-    assert [answer_length(b"\x07\0\0\0"[:size]) for size in range(5)] == [None, None, None, None, 11]
+def test_two_responses_are_refused() -> None:
+    response = _output(b"\x06\0\0\0\0")
+    assert decode_output(response) == {}
+    with pytest.raises(ValueError, match="not one response"):
+        decode_output(response + response[len(VERSION) :])

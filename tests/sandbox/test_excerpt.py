@@ -1,4 +1,4 @@
-"""The source line of an error, with a caret, in the words of whoever wrote it."""
+"""The source line of an error, with a caret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOXES = [Sandbox] + ([ProcessSandbox] if sys.platform == "linux" else [])
 
 
 @pytest.mark.parametrize("kind", BOXES)
-def test_an_exception_shows_the_line_of_the_file_that_was_written(kind: type[Box]) -> None:
+def test_an_exception_shows_the_line_of_the_source_file(kind: type[Box]) -> None:
     with kind() as box:
         box.load_module(bundle(FILES))
         with pytest.raises(SandboxError) as thrown:
@@ -41,25 +41,25 @@ def test_a_script_and_plain_javascript_have_excerpts_too() -> None:
         assert thrown.value.excerpt.startswith("two.js:1:")
 
 
-def test_a_syntax_error_points_at_what_does_not_belong() -> None:
+def test_a_syntax_error_points_at_the_unexpected_token() -> None:
     with pytest.raises(TranspileError) as refused:
         bundle({"skill.ts": "let x: number = ;\n"})
     assert refused.value.excerpt == "skill.ts:1:17\n  1 | let x: number = ;\n    |                 ^"
 
 
-def test_a_file_name_hides_nothing_either() -> None:
+def test_non_printable_characters_of_a_file_name_are_replaced() -> None:
     shown = excerpt([Frame("", "a\x1b[31m\n\u202e.ts", 1, 1)], {"a\x1b[31m\n\u202e.ts": "text"})
     assert shown.split("\n") == ["a\ufffd[31m\ufffd\ufffd.ts:1:1", "  1 | text", "    | ^"]
 
 
-def test_a_forged_place_shows_nothing_that_the_host_did_not_hand_in() -> None:
+def test_a_forged_place_shows_only_text_of_the_host() -> None:
     with Sandbox() as box, pytest.raises(SandboxError) as thrown:
         box.evaluate("const e = new Error('x'); e.stack = '    at f (/etc/passwd:1:1)'; throw e;")
     assert (thrown.value.file, thrown.value.excerpt) == ("/etc/passwd", "")
 
 
 @given(st.text(), st.integers(-5, 400), st.integers(-5, 400))
-def test_any_place_in_any_text_is_one_visible_line_or_nothing(text: str, line: int, column: int) -> None:
+def test_any_place_in_any_text_is_one_printable_line_or_none(text: str, line: int, column: int) -> None:
     shown = excerpt([Frame("f", "a.ts", line, column)], {"a.ts": text})
     if not 1 <= line <= len(text.split("\n")):
         assert shown == ""

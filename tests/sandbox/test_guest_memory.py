@@ -1,4 +1,4 @@
-"""The guest's own allocator: blocks that never meet, and memory that can be used again for any size."""
+"""The guest's allocator: blocks never overlap, and freed memory can be used for any size."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_sandbox import Limits, Sandbox
-from cortex_sandbox.engine import engine_for
+from cortex_sandbox.engine.bake import PAGE
+from cortex_sandbox.engine.engine import engine_for
 from cortex_sandbox.errors import SandboxError
-from cortex_sandbox.image import FIXED_BYTES, OVERHEAD_BYTES, SCRATCH_BYTES, image_for
-from cortex_sandbox.quickjs import Guest
-from cortex_sandbox.wasm_image import PAGE
+from cortex_sandbox.quickjs.guest import Guest
+from cortex_sandbox.quickjs.image import FIXED_BYTES, OVERHEAD_BYTES, SCRATCH_BYTES, image_for
 
 STACK = 64 << 10
 ROOM = 4 << 20
@@ -42,7 +42,7 @@ class Heap:
 
 @settings(deadline=None, max_examples=150)
 @given(steps=st.lists(st.tuples(sizes, st.booleans(), st.integers(0, 1 << 16)), max_size=120))
-def test_blocks_never_meet_and_keep_what_is_in_them(steps: list[tuple[int, bool, int]]) -> None:
+def test_blocks_never_overlap_and_keep_their_content(steps: list[tuple[int, bool, int]]) -> None:
     heap = Heap()
     live: list[tuple[int, int, int]] = []
     for size, ends, which in steps:
@@ -62,9 +62,9 @@ def test_blocks_never_meet_and_keep_what_is_in_them(steps: list[tuple[int, bool,
 
 @settings(deadline=None, max_examples=30)
 @given(pieces=st.lists(st.integers(1, 300), min_size=1, max_size=60), order=st.randoms(use_true_random=False))
-def test_what_was_freed_in_pieces_is_one_block_again(pieces: list[int], order: random.Random) -> None:
+def test_freed_blocks_are_merged(pieces: list[int], order: random.Random) -> None:
     heap = Heap()
-    while heap.alloc(32 << 10):  # until all that is left is in small pieces
+    while heap.alloc(32 << 10):  # until only small blocks are left
         pass
     whole = heap.alloc(16 << 10)
     heap.free(whole)
@@ -77,7 +77,7 @@ def test_what_was_freed_in_pieces_is_one_block_again(pieces: list[int], order: r
     heap.guest.instance.close()
 
 
-def test_more_than_there_is_room_for_is_no_block_and_harms_nothing() -> None:
+def test_an_allocation_beyond_the_limit_fails_without_side_effects() -> None:
     heap = Heap()
     small = heap.alloc(100)
     heap.fill(small, 100, 7)
@@ -89,7 +89,7 @@ def test_more_than_there_is_room_for_is_no_block_and_harms_nothing() -> None:
 
 
 @pytest.mark.parametrize("room", [1 << 20, 8 << 20, 10 << 20, 16 << 20, 64 << 20])
-def test_a_guest_uses_no_more_than_it_may_whatever_the_size_of_its_memory(room: int) -> None:
+def test_a_guest_keeps_to_its_limit_in_a_memory_of_any_size(room: int) -> None:
     heap = Heap(room)
     whole = image_for(engine_for(STACK), room).memory_bytes + room + OVERHEAD_BYTES
     blocks = []
@@ -100,27 +100,27 @@ def test_a_guest_uses_no_more_than_it_may_whatever_the_size_of_its_memory(room: 
     heap.guest.instance.close()
 
 
-def test_memory_of_a_small_limit_ends_at_its_final_size_and_that_of_a_large_one_where_it_has_grown_to() -> None:
+def test_memory_has_a_fixed_size_for_a_small_limit_and_grows_for_a_large_one() -> None:
     for room, end in ((10 << 20, FIXED_BYTES), (16 << 20, image_for(engine_for(STACK), 16 << 20).memory_bytes)):
         guest = Guest(engine_for(STACK), room, STACK)
         assert guest.instance.memory_size == end
         guest.instance.write(end - 4, b"last")
-        with pytest.raises(SandboxError, match="memory that it does not have"):
+        with pytest.raises(SandboxError, match="outside of its memory"):
             guest.instance.write(end - 3, b"over")
         guest.instance.close()
 
 
 @pytest.mark.parametrize("room", [10 << 20, 16 << 20])
-def test_the_memory_of_a_closed_guest_is_none(room: int) -> None:
+def test_a_closed_guest_has_no_memory(room: int) -> None:
     guest = Guest(engine_for(STACK), room, STACK)
     guest.instance.write(1024, b"there")
     guest.instance.close()
     for touch in (lambda: guest.instance.read(1024, 5), lambda: guest.instance.write(1024, b"gone")):
-        with pytest.raises(SandboxError, match="memory that it does not have"):
+        with pytest.raises(SandboxError, match="outside of its memory"):
             touch()
 
 
-def test_a_closed_guest_is_gone_without_the_collector() -> None:
+def test_a_closed_guest_is_freed_without_the_garbage_collector() -> None:
     gc.collect()
     gc.disable()
     try:
@@ -138,7 +138,7 @@ def _answer(guest: Guest, _pointer: int, _length: int) -> int:
     return guest.lay_answer(b"null")
 
 
-def test_a_guest_that_lies_about_its_memory_is_believed_no_further_than_it_reaches() -> None:
+def test_the_reported_memory_is_at_most_the_size_of_the_memory() -> None:
     guest = Guest(engine_for(STACK), ROOM, STACK)
     guest.instance.write(image_for(engine_for(STACK), ROOM).used, b"\xff\xff\xff\xff")
     assert guest.memory_bytes == FIXED_BYTES
@@ -148,7 +148,7 @@ def test_a_guest_that_lies_about_its_memory_is_believed_no_further_than_it_reach
 @pytest.mark.skipif(
     not Path("/sys/kernel/mm/transparent_hugepage").is_dir(), reason="this system has no transparent huge pages"
 )
-def test_a_memory_of_final_size_is_never_backed_by_huge_pages() -> None:
+def test_a_memory_of_fixed_size_is_never_backed_by_huge_pages() -> None:
     guest = Guest(engine_for(STACK), ROOM, STACK)
     base = guest.instance._address(0, 0)
     flags = _flags_between(base, base + FIXED_BYTES)
@@ -158,7 +158,7 @@ def test_a_memory_of_final_size_is_never_backed_by_huge_pages() -> None:
 
 
 def _flags_between(begin: int, end: int) -> list[list[str]]:
-    """The flags of each of this process's mappings that lie there, as the kernel tells them."""
+    """The flags of this process's mappings in a range, from the kernel."""
     found, inside = [], False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if bounds := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
@@ -169,7 +169,7 @@ def _flags_between(begin: int, end: int) -> list[list[str]]:
     return found
 
 
-def test_a_guest_that_asks_for_sizes_up_and_down_for_long_does_not_use_its_memory_up() -> None:
+def test_many_allocations_of_changing_size_do_not_exhaust_the_memory() -> None:
     with Sandbox(Limits(memory_bytes=8 << 20, timeout_s=60)) as box:
         kept = box.evaluate("""
             const held = [];
@@ -182,13 +182,13 @@ def test_a_guest_that_asks_for_sizes_up_and_down_for_long_does_not_use_its_memor
         assert box.evaluate("new Uint8Array(5 << 20).length") == 5 << 20
 
 
-def test_text_that_grows_bit_by_bit_may_grow_to_most_of_the_limit() -> None:
+def test_a_string_that_grows_in_steps_can_use_most_of_the_limit() -> None:
     with Sandbox(Limits(memory_bytes=8 << 20, timeout_s=60)) as box:
         assert box.evaluate("let s = ''; while (s.length < 3 << 20) s += 'abcdefgh'.repeat(64); s.length") == 3 << 20
 
 
 @pytest.mark.parametrize("size", [10, SCRATCH_BYTES - 600, *range(SCRATCH_BYTES - 300, SCRATCH_BYTES + 1, 50), 200_000])
-def test_code_runs_whether_or_not_it_fits_into_the_buffer_for_texts(size: int) -> None:
+def test_code_runs_whether_or_not_it_fits_into_the_scratch_buffer(size: int) -> None:
     with Sandbox(Limits(timeout_s=60), {"echo": lambda value: value}) as box:
         for letter in "ab":
             exports = box.load_module(

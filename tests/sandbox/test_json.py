@@ -1,4 +1,4 @@
-"""JSON.parse in a guest: what the engine's own reader makes of a text, for texts of every kind."""
+"""JSON.parse in a guest has the same results as the engine's parser, for texts of every kind."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cortex_sandbox import Limits, Sandbox, SandboxError
 
-# With a reviver, the engine's own reader is used.
+# With a reviver, the engine's parser is used.
 BOTH = """export default { both(texts) {
-  const told = (read, text) => {
+  const reported = (read, text) => {
     try {
       return show(read(text));
     } catch (error) {
@@ -28,8 +28,8 @@ BOTH = """export default { both(texts) {
     if (value === null || typeof value !== 'object') return String(value);
     return '{' + Reflect.ownKeys(value).map((key) => show(key) + ':' + show(value[key])) + '}';
   };
-  return texts.map((text) => [told((t) => JSON.parse(t), text), told((t) => JSON.parse(t, (_, value) => value), text)]);
-} };"""
+  return texts.map((text) => [reported((t) => JSON.parse(t), text), reported((t) => JSON.parse(t, (_, value) => value),
+text)]); } };"""
 
 names = st.sampled_from(
     ["a", "b", "subject", "é", "0", "12", "", 'q"', "\\", "__proto__", "\ud800", "longer than eight"]
@@ -47,7 +47,7 @@ plain = (
 
 
 def alike(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Lists of objects that have mostly the same names."""
+    """Lists of objects with mostly the same names."""
     return st.lists(names, max_size=4, unique=True).flatmap(
         lambda keys: st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(keys, values)), max_size=5)
     )
@@ -60,7 +60,7 @@ values = st.recursive(
 
 @st.composite
 def written(draw: st.DrawFn) -> str:
-    """JSON as writers of many kinds write it, sometimes with a letter too many or too few."""
+    """JSON in several formats, sometimes with a character too many or too few."""
     text: str = json.dumps(
         draw(values), ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 0, 1, "\t"]))
     )
@@ -80,7 +80,7 @@ def box() -> Iterator[Sandbox]:
 
 @settings(deadline=None, max_examples=100)
 @given(texts=st.lists(written(), min_size=1, max_size=20))
-def test_any_text_is_read_as_the_engines_own_reader_reads_it(box: Sandbox, texts: list[str]) -> None:
+def test_any_text_is_parsed_like_the_engines_parser_does(box: Sandbox, texts: list[str]) -> None:
     for ours, theirs in box.call("both", texts):
         assert ours == theirs
 
@@ -97,12 +97,12 @@ def test_any_text_is_read_as_the_engines_own_reader_reads_it(box: Sandbox, texts
         '[{"a":1},{"a"x2}]', "[1e5,1.5,1E+2]", "999999999", "9999999999", "-999999999", "123456789.5",
     ],
 )  # fmt: skip
-def test_an_edge_is_read_as_the_engines_own_reader_reads_it(box: Sandbox, text: str) -> None:
+def test_an_edge_case_is_parsed_like_the_engines_parser_does(box: Sandbox, text: str) -> None:
     ((ours, theirs),) = box.call("both", [text])
     assert ours == theirs
 
 
-def test_objects_that_were_read_alike_are_each_their_own(box: Sandbox) -> None:
+def test_objects_of_the_same_shape_are_independent(box: Sandbox) -> None:
     changed = box.evaluate(
         """const rows = JSON.parse('[{"a":1,"b":{"c":"x"}},{"a":2,"b":{"c":"x"}},{"a":3,"b":{"c":"x"}}]');
         rows[0].d = 4; delete rows[1].a; rows[1].b.c = 'y'; Object.defineProperty(rows[2], 'a', { get: () => 'got' });
@@ -113,7 +113,7 @@ def test_objects_that_were_read_alike_are_each_their_own(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("nested", ["'['.repeat(n) + ']'.repeat(n)", """'{"a":'.repeat(n) + '1' + '}'.repeat(n)"""])
 @pytest.mark.parametrize("stack_bytes", [64 << 10, 256 << 10, 512 << 10])
-def test_what_is_nested_too_deeply_is_an_error_that_can_be_caught(nested: str, stack_bytes: int) -> None:
+def test_text_nested_too_deeply_is_a_catchable_error(nested: str, stack_bytes: int) -> None:
     with Sandbox(Limits(stack_bytes=stack_bytes)) as box:
         source = (
             f"(() => {{ const n = 100000; try {{ JSON.parse({nested}) }} catch (error) {{ return error.name }} }})()"
@@ -122,7 +122,7 @@ def test_what_is_nested_too_deeply_is_an_error_that_can_be_caught(nested: str, s
         assert box.evaluate(f"{{ const n = 100; JSON.stringify(JSON.parse({nested})).length }}") > 100
 
 
-def test_what_does_not_fit_into_the_memory_ends_as_that() -> None:
+def test_text_that_does_not_fit_is_a_memory_error() -> None:
     with Sandbox(Limits(memory_bytes=1 << 20)) as box:
         source = "const t = '[' + '[1,2],'.repeat(9000) + '3]'; const all = []; for (;;) all.push(JSON.parse(t))"
         with pytest.raises(SandboxError) as caught:
@@ -130,8 +130,8 @@ def test_what_does_not_fit_into_the_memory_ends_as_that() -> None:
         assert caught.value.message == "out of memory"
 
 
-def test_a_list_of_unlike_objects_takes_time_in_proportion_to_its_length(box: Sandbox) -> None:
-    # Every object begins as the one before it, and ends otherwise; the first has a thousand names.
+def test_a_list_of_different_objects_is_parsed_in_linear_time(box: Sandbox) -> None:
+    # Every object starts like the previous one and ends differently; the first has a thousand names.
     counted = box.evaluate(
         """{ const wide = '{' + Array.from({ length: 1000 }, (_, i) => `"k${i}":${i}`) + '}';
         const rows = JSON.parse('[' + wide + ',{"k0":1}'.repeat(20000) + ',' + wide + ']');

@@ -1,4 +1,4 @@
-"""Limits that make no sense are refused where they are written; those that make sense hold."""
+"""Invalid limits are refused, valid limits are enforced."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_limit_in_its_range_gives_a_working_sandbox(limits: Limits) -> Non
         assert box.evaluate("'alive'") == "alive"
 
 
-def test_a_larger_stack_holds_more_calls_up_to_what_the_guest_can_give() -> None:
+def test_a_larger_stack_holds_more_calls_up_to_the_maximum() -> None:
     source = "let n = 0; (function f() { n++; f(); })"
 
     def depth(stack_bytes: int) -> int:
@@ -71,7 +71,7 @@ def test_a_larger_stack_holds_more_calls_up_to_what_the_guest_can_give() -> None
     assert 1400 < large < 2000
 
 
-def test_a_limit_of_memory_is_the_guests_heap() -> None:
+def test_the_memory_limit_is_that_of_the_guests_heap() -> None:
     with Sandbox(Limits(memory_bytes=16 << 20)) as box:
         assert box.evaluate("new Uint8Array(12 << 20).length") == 12 << 20
         with pytest.raises(SandboxError):
@@ -79,7 +79,7 @@ def test_a_limit_of_memory_is_the_guests_heap() -> None:
         assert box.evaluate("new Uint8Array(12 << 20).length") == 12 << 20
 
 
-def test_loading_has_the_limit_too_and_so_has_compiling() -> None:
+def test_loading_and_compiling_have_the_time_limit() -> None:
     with Sandbox(Limits(timeout_s=0.05)) as box, pytest.raises(SandboxTimeout):
         box.load_module("for (;;);")
     huge = "x = [" + "{a: [1, 'b']}," * 300_000 + "];"
@@ -87,7 +87,7 @@ def test_loading_has_the_limit_too_and_so_has_compiling() -> None:
         box.evaluate(huge)
 
 
-def test_jobs_that_a_failed_call_left_behind_run_within_the_next_calls_limit() -> None:
+def test_jobs_left_by_a_failed_call_run_within_the_limit_of_the_next_call() -> None:
     with Sandbox(Limits(timeout_s=60)) as box:
         box.evaluate("globalThis.ran = 0; 1")
         with pytest.raises(SandboxError, match="now"):

@@ -1,4 +1,4 @@
-"""Many sandboxes: at once, one after the other, on many threads."""
+"""Many sandboxes: at the same time, one after another, on many threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cortex_sandbox import Limits, Sandbox, SandboxError, SandboxTimeout
-from tests.patience import shortest
+from tests.time_limits import shortest
 
 STATM = Path("/proc/self/statm")
 needs_statm = pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm")
@@ -20,7 +20,7 @@ def resident_bytes() -> int:
     return int(STATM.read_text().split()[1]) * 4096
 
 
-def test_eight_threads_at_once_each_compute_their_own() -> None:
+def test_eight_threads_compute_in_their_own_sandboxes() -> None:
     source = """
         globalThis.sum = 0;
         for (let i = 0; i < 2000; i++) sum += own(i) + JSON.parse(JSON.stringify({ a: [i] })).a[0];
@@ -47,7 +47,7 @@ def test_eight_threads_at_once_each_compute_their_own() -> None:
 @pytest.mark.parametrize(
     "source", ["for (;;);", "for (;;) echo('x')", "for (;;) { try { boom() } catch { } }", "for (;;) console.log(1)"]
 )
-def test_eight_threads_of_hostile_guests_all_keep_to_their_limit(source: str) -> None:
+def test_eight_threads_of_hostile_guests_are_all_stopped(source: str) -> None:
     late: list[float] = []
 
     def boom() -> None:
@@ -67,7 +67,7 @@ def test_eight_threads_of_hostile_guests_all_keep_to_their_limit(source: str) ->
     for thread in threads:
         thread.join()
     assert len(late) == 8
-    assert max(late) < 60  # eight threads of a busy machine's two cores; none of the guests would ever end
+    assert max(late) < 60  # eight threads on two cores of a busy machine; none of the guests would ever end
     assert min(late) > -0.01
 
 
@@ -95,7 +95,7 @@ def test_a_thousand_live_sandboxes_take_half_a_megabyte_each_at_most() -> None:
 
 @needs_statm
 @pytest.mark.slow
-def test_ten_thousand_sandboxes_one_after_the_other_leave_memory_flat() -> None:
+def test_ten_thousand_sandboxes_one_after_another_do_not_leak_memory() -> None:
     def use(number: int) -> None:
         with Sandbox(Limits(timeout_s=30), host={"echo": lambda value: value}) as box:
             assert box.evaluate("globalThis.k = new Uint8Array(100_000); echo(k.length)") == 100_000
@@ -116,7 +116,7 @@ def test_ten_thousand_sandboxes_one_after_the_other_leave_memory_flat() -> None:
 
 
 @needs_statm
-def test_sandboxes_that_nobody_closes_are_collected() -> None:
+def test_sandboxes_that_are_not_closed_are_collected() -> None:
     def use() -> None:
         assert Sandbox(host={"f": lambda: 1}).evaluate("globalThis.k = new Uint8Array(1_000_000).fill(1); f()") == 1
 
@@ -132,7 +132,7 @@ def test_sandboxes_that_nobody_closes_are_collected() -> None:
 
 @needs_statm
 @pytest.mark.slow
-def test_guests_stopped_at_their_limits_leave_memory_flat() -> None:
+def test_guests_stopped_at_their_limits_do_not_leak_memory() -> None:
     def use() -> None:
         for source in ("for (;;);", "const k = []; for (;;) k.push({});", "(function f() { f(); })()"):
             with Sandbox(Limits(timeout_s=0.02), host={"f": lambda: 1}) as box, pytest.raises(SandboxError):
@@ -151,7 +151,7 @@ def test_guests_stopped_at_their_limits_leave_memory_flat() -> None:
 
 
 @needs_statm
-def test_sources_that_differ_do_not_fill_the_host() -> None:
+def test_the_cache_of_compiled_sources_is_bounded() -> None:
     with Sandbox() as box:
         for number in range(700):
             box.evaluate(f"'{'x' * 10_000}'.length + {number}")

@@ -1,4 +1,4 @@
-"""Numbers in JSON and in source are read as Python reads them: to the nearest double, to the last bit."""
+"""Numbers in JSON and in source are parsed to the nearest double, as in Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ shortest = st.floats(allow_nan=False, allow_infinity=False).map(repr)
 
 @st.composite
 def near_a_tie(draw: st.DrawFn) -> str:
-    """The number halfway between two doubles, in full, or one that differs from it in a digit far behind."""
+    """The exact number halfway between two doubles, or one that differs from it in a late digit."""
     low = draw(st.floats(min_value=0, max_value=1e300, exclude_max=True))
     with localcontext() as context:
         context.prec = 1200
@@ -44,16 +44,16 @@ def read_by(box: Sandbox, source: str) -> list[bytes]:
 
 @settings(deadline=None, max_examples=300)
 @given(texts=st.lists(written | shortest | near_a_tie(), min_size=1, max_size=30))
-def test_a_number_in_json_is_read_as_the_nearest_double(box: Sandbox, texts: list[str]) -> None:
+def test_a_number_in_json_is_parsed_to_the_nearest_double(box: Sandbox, texts: list[str]) -> None:
     expected = [struct.pack("<d", float(text)) for text in texts]
     array = f"[{','.join(texts)}]"
     assert read_by(box, f"JSON.parse({json.dumps(array)})") == expected
 
 
-# ECMAScript lets an engine drop digits beyond the 20th (Number::fromString, RoundMVResult), and this one drops some.
+# ECMAScript allows an engine to drop digits after the 20th (Number::fromString, RoundMVResult), and this one does.
 @settings(deadline=None, max_examples=200)
 @given(texts=st.lists(few_digits | shortest, min_size=1, max_size=30))
-def test_a_literal_and_a_string_are_read_as_the_nearest_double(box: Sandbox, texts: list[str]) -> None:
+def test_a_literal_and_a_string_are_parsed_to_the_nearest_double(box: Sandbox, texts: list[str]) -> None:
     expected = [struct.pack("<d", float(text)) for text in texts]
     assert read_by(box, f"[{','.join(texts)}]") == expected
     assert read_by(box, f"{json.dumps(texts)}.map(Number)") == expected
@@ -68,13 +68,13 @@ def test_a_literal_and_a_string_are_read_as_the_nearest_double(box: Sandbox, tex
         "2.2250738585072011e-308", "1e22", "1e23", "-1e400",
     ],
 )  # fmt: skip
-def test_the_edges_of_the_short_way_and_of_the_doubles_are_read_right(box: Sandbox, text: str) -> None:
+def test_edge_cases_of_the_fast_path_and_of_doubles_are_parsed_correctly(box: Sandbox, text: str) -> None:
     assert read_by(box, f"[JSON.parse({json.dumps(text)})]") == [struct.pack("<d", float(text))]
 
 
 @pytest.mark.parametrize(
     "text", ["", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "0x10", "1_000", "Infinity", "NaN", "1n"]
 )
-def test_what_json_does_not_call_a_number_is_refused(box: Sandbox, text: str) -> None:
+def test_text_that_is_not_a_json_number_is_refused(box: Sandbox, text: str) -> None:
     asked = f"try {{ JSON.parse({json.dumps(text)}) }} catch (error) {{ error.name }}"
     assert box.evaluate(asked) == "SyntaxError"

@@ -1,4 +1,4 @@
-"""The sandbox in the life of a process: start, fork, crash handlers, shutdown."""
+"""The sandbox and its process: import, fork, crash handlers, shutdown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-# Since Python 3.12 a fork beside threads warns by itself; what becomes of such a fork is what is tested here.
+# Since Python 3.12 a fork in a process with threads emits a warning; these tests are about such forks.
 FORK_IS_MEANT = ("-W", "ignore:This process (pid=:DeprecationWarning")
 
 
 def run(source: str, *options: str) -> str:
-    """What a fresh interpreter prints; it must end well and complain of nothing."""
+    """The output of a new interpreter, which must exit with 0 and print no error."""
     done = subprocess.run(
         [sys.executable, *FORK_IS_MEANT, *options, "-c", textwrap.dedent(source)],
         capture_output=True,
@@ -30,7 +30,7 @@ def run(source: str, *options: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_the_package_is_light() -> None:
+def test_importing_the_package_imports_no_heavy_module() -> None:
     printed = run("""
         import sys
         import cortex_sandbox
@@ -41,7 +41,7 @@ def test_importing_the_package_is_light() -> None:
     assert printed == "[]"
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_can_be_imported() -> None:
     printed = run("""
         import cortex_sandbox
         print(all(getattr(cortex_sandbox, name) is not None for name in cortex_sandbox.__all__))
@@ -53,7 +53,7 @@ def test_every_public_name_is_there() -> None:
     assert printed == "True\nmodule 'cortex_sandbox' has no attribute 'absent'"
 
 
-def test_a_crash_handler_of_the_hosts_is_no_obstacle() -> None:
+def test_the_sandbox_works_with_a_crash_handler_of_the_host() -> None:
     printed = run(
         """
         import faulthandler
@@ -80,10 +80,12 @@ def test_a_crash_handler_of_the_hosts_is_no_obstacle() -> None:
 
 @needs_fork
 @pytest.mark.parametrize("stack_kib", [256, 512])
-def test_a_child_of_a_fork_makes_sandboxes_of_its_own(stack_kib: int) -> None:
+def test_a_forked_child_makes_its_own_sandboxes(stack_kib: int) -> None:
     printed = run(f"""
         import os
         from cortex_sandbox import Limits, Sandbox, SandboxTimeout, transpile
+        from cortex_sandbox.esbuild import bundler
+        bundler.recall = lambda *_: None  # esbuild is tested here, not the cache of bundles
         limits = Limits(stack_bytes={stack_kib} << 10)
         with Sandbox(limits) as box:
             box.evaluate("1")
@@ -103,10 +105,12 @@ def test_a_child_of_a_fork_makes_sandboxes_of_its_own(stack_kib: int) -> None:
 
 
 @needs_fork
-def test_a_child_of_a_process_that_transpiled_transpiles_too() -> None:
+def test_a_forked_child_of_a_process_that_transpiled_can_transpile() -> None:
     printed = run("""
         import os
         from cortex_sandbox import Sandbox, SandboxTimeout, transpile
+        from cortex_sandbox.esbuild import bundler
+        bundler.recall = lambda *_: None  # esbuild is tested here, not the cache of bundles
         transpile("export let a: number = 1")
         child = os.fork()
         if child == 0:
@@ -123,7 +127,7 @@ def test_a_child_of_a_process_that_transpiled_transpiles_too() -> None:
 
 
 @needs_fork
-def test_a_sandbox_that_was_idle_at_a_fork_goes_its_own_way_in_each_process() -> None:
+def test_a_sandbox_that_was_idle_at_a_fork_is_independent_in_each_process() -> None:
     printed = run("""
         import os
         from cortex_sandbox import Sandbox
@@ -141,7 +145,7 @@ def test_a_sandbox_that_was_idle_at_a_fork_goes_its_own_way_in_each_process() ->
 
 @needs_fork
 @pytest.mark.parametrize("stack_kib", [256, 512])
-def test_a_sandbox_that_ran_at_a_fork_is_a_timeout_in_the_child_not_a_deadlock(stack_kib: int) -> None:
+def test_a_sandbox_that_ran_at_a_fork_times_out_in_the_child(stack_kib: int) -> None:
     printed = run(f"""
         import os, threading
         from cortex_sandbox import Limits, Sandbox, SandboxError, SandboxTimeout
@@ -169,11 +173,11 @@ def test_a_sandbox_that_ran_at_a_fork_is_a_timeout_in_the_child_not_a_deadlock(s
 
 
 @needs_fork
-def test_forks_at_any_moment_leave_no_lock_held() -> None:
+def test_forks_at_any_time_leave_no_lock_held() -> None:
     printed = run("""
         import os, threading
         from cortex_sandbox import Limits, Sandbox
-        Sandbox().close()  # Python's own locks of an import under way do not survive a fork either
+        Sandbox().close()  # an import lock of Python does not survive a fork either
         stop = threading.Event()
         def work():
             n = 0
@@ -204,7 +208,7 @@ def test_forks_at_any_moment_leave_no_lock_held() -> None:
     "source",
     ["for (;;);", "for (;;) echo(1)", "for (;;) { try { nap() } finally { continue } }", "for (;;) Date.now()"],
 )
-def test_the_interpreter_ends_while_a_daemon_thread_runs_a_guest(source: str, stack_kib: int) -> None:
+def test_the_interpreter_exits_while_a_daemon_thread_runs_a_guest(source: str, stack_kib: int) -> None:
     printed = run(f"""
         import threading, time
         from cortex_sandbox import Limits, Sandbox
@@ -227,7 +231,7 @@ def test_the_interpreter_ends_while_a_daemon_thread_runs_a_guest(source: str, st
     assert printed == "end"
 
 
-def test_the_interpreter_ends_with_live_sandboxes_everywhere() -> None:
+def test_the_interpreter_exits_with_live_sandboxes_on_all_threads() -> None:
     printed = run("""
         import atexit, os, threading
         from cortex_sandbox import Sandbox, SandboxError
@@ -250,11 +254,11 @@ def test_the_interpreter_ends_with_live_sandboxes_everywhere() -> None:
     assert printed.split() == ["2", "SandboxClosed"]
 
 
-def test_a_keyboard_interrupt_ends_a_program_that_waits_for_a_guest() -> None:
+def test_a_keyboard_interrupt_stops_a_program_that_waits_for_a_guest() -> None:
     source = """
         import os, signal, threading, time
         from cortex_sandbox import Limits, Sandbox
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # for tests that run in the background
         begin = lambda: threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         for source in ("for (;;);", "for (;;) Date.now()", "for (;;) echo(1)"):
             with Sandbox(Limits(timeout_s=60), host={"echo": lambda value: value, "begin": begin}) as box:

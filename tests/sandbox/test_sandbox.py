@@ -1,4 +1,4 @@
-"""The public behaviour of `Sandbox`: loading, calling, evaluating, logs, time, randomness, life."""
+"""The public behaviour of `Sandbox`: loading, calling, evaluating, logs, time, randomness, closing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def test_a_script_has_the_value_of_its_last_expression() -> None:
         assert box.evaluate("1 + 1") == 2
 
 
-def test_a_promise_is_awaited_with_everything_behind_it() -> None:
+def test_a_promise_is_awaited_with_all_its_reactions() -> None:
     with Sandbox() as box:
         assert box.evaluate("(async () => { let n = 0; for (const x of [1, 2, 3]) n += await x; return n; })()") == 6
 
 
-def test_state_stays_between_calls_of_one_sandbox_and_is_not_in_another() -> None:
+def test_state_is_kept_between_calls_and_is_not_shared_between_sandboxes() -> None:
     with Sandbox() as one, Sandbox() as other:
         one.evaluate("globalThis.seen = 1; Array.prototype.mine = 1")
         assert one.evaluate("[seen, [].mine]") == [1, 1]
@@ -47,7 +47,7 @@ def test_functions_of_the_default_export_are_called_with_arguments_and_this() ->
         assert box.call("times", 7, 2) == 42
 
 
-def test_the_default_export_is_told_with_its_functions_and_plain_values() -> None:
+def test_exports_describe_the_functions_and_plain_values_of_the_default_export() -> None:
     source = """
     class Base { inherited() {} get computed() { return 1.5; } }
     class Skill extends Base { name = "x"; size = 2; on = true; list = [1]; none = null; run = async () => 1; }
@@ -73,7 +73,7 @@ def test_the_default_export_is_told_with_its_functions_and_plain_values() -> Non
         ("export default 5n", "bigint"),
     ],
 )
-def test_a_default_export_may_be_anything_and_is_told_by_its_type(source: str, type_: str) -> None:
+def test_exports_have_the_type_of_any_default_export(source: str, type_: str) -> None:
     with Sandbox() as box:
         assert box.load_module(source).type == type_
         with pytest.raises(SandboxError, match="no function") as caught:
@@ -104,7 +104,7 @@ def test_transpiled_typescript_runs() -> None:
         assert box.call("twice", 11) == 42
 
 
-def test_a_name_that_is_no_function_is_an_error_with_its_name() -> None:
+def test_calling_a_name_that_is_not_a_function_is_an_error() -> None:
     with Sandbox() as box:
         box.load_module("export default { value: 1 }")
         for name in ("value", "absent", "toString2", "", "__proto__"):
@@ -112,7 +112,7 @@ def test_a_name_that_is_no_function_is_an_error_with_its_name() -> None:
                 box.call(name)
 
 
-def test_what_the_guest_logs_is_kept_in_order_with_its_level() -> None:
+def test_log_lines_are_kept_in_order_with_their_levels() -> None:
     with Sandbox() as box:
         box.evaluate("""
             console.log('plain', 1, { a: [2] }, null, undefined);
@@ -128,7 +128,7 @@ def test_what_the_guest_logs_is_kept_in_order_with_its_level() -> None:
         assert box.take_logs() == []
 
 
-def test_a_log_flood_is_cut_and_counted() -> None:
+def test_log_lines_over_the_limit_are_counted() -> None:
     with Sandbox(Limits(log_bytes=1000)) as box:
         box.evaluate("for (let i = 0; i < 500; i++) console.log('line ' + i)")
         lines = box.take_logs()
@@ -140,13 +140,13 @@ def test_a_log_flood_is_cut_and_counted() -> None:
         assert box.take_logs() == [LogLine("info", "again")]
 
 
-def test_empty_log_lines_are_not_free() -> None:
+def test_empty_log_lines_count_against_the_limit() -> None:
     with Sandbox(Limits(log_bytes=1600)) as box:
         box.evaluate("for (let i = 0; i < 5000; i++) console.log('')")
         assert len(box.take_logs()) == 101
 
 
-def test_a_log_line_is_cut() -> None:
+def test_a_long_log_line_is_truncated() -> None:
     with Sandbox(Limits(log_bytes=1 << 20)) as box:
         box.evaluate("console.log('x'.repeat(100000))")
         assert box.take_logs() == [LogLine("info", "x" * 8192)]
@@ -154,7 +154,7 @@ def test_a_log_line_is_cut() -> None:
 
 def test_logs_of_a_call_that_failed_are_kept() -> None:
     begun = threading.Event()
-    for timeout_s in (0.2, 1, 5, 20):  # as long as it takes to get as far as the loop
+    for timeout_s in (0.2, 1, 5, 20):  # until the loop is reached
         with Sandbox(Limits(timeout_s=timeout_s), host={"begin": begun.set}) as box:
             with pytest.raises(SandboxTimeout):
                 box.evaluate("console.log('before'); begin(); for (;;);")
@@ -164,21 +164,21 @@ def test_logs_of_a_call_that_failed_are_kept() -> None:
     assert logged == [LogLine("info", "before")]
 
 
-def test_the_clock_is_whole_milliseconds_of_the_wall_clock() -> None:
+def test_the_clock_is_the_wall_clock_in_milliseconds() -> None:
     with Sandbox() as box:
         before = time.time_ns() // 1_000_000
-        told = box.evaluate("[Date.now(), new Date().getTime()]")
+        reported = box.evaluate("[Date.now(), new Date().getTime()]")
         after = time.time_ns() // 1_000_000
-        assert before <= told[0] <= told[1] <= after
+        assert before <= reported[0] <= reported[1] <= after
 
 
-def test_a_clock_of_the_hosts_freezes_time() -> None:
+def test_a_clock_of_the_host_sets_the_time() -> None:
     with Sandbox(clock=lambda: 1_000_000.5) as box:
         assert box.evaluate("Date.now()") == 1_000_000_500
         assert box.evaluate("new Date().toISOString()") == "1970-01-12T13:46:40.500Z"
 
 
-def test_a_clock_that_fails_reaches_the_caller_as_it_is() -> None:
+def test_an_exception_of_the_clock_reaches_the_caller() -> None:
     def broken() -> float:
         raise ZeroDivisionError("clock")
 
@@ -186,7 +186,7 @@ def test_a_clock_that_fails_reaches_the_caller_as_it_is() -> None:
         box.evaluate("for (;;) Date.now()")
 
 
-def test_randomness_is_fresh_in_every_sandbox_and_repeats_with_a_seed() -> None:
+def test_random_numbers_differ_between_sandboxes_and_repeat_with_a_seed() -> None:
     source = "Array.from({ length: 20 }, () => Math.random())"
 
     def draw(**options: Any) -> list[float]:
@@ -210,12 +210,12 @@ def test_random_numbers_fill_their_range_evenly() -> None:
 
 
 @pytest.mark.parametrize("seed", [1 << 127, -(1 << 127) - 1, 1 << 300])
-def test_a_seed_of_too_many_bits_is_refused_where_it_is_given(seed: int) -> None:
+def test_a_seed_with_too_many_bits_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match="128 bits"):
         Sandbox(seed=seed)
 
 
-def test_a_timeout_stops_the_guest_and_spends_the_sandbox() -> None:
+def test_a_timeout_stops_the_guest_and_the_sandbox_is_dead() -> None:
     with Sandbox(Limits(timeout_s=0.05)) as box:
         with pytest.raises(SandboxTimeout) as caught:
             box.evaluate("for (;;);")
@@ -227,7 +227,7 @@ def test_a_timeout_stops_the_guest_and_spends_the_sandbox() -> None:
         assert again.value.name == "SandboxClosed"
 
 
-def test_a_call_may_have_a_timeout_of_its_own() -> None:
+def test_a_call_may_have_another_timeout() -> None:
     with Sandbox(Limits(timeout_s=60)) as box:
         box.load_module("export default { spin() { for (;;); } }")
         with pytest.raises(SandboxTimeout):
@@ -235,14 +235,14 @@ def test_a_call_may_have_a_timeout_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("timeout_s", [0, -1, float("nan"), 3601, float("inf")])
-def test_a_senseless_timeout_is_refused(timeout_s: float) -> None:
+def test_an_invalid_timeout_is_refused(timeout_s: float) -> None:
     with Sandbox() as box:
         with pytest.raises(ValueError, match="timeout"):
             box.evaluate("1", timeout_s=timeout_s)
         assert box.evaluate("1") == 1
 
 
-def test_memory_has_a_limit_and_the_sandbox_may_outlive_it() -> None:
+def test_a_sandbox_can_survive_its_memory_limit() -> None:
     with Sandbox(Limits(memory_bytes=2 << 20)) as box:
         with pytest.raises(SandboxMemoryError) as caught:
             box.evaluate("{ const k = []; for (;;) k.push(new Array(100)); }")
@@ -251,7 +251,7 @@ def test_memory_has_a_limit_and_the_sandbox_may_outlive_it() -> None:
             assert box.evaluate("6 * 7") == 42
 
 
-def test_a_sandbox_tells_its_memory() -> None:
+def test_a_sandbox_reports_its_memory() -> None:
     with Sandbox(Limits(memory_bytes=32 << 20)) as box:
         before = box.memory_bytes
         box.evaluate("globalThis.keep = new Uint8Array(10_000_000); 1")
@@ -259,7 +259,7 @@ def test_a_sandbox_tells_its_memory() -> None:
     assert box.memory_bytes == 0
 
 
-def test_a_closed_sandbox_says_so_and_closes_twice() -> None:
+def test_a_closed_sandbox_reports_so_and_can_be_closed_twice() -> None:
     box = Sandbox()
     box.close()
     box.close()
@@ -298,7 +298,7 @@ def test_threads_that_share_a_sandbox_wait_for_each_other() -> None:
         assert box.alive
 
 
-def test_a_sandbox_that_stays_busy_is_a_timeout_for_who_waits() -> None:
+def test_waiting_for_a_busy_sandbox_can_time_out() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -318,17 +318,17 @@ def test_a_sandbox_that_stays_busy_is_a_timeout_for_who_waits() -> None:
         assert box.evaluate("2") == 2
 
 
-def test_a_promised_host_function_gives_a_promise() -> None:
+def test_a_promised_host_function_returns_a_promise() -> None:
     with Sandbox(host={"a.later": Promised(lambda n: n + 1), "now": lambda n: n + 1}) as box:
         assert box.evaluate("[a.later(1) instanceof Promise, now(1) instanceof Promise]") == [True, False]
         assert box.evaluate("a.later(1).then((n) => a.later(n))") == 3
 
 
-def test_nobody_calls_a_host_function_from_outside_and_has_no_end() -> None:
+def test_remaining_time_is_infinite_outside_of_a_host_function() -> None:
     assert remaining_s() == float("inf")
 
 
-def test_shared_items_come_back_as_the_very_objects_that_went_in() -> None:
+def test_shared_items_are_returned_as_the_same_objects() -> None:
     with Sandbox() as box:
         box.load_module("""export default {
             pick: ({ rows }) => ({ rows: [rows[2], { n: 'new' }, rows[0]], more: 1 }),

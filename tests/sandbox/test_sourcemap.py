@@ -1,4 +1,4 @@
-"""Source maps: what an encoder wrote is what is read, and a broken map is only a map that does not say."""
+"""Source maps: encoded places are decoded, and a malformed map has no places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex_sandbox.sourcemap import SourceMap
+from cortex_sandbox.esbuild.sourcemap import SourceMap
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 PLACES = st.lists(
@@ -62,15 +62,15 @@ def test_every_place_that_was_encoded_is_found(lines: list[list[tuple[int, int, 
 
 
 @given(st.text(max_size=60), st.integers(-2, 5), st.integers(-2, 40))
-def test_a_map_of_any_text_never_fails(text: str, line: int, column: int) -> None:
+def test_a_map_of_any_text_raises_no_error(text: str, line: int, column: int) -> None:
     assert SourceMap(text).original(line, column) is None
     made(text).original(line, column)
 
 
 @given(st.text(DIGITS + ",;", max_size=80), st.integers(0, 5), st.integers(0, 200))
-def test_mappings_of_any_digits_never_fail_and_never_leave_the_sources(text: str, line: int, column: int) -> None:
-    told = made(text).original(line, column)
-    assert told is None or (told[0] in ("a.ts", "b.ts", "c.ts") and told[1] >= 1 and told[2] >= 1)
+def test_mappings_of_any_digits_raise_no_error_and_stay_in_the_sources(text: str, line: int, column: int) -> None:
+    reported = made(text).original(line, column)
+    assert reported is None or (reported[0] in ("a.ts", "b.ts", "c.ts") and reported[1] >= 1 and reported[2] >= 1)
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_mappings_of_any_digits_never_fail_and_never_leave_the_sources(text: str
         "[" * 100_000,
     ],
 )
-def test_a_map_without_its_parts_does_not_say(text: str) -> None:
+def test_an_incomplete_map_has_no_places(text: str) -> None:
     assert SourceMap(text).original(1, 1) is None
 
 
-def test_places_before_the_first_line_or_column_are_not_said() -> None:
+def test_there_is_no_place_before_the_first_line_or_column() -> None:
     assert made("DAAA").original(1, 1) == ("a.ts", 1, 1)
     assert made("AADA").original(1, 1) is None
     assert made("AAAD").original(1, 1) is None
 
 
-def test_segments_without_a_source_are_passed_over() -> None:
+def test_segments_without_a_source_are_ignored() -> None:
     assert made("AAAA,C,CACC").original(1, 2) == ("a.ts", 1, 1)
 
 
-def test_a_source_is_told_by_its_name_not_by_its_url() -> None:
+def test_a_source_has_its_file_name_instead_of_its_url() -> None:
     assert made("AAAA", ["my%20skill%27s.ts"]).original(1, 1) == ("my skill's.ts", 1, 1)

@@ -15,28 +15,28 @@ from collections.abc import Callable
 import pytest
 
 from cortex_sandbox import Limits, Sandbox
-from cortex_sandbox.clock import TICK_S, Ticker
-from cortex_sandbox.engine import fits_here
-from cortex_sandbox.threads import DEEP_STACK_BYTES, DeepThreads, _Job, stack_size, threads_have
+from cortex_sandbox.engine.clock import TICK_S, Ticker
+from cortex_sandbox.engine.engine import fits_here
+from cortex_sandbox.engine.threads import DEEP_STACK_BYTES, ThreadPool, _Job, stack_size, threads_have
 
 STACK = 4 << 20
 
 
 def on_thread(work: object, stack_bytes: int = 0) -> object:
-    """What a function returns on a plain thread with a stack of its own size."""
-    told: list[object] = []
+    """The result of a function on a new thread with a given stack size."""
+    reported: list[object] = []
     before = threading.stack_size(stack_bytes)
     try:
-        thread = threading.Thread(target=lambda: told.append(work()))  # type: ignore[operator]
+        thread = threading.Thread(target=lambda: reported.append(work()))  # type: ignore[operator]
         thread.start()
     finally:
         threading.stack_size(before)
     thread.join()
-    return told[0]
+    return reported[0]
 
 
-def test_a_result_and_an_exception_come_back() -> None:
-    threads = DeepThreads(STACK)
+def test_results_and_exceptions_are_passed_to_the_caller() -> None:
+    threads = ThreadPool(STACK)
     assert threads.run(lambda: 42) == 42
     with pytest.raises(KeyError, match="absent"):
         threads.run(lambda: dict[str, int]()["absent"])
@@ -45,15 +45,15 @@ def test_a_result_and_an_exception_come_back() -> None:
     assert threads.run(lambda: 43) == 43
 
 
-def test_work_runs_on_a_thread_with_the_stack_that_was_asked_for() -> None:
-    threads = DeepThreads(STACK)
+def test_work_runs_on_a_thread_with_the_given_stack() -> None:
+    threads = ThreadPool(STACK)
     size = threads.run(stack_size)
     assert size == 0 or size >= STACK
     assert threading.stack_size() == 0
 
 
-def test_a_thread_is_used_again_and_more_are_made_only_when_all_are_busy() -> None:
-    threads = DeepThreads(STACK)
+def test_idle_threads_are_reused() -> None:
+    threads = ThreadPool(STACK)
     first = {threads.run(threading.get_ident) for _ in range(20)}
     assert len(first) == 1
     nested = threads.run(lambda: threads.run(threading.get_ident))
@@ -67,9 +67,9 @@ def test_a_thread_is_used_again_and_more_are_made_only_when_all_are_busy() -> No
     assert not barrier.broken
 
 
-def test_work_runs_in_the_context_of_its_caller_and_changes_nothing_there() -> None:
+def test_work_runs_in_a_copy_of_the_callers_context() -> None:
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
-    threads = DeepThreads(STACK)
+    threads = ThreadPool(STACK)
     variable.set("caller")
 
     def work() -> str:
@@ -85,18 +85,20 @@ def test_work_runs_in_the_context_of_its_caller_and_changes_nothing_there() -> N
 def test_the_size_of_a_threads_stack_is_known(stack_bytes: int) -> None:
     size = on_thread(stack_size, stack_bytes)
     assert isinstance(size, int)
-    assert size == 0 or size >= stack_bytes - (64 << 10)  # the system may hand out a larger one that was used before
+    assert size == 0 or size >= stack_bytes - (64 << 10)  # the system may reuse a larger stack
 
 
 @pytest.mark.parametrize("stack_bytes", [256 << 10, 1 << 20, 16 << 20, DEEP_STACK_BYTES])
-def test_a_guest_runs_on_a_callers_thread_only_when_it_is_large_and_not_the_main_one(stack_bytes: int) -> None:
+def test_a_guest_runs_on_the_callers_thread_only_with_a_large_stack_and_never_on_the_main_thread(
+    stack_bytes: int,
+) -> None:
     assert not fits_here(256 << 10)
     assert on_thread(lambda: fits_here(512 << 10) == (stack_size() >= 32 << 20), stack_bytes)
     assert on_thread(lambda: fits_here(256 << 10) == (stack_size() >= 7 << 20), stack_bytes)
 
 
 @pytest.mark.parametrize("stack_bytes", [8 << 20, DEEP_STACK_BYTES])
-def test_a_guest_with_a_deep_stack_stays_on_a_deep_thread_that_calls_it(stack_bytes: int) -> None:
+def test_a_guest_with_a_deep_stack_stays_on_a_deep_caller(stack_bytes: int) -> None:
     def run() -> tuple[int, int, int, str]:
         seen: list[int] = []
         with Sandbox(Limits(stack_bytes=512 << 10), {"here": lambda: seen.append(threading.get_ident())}) as box:
@@ -104,17 +106,17 @@ def test_a_guest_with_a_deep_stack_stays_on_a_deep_thread_that_calls_it(stack_by
         return stack_size(), threading.get_ident(), seen[0], depth
 
     size, caller, guest, depth = on_thread(run, stack_bytes)  # type: ignore[misc]
-    assert (caller == guest) == (size >= DEEP_STACK_BYTES)  # the system may hand out a larger one that was used before
+    assert (caller == guest) == (size >= DEEP_STACK_BYTES)  # the system may reuse a larger stack
     assert re.fullmatch(r"RangeError[12][0-9]{3}", depth)
 
 
-def test_a_size_is_asked_for_by_one_at_a_time() -> None:
+def test_blocks_that_set_the_stack_size_take_turns() -> None:
     with threads_have(STACK):
         assert threading.stack_size() == STACK
     with pytest.raises(KeyError), threads_have(STACK):
         raise KeyError
     assert threading.stack_size() == 0
-    callers = [threading.Thread(target=lambda: DeepThreads(STACK).run(stack_size)) for _ in range(8)]
+    callers = [threading.Thread(target=lambda: ThreadPool(STACK).run(stack_size)) for _ in range(8)]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -122,7 +124,7 @@ def test_a_size_is_asked_for_by_one_at_a_time() -> None:
     assert threading.stack_size() == 0
 
 
-def test_the_clock_ticks_with_the_wall_clock_while_somebody_runs() -> None:
+def test_the_clock_ticks_with_the_wall_clock_while_a_guest_runs() -> None:
     ticks: list[float] = []
     ticker = Ticker(lambda: ticks.append(time.monotonic()))
     time.sleep(0.02)
@@ -136,7 +138,7 @@ def test_the_clock_ticks_with_the_wall_clock_while_somebody_runs() -> None:
     assert len(ticks) <= (ticks[-1] - started) / TICK_S + 2
 
 
-def test_the_clock_stops_when_nobody_runs_and_starts_again() -> None:
+def test_the_clock_stops_when_no_guest_runs_and_starts_again() -> None:
     ticks = [0]
 
     def tick() -> None:
@@ -155,7 +157,7 @@ def test_the_clock_stops_when_nobody_runs_and_starts_again() -> None:
         assert ticks[0] == still
 
 
-def test_late_ticks_are_made_up_for_and_do_not_shorten_a_limit_that_starts_meanwhile() -> None:
+def test_late_ticks_are_made_up_and_do_not_shorten_a_later_limit() -> None:
     ticks = [0]
 
     def tick() -> None:
@@ -164,7 +166,7 @@ def test_late_ticks_are_made_up_for_and_do_not_shorten_a_limit_that_starts_meanw
     ticker = Ticker(tick)
     ticker.enter()
     time.sleep(0.02)
-    ctypes.PyDLL(None).usleep(200_000)  # sleeps without letting another Python thread run
+    ctypes.PyDLL(None).usleep(200_000)  # sleeps with the interpreter lock held
     late = ticker.ticks_for(0.1)
     started = ticks[0]
     assert late >= 50
@@ -177,7 +179,7 @@ def test_late_ticks_are_made_up_for_and_do_not_shorten_a_limit_that_starts_meanw
 
 INTERRUPTED = """
 import random, signal
-from cortex_sandbox.threads import DeepThreads
+from cortex_sandbox.engine.threads import ThreadPool
 
 class Interrupted(Exception):
     pass
@@ -186,7 +188,7 @@ def interrupt(*_):
     raise Interrupted
 
 signal.signal(signal.SIGALRM, interrupt)
-threads, ended, interrupted = DeepThreads(1 << 20), 0, 0
+threads, ended, interrupted = ThreadPool(1 << 20), 0, 0
 for _ in range(4000):
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 4e-4))
@@ -205,11 +207,11 @@ assert threads.run(lambda: 7) == 7
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
-def test_signals_at_any_moment_of_a_call_leave_nobody_waiting() -> None:
+def test_signals_at_any_time_of_a_call_leave_no_thread_waiting() -> None:
     subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=100)
 
 
-def test_a_signal_just_when_a_call_has_ended_is_raised_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_just_after_a_call_has_ended_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     wait = _Job.wait
 
     def wait_and_be_interrupted(job: _Job) -> None:
@@ -218,14 +220,14 @@ def test_a_signal_just_when_a_call_has_ended_is_raised_and_nobody_waits(monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_Job, "wait", wait_and_be_interrupted)
-    threads = DeepThreads(STACK)
+    threads = ThreadPool(STACK)
     with pytest.raises(KeyboardInterrupt):
         threads.run(lambda: 1)
     assert threads.run(lambda: 2) == 2
 
 
-def test_a_call_that_is_interrupted_before_it_began_never_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads, begun, late = DeepThreads(STACK), [], threading.Event()
+def test_a_call_interrupted_before_its_start_never_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, begun, late = ThreadPool(STACK), [], threading.Event()
     run = _Job.run
 
     def run_late(job: _Job, over: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Which files of a folder are scanned, and what else in it is a finding."""
+"""The files of a folder that are scanned, and the findings about its other entries."""
 
 import os
 from pathlib import Path
@@ -43,12 +43,12 @@ def test_a_symbolic_link_is_a_finding_and_is_not_followed(tmp_path: Path) -> Non
     assert sorted(found(skill)) == [(name, "symlink") for name in ["broken", "file.ts", "folder", "self"]]
 
 
-def test_a_folder_that_is_itself_a_link_is_a_finding(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     assert found(tmp_path / "link") == [(".", "symlink")]
 
 
-def test_a_folder_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_finding(tmp_path: Path) -> None:
     assert found(tmp_path / "nowhere") == [(".", "unreadable-file")]
 
 
@@ -81,7 +81,7 @@ def test_too_many_sources_are_a_finding(tmp_path: Path) -> None:
     assert found(tmp_path) == [(".", "too-many-files")]
 
 
-def test_folders_nested_beyond_reason_are_a_finding(tmp_path: Path) -> None:
+def test_folders_that_are_nested_too_deeply_are_a_finding(tmp_path: Path) -> None:
     (tmp_path / "/".join("a" * 40)).mkdir(parents=True)
     ((_, rule),) = found(tmp_path)
     assert rule == "too-many-files"

@@ -1,7 +1,7 @@
-"""Code that people wrote for other purposes: how often the rules that look at style and words object to it.
+"""False alarms in real code: the findings of the rules about style and words in published packages.
 
-The sample is the TypeScript source of packages that other tests install from lock files; where they are not installed
-there is nothing to measure.
+The sample is the TypeScript source of packages that other tests install from lock files; without them the test is
+skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cortex_skills.scanner import scan_folder, scan_source
 ROOT = Path(__file__).parents[2]
 INSPECTOR = ROOT / "tests/mcp/inspector/node_modules"
 PACKAGES = ("zod/src/v3", "zod/src/v4/locales", "ajv/lib", "eventsource-parser/src")
-# Rules about what a skill has no use for, but a package may well have.
+# The other rules concern features that packages need and skills do not.
 OF_STYLE = {
     "hidden-characters",
     "model-instruction",
@@ -30,7 +30,7 @@ OF_STYLE = {
 
 
 @pytest.mark.skipif(not INSPECTOR.exists(), reason="the packages of the inspector are not installed")
-def test_real_packages_are_hardly_objected_to() -> None:
+def test_real_packages_have_almost_no_findings() -> None:
     files = [
         path
         for package in PACKAGES

@@ -1,4 +1,4 @@
-"""Each rule finds what tries to get past it, and leaves alone what only looks like it."""
+"""Each rule reports its evasions and does not report similar innocent code."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def test_an_evasion_is_found(rule: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("source", [source for sources in INNOCENTS.values() for source in sources])
-def test_an_innocent_is_left_alone(source: str) -> None:
+def test_an_innocent_is_not_reported(source: str) -> None:
     assert scan_source(source) == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_the_examples_of_a_rule_are_what_it_says(rule: Rule) -> None:
+def test_the_examples_of_a_rule_are_reported_and_not_reported(rule: Rule) -> None:
     name = {"ts": "skill.ts", "md": "SKILL.md"}[rule.written_in]
     assert rule.id in {finding.rule for finding in scan_sources({name: rule.trips})}
     assert scan_sources({name: rule.passes}) == []

@@ -1,4 +1,4 @@
-"""What `scan --sarif` writes: valid by the schema of OASIS, relative, and the same for the same findings."""
+"""The output of `scan --sarif`: valid by the schema of OASIS, relative, and deterministic."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def log(tmp_path: Path) -> dict[str, Any]:
     return written
 
 
-def test_the_schema_refuses_what_is_no_sarif() -> None:
+def test_the_schema_rejects_invalid_sarif() -> None:
     assert VALID.is_valid({"version": "2.1.0", "runs": []})
     assert not VALID.is_valid({"version": "2.1.0", "runs": [{"results": []}]})
 
 
-def test_what_is_written_is_valid_and_names_every_rule(log: dict[str, Any]) -> None:
+def test_the_output_is_valid_and_describes_every_rule(log: dict[str, Any]) -> None:
     assert [str(error) for error in VALID.iter_errors(log)] == []
     (run,) = log["runs"]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.id for rule in EVERY]
@@ -59,7 +59,7 @@ def test_what_is_written_is_valid_and_names_every_rule(log: dict[str, Any]) -> N
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
-def test_places_are_relative_and_count_code_points(log: dict[str, Any], tmp_path: Path) -> None:
+def test_locations_are_relative_and_count_code_points(log: dict[str, Any], tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(log)
     (run,) = log["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
@@ -75,7 +75,7 @@ def test_places_are_relative_and_count_code_points(log: dict[str, Any], tmp_path
     assert first["region"] == {"startLine": 1, "startColumn": 16, "snippet": {"text": "eval"}}
 
 
-def test_every_finding_has_a_fingerprint_of_its_own_that_stays_when_it_moves(tmp_path: Path) -> None:
+def test_every_finding_has_a_unique_fingerprint_that_does_not_depend_on_its_line(tmp_path: Path) -> None:
     def fingerprints(text: str) -> list[str]:
         (tmp_path / "skill.ts").write_text(text)
         found = to_sarif([("skill.ts", finding) for finding in scan_folder(tmp_path)], EVERY, "1.0.0")
@@ -86,7 +86,7 @@ def test_every_finding_has_a_fingerprint_of_its_own_that_stays_when_it_moves(tmp
     assert len(set(before)) == 2
 
 
-def test_a_folder_elsewhere_is_named_by_itself(tmp_path: Path) -> None:
+def test_a_folder_outside_the_current_one_is_named_by_its_own_name(tmp_path: Path) -> None:
     skill = tmp_path / "here" / "skill"
     skill.mkdir(parents=True)
     (skill / "skill.ts").write_text("eval(1)")

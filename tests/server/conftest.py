@@ -18,7 +18,7 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server that all tests share; each takes a namespace of its own."""
+    """A server that all tests share; each test uses a separate namespace."""
     with served(tmp_path_factory.mktemp("server")) as running:
         yield running
 

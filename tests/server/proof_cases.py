@@ -12,10 +12,10 @@ from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills import Config
-from cortex_skills.proofs.keys import Key
+from cortex_skills.keys import Key
 from cortex_skills.proofs.logic.prover import Prover
-from cortex_skills.proofs.logic.rules import RuleSet
-from cortex_skills.proofs.signing import Claim, issue
+from cortex_skills.proofs.logic.rule_set import RuleSet
+from cortex_skills.proofs.signing import TripleClaim, issue
 from cortex_skills.proofs.zk import (
     Commitment,
     EqualityClaim,
@@ -24,8 +24,8 @@ from cortex_skills.proofs.zk import (
     MembershipClaim,
     Opening,
     RangeClaim,
-    Statement,
     ZkProof,
+    ZkStatement,
     prove,
 )
 from cortex_skills.proofs.zk.statement import moment_text
@@ -65,15 +65,16 @@ class Elsewhere:
         document: dict[str, Any] = json.loads(kept.content)
         return document
 
-    def credential(self, triple: dict[str, Any] | None = None, issuer: Key = ISSUER) -> dict[str, Any]:
+    def credential(self, triple: dict[str, Any] | None = None) -> dict[str, Any]:
         """A verifiable credential of a statement."""
         quad = self.graph.quad_of(triple or TRIPLE)
-        return issue(Claim(quad, self.graph.names.record(self.graph.index.identify(quad))), issuer, datetime.now(UTC))
+        record = self.graph.names.record(self.graph.index.identify(quad))
+        return issue(TripleClaim(quad, record), ISSUER, datetime.now(UTC))
 
-    def statement(self, nonce: str = "", lifetime: timedelta = timedelta(days=1)) -> Statement:
+    def statement(self, nonce: str = "", lifetime: timedelta = timedelta(days=1)) -> ZkStatement:
         """What zero-knowledge proofs are bound to."""
         expires = moment_text(datetime.now(UTC) + lifetime)
-        return Statement(self.graph.namespace, f"{self.quad} .", "kyc", "1.0.0", nonce, expires)
+        return ZkStatement(self.graph.namespace, f"{self.quad} .", "kyc", "1.0.0", nonce, expires)
 
     def zk(self, scheme: str, **statement: Any) -> dict[str, Any]:
         """A zero-knowledge proof."""
@@ -87,13 +88,13 @@ class Elsewhere:
             return prove(KeyClaim(secret.public), said, secret)
         year, again, country = Opening(1990), Opening(1990), Opening("DE")
         if scheme == "equality":
-            return prove(EqualityClaim(self.stands(year, "year"), self.stands(again, "born")), said, [year, again])
+            return prove(EqualityClaim(self.in_graph(year, "year"), self.in_graph(again, "born")), said, [year, again])
         if scheme == "membership":
-            return prove(MembershipClaim(self.stands(country, "country"), ("AT", "DE")), said, [country])
-        return prove(RangeClaim(self.stands(year, "year"), 1985, 1996), said, [year])
+            return prove(MembershipClaim(self.in_graph(country, "country"), ("AT", "DE")), said, [country])
+        return prove(RangeClaim(self.in_graph(year, "year"), 1985, 1996), said, [year])
 
-    def stands(self, opening: Opening, predicate: str) -> Commitment:
-        """A commitment where it stands in the graph."""
+    def in_graph(self, opening: Opening, predicate: str) -> Commitment:
+        """The commitment of a triple in the graph."""
         node = self.graph.names.node
         return Commitment(node("alice", "subject").value, node(predicate, "predicate").value, opening.point)
 

@@ -1,4 +1,4 @@
-"""A real server on a loopback port, in a thread of this process or in a process of its own."""
+"""A real server on a loopback port, in a thread of this process or in a separate process."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 
 from cortex_skills import Plugin
-from cortex_skills.server.protocol import Patience
-from cortex_skills.server.running import bound, prepared, url_of
+from cortex_skills.server.protocol import ConnectionLimits
+from cortex_skills.server.serve import bound, prepared, url_of
 from cortex_skills.tokens import TokenFile, new_token
 from tests.configs import config
 
@@ -65,7 +65,7 @@ class Running:
         return client
 
     def end(self) -> None:
-        """Tell the server to end; whoever began it waits for that."""
+        """Begin the shutdown; the context manager waits for its end."""
         self.server.should_exit = True
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Running:
 def served(
     folder: Path,
     *,
-    patience: Patience | None = None,
+    limits: ConnectionLimits | None = None,
     body_s: float = 30.0,
     plugin: Plugin | None = None,
     **settings: Any,
@@ -88,7 +88,7 @@ def served(
     ready = threading.Event()
     try:
         with bound("127.0.0.1", 0) as listener:
-            server = prepared(plugin, "127.0.0.1", ready.set, patience=patience, body_s=body_s)
+            server = prepared(plugin, "127.0.0.1", ready.set, limits=limits, body_s=body_s)
             url = url_of(listener)
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()
@@ -107,7 +107,7 @@ def served(
 
 
 class Process:
-    """`cortex-skills serve` as a process of its own."""
+    """`cortex-skills serve` in a separate process."""
 
     def __init__(self, folder: Path, *words: str, port: int = 0) -> None:
         self.folder = folder
@@ -121,14 +121,14 @@ class Process:
             text=True,
         )
         try:
-            self.document = self._told()
+            self.document = self._started()
         except BaseException:
             self.end()
             raise
         self.url = self.document["url"]
 
-    def _told(self) -> dict[str, Any]:
-        """What it writes when it listens."""
+    def _started(self) -> dict[str, Any]:
+        """What it prints once it listens."""
         assert self._process.stdout is not None
         text = ""
         while not text.rstrip().endswith("}"):
@@ -168,7 +168,7 @@ def until_healthy(client: httpx.Client) -> None:
 def talk(port: int, data: bytes, *, finish: bool = True) -> bytes:
     """What a server answers to some bytes until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
-        with contextlib.suppress(OSError):  # it may have answered, and closed, before it was told all
+        with contextlib.suppress(OSError):  # it may have answered, and closed, before it has received everything
             connection.sendall(data)
             if finish:
                 connection.shutdown(socket.SHUT_WR)

@@ -1,4 +1,4 @@
-"""docs/server.md does what it says, in the order in which it stands."""
+"""The commands and the Python of docs/server.md work, in their order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills.server.errors import HTTP_CODES
+from cortex_skills.server.http_errors import HTTP_CODES
 from tests.ports import quiet_port
 from tests.server.serving import SCRIPT
 
-# What the page waits for, and also that the store has answered in the two seconds that it is given.
+# As on the page, but also waits until the store has answered within its two seconds.
 HEALTHY = """healthy() { said=$(curl "$@") && echo "$said" && [[ $said == *'"status":"healthy"'* ]]; }"""
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
 

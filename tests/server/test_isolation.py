@@ -1,4 +1,4 @@
-"""Two namespaces, one the other's beginning, and random requests: no token reads, counts or changes the other's."""
+"""Random requests to two namespaces with a common prefix: no token reads, counts or changes the other."""
 
 from __future__ import annotations
 

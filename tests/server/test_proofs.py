@@ -63,7 +63,7 @@ def test_a_proof_that_is_deleted_leaves_the_record_without_a_link(client, server
     assert graph.provenance_of(triple_id) == record
 
 
-def test_a_proof_that_is_handed_in_by_many_at_once_is_kept_once(client, server, namespace, elsewhere):
+def test_a_proof_that_many_submit_at_once_is_stored_once(client, server, namespace, elsewhere):
     write(client)
     document = elsewhere.zk("schnorr")
     with ThreadPoolExecutor(6) as pool:
@@ -105,7 +105,7 @@ def test_a_proof_whose_scheme_was_renamed_is_no_proof_of_that_scheme(client, els
         assert answer.json()["details"]["field"] == "proof_data"
 
 
-def test_a_proof_of_something_else_than_was_said_is_refused(client, elsewhere):
+def test_a_proof_of_another_statement_than_given_is_refused(client, elsewhere):
     write(client)
     for said in ({"subject": "bob"}, {"predicate": "isAdult"}, {"subject": "alice", "predicate": "isAdult"}):
         answer = submit(client, "pol", elsewhere.pol(), **said)
@@ -151,7 +151,7 @@ def test_a_tampered_proof_is_not_kept(client, elsewhere, kind):
     assert client.get(PROOFS).json()["count"] == 0
 
 
-def test_what_is_refuted_is_told_with_its_checks(client, elsewhere):
+def test_the_error_of_a_refuted_proof_lists_its_checks(client, elsewhere):
     write(client)
     answer = submit(client, "credential", spoilt(elsewhere.credential()))
     assert problem(answer) == (422, "proof_failed")
@@ -185,7 +185,7 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("document", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("kind", ["pol", "range", "credential"])
-def test_what_is_no_proof_is_refused(client, kind, document):
+def test_a_document_that_is_no_proof_is_refused(client, kind, document):
     assert problem(submit(client, kind, document)) == (400, "invalid_arguments")
     assert client.get(PROOFS).json()["count"] == 0
 
@@ -231,9 +231,9 @@ def test_every_operation_takes_its_permission(server, namespace, elsewhere):
         ("POST", f"{PROOFS}/batch", {"proofs": [new]}),
         ("DELETE", f"{PROOFS}/{proof_id}", None),
     ]
-    nobody = server.client()
+    anonymous = server.client()
     for method, path, body in reads + writes:
-        assert problem(nobody.request(method, path, json=body)) == (401, "unauthorized")
+        assert problem(anonymous.request(method, path, json=body)) == (401, "unauthorized")
     for method, path, body in reads:
         assert problem(writer.request(method, path, json=body)) == (403, "permission_denied")
         assert reader.request(method, path, json=body).status_code == 200
@@ -242,7 +242,7 @@ def test_every_operation_takes_its_permission(server, namespace, elsewhere):
     assert [writer.request(method, path, json=body).status_code for method, path, body in writes] == [201, 200, 200]
 
 
-def test_a_batch_keeps_what_can_be_kept_and_tells_of_the_rest(client, elsewhere):
+def test_a_batch_stores_valid_proofs_and_reports_the_others(client, elsewhere):
     write(client)
     good, other = elsewhere.pol(), elsewhere.zk("schnorr")
     proofs = [
@@ -268,7 +268,7 @@ def test_a_batch_keeps_what_can_be_kept_and_tells_of_the_rest(client, elsewhere)
         ("/api/v1/assertions/verify-batch", "assertions", {"subject": "a", "predicate": "p"}, 64),
     ],
 )
-def test_a_batch_has_one_to_so_many_members(client, path, key, member, most):
+def test_the_number_of_members_of_a_batch_is_limited(client, path, key, member, most):
     assert client.post(path, json={key: [member] * most}).status_code == 200
     for number in (0, most + 1):
         answer = client.post(path, json={key: [member] * number})
@@ -329,7 +329,7 @@ def test_an_unknown_id_is_not_found(client, proof_id):
         assert problem(answer) == (404, "proof_not_found")
 
 
-def test_nothing_in_zero_knowledge_is_taken_in_where_it_is_switched_off(serve, tmp_path):
+def test_zero_knowledge_proofs_are_refused_if_they_are_off(serve, tmp_path):
     server = serve(skillSandbox={"allowZkProofs": False})
     client = server.client(server.token("t"))
     write(client)

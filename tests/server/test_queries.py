@@ -9,7 +9,8 @@ import pytest
 
 from cortex_graph import open_store
 from cortex_skills import Config, Plugin, __version__
-from cortex_skills.server import stats
+from cortex_skills.server import store_health
+from cortex_skills.server.rest import stats
 from tests.server.serving import WAIT_S, until_healthy
 
 
@@ -25,7 +26,7 @@ def filled(client: httpx.Client) -> httpx.Client:
     return client
 
 
-def test_a_pattern_finds_what_it_binds_and_is_told_back(filled, namespace):
+def test_a_pattern_finds_its_matches_and_is_part_of_the_answer(filled, namespace):
     body = filled.post("/api/v1/query", json={"predicate": "knows", "limit": 1}).json()
     assert len(body["matches"]) == 1
     assert (body["total"], body["totalIsExact"]) == (2, True)
@@ -40,7 +41,7 @@ def test_a_pattern_finds_what_it_binds_and_is_told_back(filled, namespace):
 
 
 @pytest.mark.parametrize("body", [[], {"limit": 0}, {"limit": "1"}, {"subject": 1}, {"where": 1}, {"object": []}])
-def test_what_is_no_pattern_is_refused(filled, body):
+def test_an_invalid_pattern_is_refused(filled, body):
     response = filled.post("/api/v1/query", json=body)
     assert (response.status_code, response.json()["code"]) == (400, "invalid_arguments")
 
@@ -76,7 +77,7 @@ def test_stats_count_one_namespace(filled, namespace):
     assert body["server"]["connected_clients"] >= 1
 
 
-def test_stats_of_a_large_namespace_are_what_is_there_at_least_unless_all_is_wanted(filled, monkeypatch):
+def test_stats_of_a_large_namespace_are_lower_bounds_unless_exact_totals_are_requested(filled, monkeypatch):
     monkeypatch.setattr(stats, "COUNTED", 3)
     assert filled.get("/api/v1/stats").json()["graph"]["exact"] is False
     monkeypatch.setattr(stats, "COUNTED", 2)
@@ -88,7 +89,7 @@ def test_stats_of_a_large_namespace_are_what_is_there_at_least_unless_all_is_wan
     assert (every["triple_count"], every["subject_count"], every["exact"]) == (4, 2, True)
 
 
-def test_namespaces_that_are_not_yours_are_not_listed(filled, server, namespace):
+def test_namespaces_that_the_token_does_not_open_are_not_listed(filled, server, namespace):
     assert filled.get("/api/v1/namespaces").json() == {
         "namespaces": [namespace],
         "baseIri": "urn:cortex:",
@@ -144,7 +145,7 @@ def stuck(serve, tmp_path):
     store.go.set()
 
 
-def test_slow_calls_keep_nobody_else_from_being_answered(stuck):
+def test_slow_calls_do_not_block_others(stuck):
     store, running = stuck
     client = running.client(running.token("t"))
     store.go.clear()
@@ -163,7 +164,8 @@ def test_slow_calls_keep_nobody_else_from_being_answered(stuck):
         assert not thread.is_alive()
 
 
-def test_health_says_degraded_while_the_store_hangs_and_while_it_fails(stuck):
+def test_health_is_degraded_while_the_store_hangs_and_while_it_fails(stuck, monkeypatch):
+    monkeypatch.setattr(store_health, "_TIMEOUT_S", 0.1)
     store, running = stuck
     client = running.client()
     store.go.clear()
@@ -177,10 +179,11 @@ def test_health_says_degraded_while_the_store_hangs_and_while_it_fails(stuck):
     assert body["status"] == "degraded"
     assert "secret" not in str(body)
     store.broken = False
+    monkeypatch.undo()
     until_healthy(client)
 
 
-def test_a_store_that_fails_is_told_of_without_its_words(stuck, caplog):
+def test_the_error_of_a_failing_store_does_not_show_its_message(stuck, caplog):
     store, running = stuck
     store.broken = True
     response = running.client(running.token("t")).get("/api/v1/triples")

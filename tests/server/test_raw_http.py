@@ -46,7 +46,7 @@ LAST = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
     ],
     ids=range(25),
 )
-def test_what_is_no_http_is_answered_once_and_closed(server, data):
+def test_bytes_that_are_not_http_get_one_answer_and_the_connection_is_closed(server, data):
     answer = talk(server.port, data + GET)
     assert statuses(answer) == [400]
     assert b'"code":"bad_request"' in answer
@@ -93,7 +93,7 @@ def test_a_pipeline_is_answered_in_its_order(server):
     assert statuses(answer) == [200, 200, 404, 200, 200]
 
 
-def test_an_absolute_target_and_an_asterisk_are_no_paths_of_ours(server):
+def test_an_absolute_target_and_an_asterisk_are_not_found(server):
     for line in (b"GET http://localhost/api/v1/health", b"OPTIONS *", b"GET evil.example:80"):
         answer = talk(server.port, line + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
         assert statuses(answer)[0] in (400, 404)
@@ -123,7 +123,7 @@ def test_broken_chunks_are_refused(server, body):
     assert b"raceback" not in answer
 
 
-def test_expect_100_continue_is_told_to_go_on_only_when_the_body_is_wanted(server):
+def test_expect_100_continue_is_confirmed_only_if_the_body_is_wanted(server):
     token = server.token("expect").encode()
     head = (
         b"POST /api/v1/query HTTP/1.1\r\n"

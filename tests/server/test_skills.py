@@ -1,4 +1,4 @@
-"""`/api/v1/skills`: manifests that are checked, and sandboxes that go away."""
+"""`/api/v1/skills`: validating manifests, and sandboxes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from cortex_skills.server.sandboxes import MAX_SANDBOXES
+from cortex_skills.server.rest.sandboxes import MAX_SANDBOXES
 from tests.cli.conftest import MANIFEST
 
 
-def test_a_manifest_in_order_is_valid(client):
+def test_a_correct_manifest_is_valid(client):
     response = client.post("/api/v1/skills/validate", json={"manifest": MANIFEST.format(name="greeter")})
     assert response.json() == {"valid": True, "errors": [], "problems": []}
 
@@ -28,13 +28,13 @@ def test_every_problem_of_a_manifest_is_named_with_its_place(client):
 @pytest.mark.parametrize(
     "text", ["", "no frontmatter", "---\n", "---\n&a [*a]\n---\n", "\0", "---\n" + "[" * 5000 + "\n---\n"]
 )
-def test_a_hostile_manifest_is_told_of_and_breaks_nothing(client, text):
+def test_a_hostile_manifest_is_reported_as_invalid(client, text):
     body = client.post("/api/v1/skills/validate", json={"manifest": text}).json()
     assert body["valid"] is False
     assert body["errors"]
 
 
-def test_declarations_alone_are_checked_as_older_clients_send_them(client, namespace):
+def test_the_declarations_that_older_clients_send_are_checked(client, namespace):
     fine = {"namespace": namespace, "assertions": [{"predicate": "p", "requireProof": False}]}
     assert client.post("/api/v1/skills/validate", json=fine).json()["valid"] is True
     proof = {"namespace": namespace, "assertions": [{"predicate": "p", "requireProof": True}, {"predicate": ""}]}
@@ -63,7 +63,7 @@ def test_a_sandbox_ends_with_its_triples_and_with_no_others(client, namespace):
     assert (again.status_code, again.json()) == (200, {"deleted": False, "error": "sandbox not found"})
 
 
-def test_a_sandbox_of_somebody_else_cannot_be_told_from_none(client, server, namespace):
+def test_a_sandbox_of_another_namespace_is_not_found(client, server, namespace):
     sandbox = client.post("/api/v1/skills/sandbox", json={"namespace": namespace}).json()
     subject = f"{sandbox['namespace']}:s"
     client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": 1})
@@ -110,7 +110,7 @@ def subjects(client):
     return {triple["subject"].removesuffix(":s") for triple in triples}
 
 
-def test_there_are_only_so_many_sandboxes(serve):
+def test_the_number_of_sandboxes_is_limited(serve):
     server = serve()
     client = server.client(server.token("t"))
     body = {"namespace": "mayros"}
@@ -118,7 +118,7 @@ def test_there_are_only_so_many_sandboxes(serve):
     assert answers == [201] * MAX_SANDBOXES + [503]
 
 
-def test_what_is_later_is_told_apart_from_what_is_not(server):
+def test_planned_paths_are_named_in_the_error(server):
     client = server.client()
     for path, word in (("/api/v1/agents/a/consistency", "scores"), ("/api/v1/memory/recall", "memories")):
         response = client.post(path, json={})
@@ -127,7 +127,7 @@ def test_what_is_later_is_told_apart_from_what_is_not(server):
     assert client.get("/nothing").json()["error"] == "there is nothing at this path"
 
 
-def test_declarations_that_need_a_proof_are_told_of_where_nothing_is_proved(serve):
+def test_declarations_that_need_a_proof_are_reported_if_rules_are_off(serve):
     server = serve(verification={"polValidation": False})
     client = server.client(server.token("t"))
     body = {"namespace": "mayros", "assertions": [{"predicate": "p", "requireProof": True}]}

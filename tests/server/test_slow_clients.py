@@ -1,4 +1,4 @@
-"""Clients that are slow on purpose, and many at once: each ends, and nobody else notices."""
+"""Slow and many clients: each is cut off, and the others are still answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
-from cortex_skills.server.protocol import Patience
+from cortex_skills.server.protocol import ConnectionLimits
 from tests.server.serving import FAST, WAIT_S, drained, statuses, talk
 
 HOST = b"Host: localhost\r\n"
@@ -22,8 +22,8 @@ HEALTH = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
 
 @pytest.fixture
 def hasty(serve):
-    """A server with little patience."""
-    return serve(patience=Patience(head_s=1, stall_s=2, idle_s=1, shutdown_s=5, connections=300), body_s=2)
+    """A server with small limits."""
+    return serve(limits=ConnectionLimits(head_s=1, stall_s=1, idle_s=1, shutdown_s=5, connections=300), body_s=1)
 
 
 def connected(server) -> socket.socket:
@@ -31,12 +31,12 @@ def connected(server) -> socket.socket:
 
 
 def answered(ask: Callable[[], bytes]) -> bytes:
-    """What comes of asking; again where this machine was too slow for so hasty a server to hear a head in time."""
+    """The answer; repeated if the machine was too slow for the short time limits."""
     return next((answer for answer in (ask() for _ in range(10)) if answer), b"")
 
 
 def trickle(connection: socket.socket, data: bytes) -> None:
-    """Send byte by byte, for as long as the other side takes it."""
+    """Send byte by byte, until the other side closes."""
     with contextlib.suppress(OSError):
         for place in range(len(data)):
             connection.sendall(data[place : place + 1])
@@ -46,19 +46,19 @@ def trickle(connection: socket.socket, data: bytes) -> None:
 @pytest.mark.parametrize(
     "start", [b"", b"G", b"GET /api/v1/health HTTP/1.1\r\n", b"GET /api/v1/health HTTP/1.1\r\n" + HOST]
 )
-def test_a_head_that_does_not_come_is_not_waited_for(hasty, start):
+def test_a_connection_without_a_head_is_cut_off(hasty, start):
     with connected(hasty) as connection:
         connection.sendall(start)
         assert drained(connection) == b""
 
 
-def test_a_head_that_comes_byte_by_byte_is_not_waited_for(hasty):
+def test_a_head_sent_byte_by_byte_is_cut_off(hasty):
     with connected(hasty) as connection:
         trickle(connection, b"GET /api/v1/health HTTP/1.1\r\nX: " + b"x" * 600)
         assert drained(connection) == b""
 
 
-def test_nor_is_the_second_head_of_a_connection(hasty):
+def test_a_second_head_sent_byte_by_byte_is_cut_off_too(hasty):
     def ask() -> bytes:
         with connected(hasty) as connection, contextlib.suppress(ConnectionError):
             connection.sendall(HEALTH)
@@ -76,7 +76,7 @@ def test_a_connection_that_is_not_used_is_closed(hasty):
 
 
 @pytest.mark.parametrize("framing", [b"Content-Length: 2000\r\n", b"Transfer-Encoding: chunked\r\n"])
-def test_a_body_that_comes_too_slowly_is_answered_with_408(hasty, framing):
+def test_a_body_that_arrives_too_slowly_gets_408(hasty, framing):
     token = hasty.token("slow").encode()
     head = (
         b"POST /api/v1/query HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nAuthorization: Bearer " + token
@@ -105,7 +105,7 @@ def test_a_body_after_its_answer_keeps_no_connection(hasty):
     assert statuses(answered(lambda: talk(hasty.port, head, finish=False))) == [200]
 
 
-def test_an_answer_that_nobody_takes_is_given_up(hasty):
+def test_a_client_that_reads_nothing_is_cut_off(hasty):
     graph = NamespacedGraph(hasty.plugin.graph.store, "mayros")
     for n in range(5):
         graph.create_triple({"subject": f"s{n}", "predicate": "p", "object": str(n) + "x" * 900_000})
@@ -121,7 +121,7 @@ def test_an_answer_that_nobody_takes_is_given_up(hasty):
         connection.settimeout(WAIT_S)
         connection.connect((hasty.host, hasty.port))
         connection.sendall(request * 3)
-        while True:  # until the server has let go: sending is refused then
+        while True:  # until the server has closed the connection
             try:
                 connection.sendall(b"\r\n")
             except OSError:
@@ -146,11 +146,11 @@ def test_a_reader_that_is_slow_but_reads_gets_everything(hasty):
                 time.sleep(0.02)
         return received
 
-    # Again where this machine stood still for so long that nothing was read at all.
+    # Repeated if the machine stalled for so long that nothing was read.
     assert any(read() > 3_000_000 for _ in range(5))
 
 
-def test_slow_clients_in_numbers_keep_nobody_from_being_answered(hasty):
+def test_many_slow_clients_do_not_block_others(hasty):
     quick = b"Connection: close\r\nAuthorization: Bearer " + hasty.token("quick").encode() + b"\r\n\r\n"
     with contextlib.ExitStack() as stack:
         for n in range(200):
@@ -161,8 +161,8 @@ def test_slow_clients_in_numbers_keep_nobody_from_being_answered(hasty):
             assert statuses(answered(lambda: talk(hasty.port, request, finish=False))) == [200]  # noqa: B023
 
 
-def test_connections_beyond_what_there_may_be_are_closed_at_once(serve):
-    server = serve(patience=Patience(connections=5))
+def test_connections_beyond_the_limit_are_closed_at_once(serve):
+    server = serve(limits=ConnectionLimits(connections=5))
     with contextlib.ExitStack() as stack:
         kept = [stack.enter_context(connected(server)) for _ in range(5)]
         kept[0].sendall(b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n")
@@ -175,7 +175,7 @@ def test_connections_beyond_what_there_may_be_are_closed_at_once(serve):
 
 @pytest.mark.slow
 def test_two_hundred_clients_at_once_are_all_answered(serve):
-    server = serve(patience=Patience(head_s=WAIT_S, idle_s=WAIT_S))
+    server = serve(limits=ConnectionLimits(head_s=WAIT_S, idle_s=WAIT_S))
     token = server.token("crowd", ("crowd",))
     everybody = threading.Barrier(200)
 

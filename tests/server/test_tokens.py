@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cortex_skills.errors import CortexError
 from cortex_skills.tokens import PERMISSIONS, TokenFile, digest_of, new_token, parse_lifetime
-from cortex_skills.tokens.model import find, read_record
+from cortex_skills.tokens.token import find, read_record
 from tests.server.serving import WAIT_S
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -60,7 +60,7 @@ def test_a_lifetime_is_read(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "0d", "d", "-1d", "1y", "1 d", "999999d", "1d\n", "٣d", "never "])
-def test_what_is_no_lifetime_is_refused(text):
+def test_an_invalid_lifetime_is_refused(text):
     with pytest.raises(CortexError) as caught:
         parse_lifetime(text)
     assert caught.value.code == "invalid_arguments"
@@ -98,7 +98,7 @@ def test_a_record_comes_back_as_it_went_in(namespaces, permissions, lifetime):
     assert read_record(json.loads(json.dumps(token.to_record()))) == token
 
 
-def test_the_file_is_ours_alone_and_holds_no_text(tmp_path):
+def test_the_file_is_private_and_holds_no_text_of_a_token(tmp_path):
     file = TokenFile(tmp_path / "deep" / "tokens.json")
     assert file.tokens() == ()
     token, text = made()
@@ -113,7 +113,7 @@ def test_the_file_is_ours_alone_and_holds_no_text(tmp_path):
 def test_no_two_tokens_have_one_name_and_a_revoked_one_is_gone(tmp_path):
     file, reader = TokenFile(tmp_path / "tokens.json"), TokenFile(tmp_path / "tokens.json")
     file.add(made("a")[0])
-    with pytest.raises(CortexError, match="there is a token called a"):
+    with pytest.raises(CortexError, match="a token called a exists"):
         file.add(made("a")[0])
     file.add(made("b")[0])
     assert [token.name for token in reader.tokens()] == ["a", "b"]
@@ -168,7 +168,7 @@ def test_a_file_that_others_can_reach_is_not_trusted(tmp_path, mode):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_a_pipe_in_the_files_place_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "tokens.json", 0o600)
-    with pytest.raises(CortexError, match="is no file"):
+    with pytest.raises(CortexError, match="is not a regular file"):
         TokenFile(tmp_path / "tokens.json").tokens()
 
 

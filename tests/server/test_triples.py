@@ -15,8 +15,8 @@ from tests.server.serving import Running
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
-def create(client: httpx.Client, object_: Any = 1, subject: str = "a", predicate: str = "p") -> httpx.Response:
-    return client.post("/api/v1/triples", json={"subject": subject, "predicate": predicate, "object": object_})
+def create(client: httpx.Client, object_: Any = 1, subject: str = "a") -> httpx.Response:
+    return client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": object_})
 
 
 def test_a_new_triple_is_answered_with_201_and_a_repeated_one_with_200(client, namespace):
@@ -44,7 +44,7 @@ def test_a_triple_is_read_and_deleted_by_its_id(client):
 
 
 @pytest.mark.parametrize("bad", ["zz", "A" * 64, "0" * 63, "%00", "0" * 64 + "%2F..", "é"])
-def test_what_is_no_id_is_refused(client, bad):
+def test_an_invalid_id_is_refused(client, bad):
     response = client.get(f"/api/v1/triples/{bad}")
     assert response.status_code in (400, 404)
     assert response.json()["code"] in ("invalid_arguments", "not_found")
@@ -75,7 +75,7 @@ def test_what_is_no_id_is_refused(client, bad):
     ],
     ids=lambda value: str(value)[:20].encode("unicode_escape").decode(),
 )
-def test_every_kind_of_object_comes_back_as_it_went_in(client, namespace, value):
+def test_every_kind_of_object_is_read_as_it_was_written(client, namespace, value):
     created = create(client, value)
     assert created.status_code == 201
     expected = {"node": f"{namespace}:b"} if value == {"node": "b"} else value
@@ -119,20 +119,15 @@ def test_names_and_values_of_any_kind_survive_the_wire(server: Running, subject,
     ("body", "field"),
     [
         ({}, "document"),
-        ([], "document"),
         ("text", "document"),
-        ({"subject": "a", "predicate": "p"}, "document"),
         ({"subject": "", "predicate": "p", "object": 1}, "subject"),
-        ({"subject": 1, "predicate": "p", "object": 1}, "subject"),
         ({"subject": "a", "predicate": "p", "object": None}, "object"),
-        ({"subject": "a", "predicate": "p", "object": [1]}, "object"),
         ({"subject": "a", "predicate": "p", "object": {"node": 1}}, "object"),
         ({"subject": "a", "predicate": "p", "object": {"node": "b", "value": "c"}}, "object"),
         ({"subject": "a", "predicate": "p", "object": {"value": "x", "datatype": "no iri"}}, "object"),
-        ({"subject": "a", "predicate": "p", "object": 1, "graph": "other"}, "document"),
     ],
 )
-def test_what_is_no_triple_is_refused_and_names_the_field(client, body, field):
+def test_the_error_of_an_invalid_triple_names_the_field(client, body, field):
     response = client.post("/api/v1/triples", json=body)
     assert response.status_code == 400
     error = response.json()
@@ -177,7 +172,7 @@ def test_pages_lead_through_everything_once(client):
     assert len(seen) == 250
 
 
-def test_a_limit_of_thousands_and_an_offset_are_kept_as_older_clients_send_them(client):
+def test_a_limit_of_thousands_and_an_offset_work_for_older_clients(client):
     triples = [{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(2500)]
     client.post("/api/v1/triples/batch", json={"triples": triples})
     page = client.get("/api/v1/triples", params={"limit": 10_000}).json()
@@ -213,6 +208,14 @@ def test_an_object_in_a_query_string_is_json_or_else_a_string(client, written, a
     assert found["id"] == created["id"]
 
 
+def test_an_object_in_a_query_string_may_repeat_a_key(client):
+    created = create(client, {"node": "b"}).json()
+    (found,) = client.get("/api/v1/triples", params={"object": '{"node": "a", "node": "b"}'}).json()["triples"]
+    assert found["id"] == created["id"]
+    refused = client.get("/api/v1/triples", params={"object": '{"a": 1, "a": 2}'})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_arguments")
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -234,7 +237,7 @@ def test_an_object_in_a_query_string_is_json_or_else_a_string(client, written, a
         "&".join(f"p{n}=1" for n in range(100)),
     ],
 )
-def test_a_query_string_that_is_not_in_order_is_refused(client, query):
+def test_an_invalid_query_string_is_refused(client, query):
     response = client.get(f"/api/v1/triples?{query}")
     assert response.status_code == 400
     assert response.json()["code"] == "invalid_arguments"
@@ -249,16 +252,16 @@ def test_a_cursor_of_another_pattern_is_refused(client):
     assert (refused.status_code, refused.json()["details"]["field"]) == (400, "cursor")
 
 
-def test_who_asserted_a_triple_is_the_holder_of_the_token_unless_they_may_say_otherwise(client, server, namespace):
+def test_the_provenance_is_the_holder_of_the_token_unless_they_may_name_another(client, server, namespace):
     triple = create(client).json()
-    told = client.get(f"/api/v1/triples/{triple['id']}", params={"provenance": "true"}).json()
-    assert told["provenance"] | {"time": None} == {
+    reported = client.get(f"/api/v1/triples/{triple['id']}", params={"provenance": "true"}).json()
+    assert reported["provenance"] | {"time": None} == {
         "agent": f"of-{namespace}",
         "skill": None,
         "skillVersion": None,
         "time": None,
     }
-    assert told["created_at"] == told["provenance"]["time"]
+    assert reported["created_at"] == reported["provenance"]["time"]
 
     given = {"agent": "a 1", "skill": "verify-kyc", "skillVersion": "1.0.0", "time": "2026-01-31T12:00:00Z"}
     body = {"subject": "b", "predicate": "p", "object": 1, "provenance": given}
@@ -281,7 +284,7 @@ def test_who_asserted_a_triple_is_the_holder_of_the_token_unless_they_may_say_ot
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-01-31", "2026-01-31T12:00:00", "2026-02-30T12:00:00Z", 5])
-def test_a_time_of_provenance_that_is_none_is_refused(client, time):
+def test_an_invalid_time_of_provenance_is_refused(client, time):
     body = {"subject": "b", "predicate": "p", "object": 1, "provenance": {"time": time}}
     assert client.post("/api/v1/triples", json=body).status_code == 400
 

@@ -5,8 +5,8 @@ Rules kept here:
   unpacked into the user's cache folder, once; nothing needs root, and nothing outside the cache is changed. As root, on
   a machine without package lists, `apt-get update` fetches these first;
 - one server for all workers of a test run would be one state for all of them, so each worker starts its own;
-- it takes about 300 MB, listens on 127.0.0.1 alone, and lives in a folder of its own;
-- where none can be had, `Unavailable` says why.
+- it takes about 300 MB, listens on 127.0.0.1 only, and uses a separate folder;
+- if the server is not available, `Unavailable` gives the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A user with folders of their own, publishers with keys, and skills to sign."""
+"""A user with separate folders, publishers with keys, and skills to sign."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from cortex_skills import Config, Plugin
+from cortex_skills.keys import Key
 from cortex_skills.manifest import load_manifest
-from cortex_skills.proofs.keys import Key
 from cortex_skills.signatures import Publisher, TrustFile, sign_for_others
-from tests.patience import patient
 from tests.plugin.skills import write_skill
+from tests.time_limits import long_limits
 
-__all__ = ["patient"]
+__all__ = ["long_limits"]
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 CODE = "export default { name: 'probe', onQuery: () => ({ additionalContext: 'hello' }) };"
@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def trust(home: Path) -> TrustFile:
-    """The user's trust store; nobody is in it."""
+    """The user's empty trust store."""
     return TrustFile(home / "data/cortex-skills/trust.json", home / "config/cortex-skills/trust.key")
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from cortex_skills.cli.app import program
-from cortex_skills.proofs.keys import KeyFolder, default_folder
+from cortex_skills.keys import KeyFolder, default_folder
 
 Written = Callable[..., Path]
 
@@ -27,7 +27,7 @@ def required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "true")
 
 
-def test_what_one_signed_for_oneself_loads_on_this_machine_until_it_changes(skill: Written, tmp_path: Path) -> None:
+def test_a_locally_signed_skill_loads_on_this_machine_until_it_changes(skill: Written, tmp_path: Path) -> None:
     folder = skill()
     ask = ("query", "--store", "memory:", "--skills", folder, "--scope", "namespace")
     assert run(*ask)[0] == 1
@@ -38,10 +38,10 @@ def test_what_one_signed_for_oneself_loads_on_this_machine_until_it_changes(skil
     (folder / "new.md").write_text("x")
     code, _, error = run(*ask)
     assert code == 1
-    assert "was not there when it was signed" in error
+    assert "is not among the signed files" in error
 
 
-def test_what_one_signed_for_oneself_is_worth_nothing_elsewhere(
+def test_a_local_signature_is_not_valid_elsewhere(
     skill: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = skill()
@@ -56,7 +56,7 @@ def test_what_one_signed_for_oneself_is_worth_nothing_elsewhere(
     assert "signature_required" in run("verify", folder)[2]
 
 
-def test_a_publisher_signs_and_somebody_else_trusts(
+def test_a_publisher_signs_and_another_user_trusts(
     skill: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = skill()
@@ -64,7 +64,7 @@ def test_a_publisher_signs_and_somebody_else_trusts(
     assert run("sign", folder, "--key", "mine", "--publisher", "example.org")[0] == 0
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user/data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user/config"))
-    assert "whom nobody here trusts" in run("verify", folder)[1]["skills"][0]["error"]["message"]
+    assert "whom you do not trust" in run("verify", folder)[1]["skills"][0]["error"]["message"]
     assert run("trust", "add", "example.org", key.did)[0] == 0
     code, document, _ = run("verify", folder)
     assert (code, document["skills"][0]["publisher"]) == (0, "example.org")
@@ -97,7 +97,7 @@ def test_another_key_is_not_added_over_a_known_one() -> None:
         ("trust", "forget", "nothing"),
     ],
 )
-def test_a_word_that_makes_no_sense_is_refused(words: tuple[str, ...]) -> None:
+def test_an_invalid_argument_is_refused(words: tuple[str, ...]) -> None:
     code, _, error = run(*words)
     assert code == 1
     assert "invalid_arguments" in error
@@ -107,14 +107,14 @@ def test_a_key_without_a_publisher_is_a_wrong_usage(skill: Written) -> None:
     assert run("sign", skill(), "--key", "mine")[0] == 2
 
 
-def test_nobody_publishes_as_the_local_developer(skill: Written) -> None:
+def test_the_name_of_the_local_developer_is_reserved(skill: Written) -> None:
     folder = skill()
     KeyFolder(default_folder()).create("mine")
     assert run("sign", folder, "--key", "mine", "--publisher", "local-developer")[0] == 1
     assert not (folder / "SKILL.sig").exists()
 
 
-def test_every_skill_of_a_folder_is_looked_at(skill: Written) -> None:
+def test_every_skill_of_a_folder_is_verified(skill: Written) -> None:
     good, bad = skill("good"), skill("bad")
     run("sign", good)
     code, document, _ = run("verify", good.parent)

@@ -1,4 +1,4 @@
-"""What docs/signatures.md shows, done; and checked as it says, without this software."""
+"""The commands of docs/signatures.md work, and its verification without this software too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(line: str) -> str:
     return done.stdout
 
 
-def test_the_commands_of_the_page_work_from_ones_own_skill_to_somebody_elses(
+def test_the_commands_of_the_page_work(
     skill: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = skill("stock-watch", "export default { name: 'stock-watch' };", files={"a/b.md": "b", "a.md": ""})

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.keys import Key, public_of, verify
-from cortex_skills.signatures.files import SkillFile
-from cortex_skills.signatures.statement import Signature, Statement, digest_of, read_signature
+from cortex_skills.keys import Key, public_of, verify
+from cortex_skills.signatures.skill_files import SkillFile
+from cortex_skills.signatures.statement import Signature, SignedStatement, digest_of, read_signature
 
 KEY = Key("acme", bytes(range(32)))
 FILES = (SkillFile("SKILL.md", 2, sha256(b"hi").hexdigest()), SkillFile("a/\u00e9.md", 0, sha256(b"").hexdigest()))
@@ -27,12 +27,12 @@ _FILES = st.lists(
 
 def made(files: tuple[SkillFile, ...] = FILES, **said: Any) -> Signature:
     parts = {"publisher": "acme", "key": KEY.did, "skill": "probe", "version": "1.0.0", **said}
-    statement = Statement(**{"signed": "2026-11-01T12:00:00Z", "digest": digest_of(files), **parts})
+    statement = SignedStatement(**{"signed": "2026-11-01T12:00:00Z", "digest": digest_of(files), **parts})
     return Signature(statement, files, KEY.sign(statement.message()))
 
 
-def test_the_digest_is_over_these_very_bytes() -> None:
-    """Computed by hand from the description in `statement`, for whoever checks one without this software."""
+def test_the_digest_has_the_documented_bytes() -> None:
+    """Computed by hand from the description in `statement`."""
     data = b"cortex-skill-files/1\0" + (2).to_bytes(8, "big")
     for path, content in (("SKILL.md", b"hi"), ("a/\u00e9.md", b"")):
         name = path.encode()
@@ -40,7 +40,7 @@ def test_the_digest_is_over_these_very_bytes() -> None:
     assert digest_of(reversed(FILES)) == sha256(data).digest()
 
 
-def test_the_message_is_these_very_bytes() -> None:
+def test_the_message_has_the_documented_bytes() -> None:
     said = made().statement
     expected = b"cortex-skill-signature/1\0"
     for text in ("acme", KEY.did, "probe", "1.0.0", "2026-11-01T12:00:00Z"):
@@ -54,7 +54,7 @@ def test_no_two_statements_have_the_same_bytes() -> None:
 
 
 @given(_FILES)
-def test_a_signature_comes_back_from_its_file_as_it_was(files: list[SkillFile]) -> None:
+def test_a_signature_round_trips_through_its_file(files: list[SkillFile]) -> None:
     signature = made(tuple(files))
     assert read_signature(signature.to_file()) == signature
 
@@ -66,7 +66,7 @@ def test_any_other_list_of_files_has_another_digest(files: list[SkillFile], data
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
-def test_what_is_no_signature_is_refused_with_its_code(data: bytes) -> None:
+def test_data_that_is_not_a_signature_is_refused_with_its_code(data: bytes) -> None:
     with pytest.raises(CortexError) as caught:
         read_signature(data)
     assert caught.value.code == "signature_invalid"
@@ -95,7 +95,7 @@ _ODD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", _ODD)
-def test_a_file_with_an_odd_part_is_refused(name: str) -> None:
+def test_a_file_with_an_invalid_part_is_refused(name: str) -> None:
     document = json.loads(made().to_file()) | _ODD[name]
     with pytest.raises(CortexError) as caught:
         read_signature(json.dumps(document).encode())
@@ -110,7 +110,7 @@ def test_a_file_without_a_part_is_refused(missing: str) -> None:
         read_signature(json.dumps(document).encode())
 
 
-def test_a_part_that_stands_there_twice_is_refused() -> None:
+def test_a_repeated_part_is_refused() -> None:
     text = made().to_file().replace(b'"publisher"', b'"publisher": "evil", "publisher"', 1)
     with pytest.raises(CortexError, match="twice"):
         read_signature(text)

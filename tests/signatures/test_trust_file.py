@@ -1,4 +1,4 @@
-"""The trust store: what was changed by somebody else, is gone, or is old, is an error and not an empty store."""
+"""The trust store: a changed, missing or old file is an error, not an empty store."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex_skills import private_files
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io import private_files
 from cortex_skills.signatures import Publisher, Trust, TrustFile
 from tests.signatures.conftest import ACME, OTHER
 
@@ -30,13 +30,13 @@ def refusal(trust: TrustFile) -> str:
     return caught.value.message
 
 
-def test_where_there_never_was_a_store_nobody_is_trusted_and_nothing_is_written(trust: TrustFile) -> None:
+def test_without_a_store_no_publisher_is_trusted_and_nothing_is_written(trust: TrustFile) -> None:
     assert trust.trust() == Trust()
     assert not trust.path.exists()
     assert not trust.key_path.exists()
 
 
-def test_what_was_added_is_there_for_the_next_process(trusted: TrustFile) -> None:
+def test_an_added_publisher_is_known_to_the_next_process(trusted: TrustFile) -> None:
     again = TrustFile(trusted.path, trusted.key_path)
     assert again.trust().publishers == {"acme": publisher("acme")}
     assert [path.stat().st_mode & 0o777 for path in (trusted.path, trusted.key_path)] == [0o600, 0o600]
@@ -64,7 +64,7 @@ CHANGES: dict[str, Callable[[TrustFile], object]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_store_that_is_not_as_it_was_written_is_an_error(trusted: TrustFile, name: str) -> None:
+def test_a_changed_store_is_an_error(trusted: TrustFile, name: str) -> None:
     CHANGES[name](trusted)
     assert str(trusted.path) in refusal(trusted)
 
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_leaves_a_store_that_can_be_read(
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_where_nobody_may_write_the_store_is_read_and_not_changed(
+def test_a_store_on_a_read_only_disk_is_read_and_not_changed(
     trusted: TrustFile, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def locked(_: Path) -> None:
@@ -118,10 +118,10 @@ def test_where_nobody_may_write_the_store_is_read_and_not_changed(
     with pytest.raises(CortexError, match="cannot be used: not for writing"):
         trusted.change(lambda trust: trust.with_publisher(publisher("other")))
     trusted.path.unlink()
-    assert "is gone, and there was one" in refusal(trusted)
+    assert "is missing, and existed before" in refusal(trusted)
 
 
-def test_a_place_that_cannot_be_looked_at_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_an_unreadable_folder_is_a_cortex_error(tmp_path: Path) -> None:
     nowhere = TrustFile(tmp_path / ("x" * 300) / "trust.json", tmp_path / "trust.key")
     assert "File name too long" in refusal(nowhere)
 

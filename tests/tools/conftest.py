@@ -1,5 +1,5 @@
-"""The plugins and skills of the plugin's own tests."""
+"""The fixtures of the plugin's tests."""
 
-from tests.plugin.conftest import opened, patient, plugin, skill, told
+from tests.plugin.conftest import logged_at_info, long_limits, opened, plugin, skill
 
-__all__ = ["opened", "patient", "plugin", "skill", "told"]
+__all__ = ["logged_at_info", "long_limits", "opened", "plugin", "skill"]

@@ -1,4 +1,4 @@
-"""The tools in LangChain's own hands."""
+"""The tools in LangChain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from cortex_skills import Plugin, langchain
+from cortex_skills import Plugin
+from cortex_skills.integrations import langchain
 from tests.configs import config
 from tests.mcp import skills
 
@@ -31,16 +32,16 @@ def message(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"type": "tool_call", "id": "1", "name": name, "args": arguments}
 
 
-def test_a_model_is_told_of_the_tools_in_the_words_of_the_plugin(plugin: Plugin) -> None:
-    told = [convert_to_openai_tool(tool) for tool in langchain.tools(plugin)]
+def test_the_tools_have_the_names_and_schemas_of_the_plugin(plugin: Plugin) -> None:
+    received = [convert_to_openai_tool(tool) for tool in langchain.tools(plugin)]
     given = plugin.tools(format="openai")
-    assert [tool["function"]["name"] for tool in told] == [tool["function"]["name"] for tool in given]
-    for one, other in zip(told, given, strict=True):
+    assert [tool["function"]["name"] for tool in received] == [tool["function"]["name"] for tool in given]
+    for one, other in zip(received, given, strict=True):
         assert one["function"]["description"] == other["function"]["description"]
         assert one["function"]["parameters"]["properties"] == other["function"]["parameters"]["properties"]
 
 
-def test_a_call_is_a_call_of_the_plugin_with_its_text_and_its_details(plugin: Plugin) -> None:
+def test_a_call_returns_the_text_and_the_details_of_the_plugin(plugin: Plugin) -> None:
     tools = {tool.name: tool for tool in langchain.tools(plugin, agent="a2")}
     asserted = tools["skill_assert"].invoke(message("skill_assert", STATEMENT))
     assert (asserted.status, asserted.artifact["created"]) == ("success", True)
@@ -77,12 +78,12 @@ def test_a_refusal_is_a_message_with_its_code(plugin: Plugin, arguments: dict[st
     assert plugin.graph.list_triples({})["total"] == 0
 
 
-def test_the_agent_and_the_skill_are_the_hosts_choice(plugin: Plugin) -> None:
-    told: list[Any] = []
-    plugin.on("before_tool_call", told.append)
+def test_the_host_chooses_the_agent_and_the_skill(plugin: Plugin) -> None:
+    received: list[Any] = []
+    plugin.on("before_tool_call", received.append)
     (tool,) = (tool for tool in langchain.tools(plugin, agent="a2") if tool.name == "skill_assert")
     tool.invoke(message("skill_assert", STATEMENT))
-    assert [(call.agent, call.arguments) for call in told] == [("a2", STATEMENT)]
+    assert [(call.agent, call.arguments) for call in received] == [("a2", STATEMENT)]
     (tool,) = (tool for tool in langchain.tools(plugin, skill="other") if tool.name == "skill_assert")
     assert tool.invoke(message("skill_assert", STATEMENT)).content.startswith("skill_not_found: ")
 

@@ -1,4 +1,4 @@
-"""The tools as hosts hand them to models."""
+"""The tools in the formats of model providers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUERY = TOOLS["skill_graph_query"]
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Plugin:
-    """A plugin with a skill that may read alone."""
+    """A plugin with a skill that may only read."""
     folder = skills.write(tmp_path, graph="read", tools="skill_graph_query, skill_assert")
     manifest = (folder / "SKILL.md").read_text().replace("  assertions: [{predicate: hasStatus}]\n", "")
     (folder / "SKILL.md").write_text(manifest)
@@ -29,7 +29,7 @@ def reader(tmp_path: Path) -> Plugin:
         yield plugin
 
 
-def test_a_model_is_offered_what_the_active_skills_permit_in_each_format(reader: Plugin) -> None:
+def test_tools_that_the_active_skills_permit_are_offered_in_each_format(reader: Plugin) -> None:
     about = {"name": QUERY.name, "description": QUERY.description}
     assert reader.tools(format="openai") == [
         {"type": "function", "function": {**about, "parameters": QUERY.input_schema}}
@@ -40,7 +40,7 @@ def test_a_model_is_offered_what_the_active_skills_permit_in_each_format(reader:
     assert tool["annotations"]["readOnlyHint"] is True
 
 
-def test_the_sdk_of_mcp_takes_its_format(reader: Plugin) -> None:
+def test_the_mcp_sdk_accepts_the_format(reader: Plugin) -> None:
     from mcp_types import Tool
 
     (given,) = reader.tools(format="mcp")
@@ -73,7 +73,7 @@ def test_a_host_finds_the_plugin_by_its_entry_point() -> None:
     assert found["semantic-skills"].dist.name == "cortex-skills"
 
 
-def test_every_schema_is_one_of_json_schema_and_of_an_object() -> None:
+def test_every_schema_is_a_valid_json_schema_of_an_object() -> None:
     from jsonschema_rs import meta
 
     for tool in TOOLS.values():
@@ -82,13 +82,13 @@ def test_every_schema_is_one_of_json_schema_and_of_an_object() -> None:
             assert schema["type"] == "object"
 
 
-def test_no_offered_schema_is_a_choice_at_its_top() -> None:
-    """OpenAI and Anthropic refuse those."""
+def test_no_offered_schema_has_a_choice_at_the_top_level() -> None:
+    """OpenAI and Anthropic refuse such schemas."""
     for tool in TOOLS.values():
-        assert not tool.is_built or not {"oneOf", "anyOf", "allOf"} & tool.input_schema.keys()
+        assert not {"oneOf", "anyOf", "allOf"} & tool.input_schema.keys()
 
 
-def test_what_a_tool_answers_is_what_its_output_schema_says(tmp_path: Path) -> None:
+def test_the_details_are_valid_against_the_output_schema(tmp_path: Path) -> None:
     from jsonschema_rs import Draft202012Validator
 
     with Plugin.open(config()) as plugin:

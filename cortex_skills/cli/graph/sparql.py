@@ -1,9 +1,9 @@
-"""`graph sparql`: a query or an update on the namespace.
+"""`graph sparql`: a SPARQL query or update on the namespace.
 
 Rules kept here:
-- it sees and changes the one configured namespace; an update is one only with `--update`;
-- rows are a table for a person, a graph is Turtle, unless `--format` says otherwise;
-- what goes to a pipe is the answer, byte for byte, as it comes.
+- it reads and changes only the configured namespace; a text is an update only with `--update`;
+- by default rows are a table on a terminal and a graph is Turtle; `--format` selects another format;
+- a pipe receives the answer byte for byte, as it arrives.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
-from cortex_skills.cli.graph.wording import counted
 from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.output import counted
 
 if TYPE_CHECKING:
-    from cortex_graph import Answer, NamespacedGraph
+    from cortex_graph import NamespacedGraph, QueryAnswer
 
 _ROWS = ("json", "csv", "tsv")
 _GRAPHS = ("turtle", "ntriples", "jsonld")
@@ -34,9 +34,9 @@ _TABLE_BYTES = 16 << 20
     "--file",
     "-f",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="Read the text from a file; - for standard input.",
+    help="Read the text from a file, or - for standard input.",
 )
-@click.option("--update", is_flag=True, help="The text is an update; it may change the namespace.")
+@click.option("--update", is_flag=True, help="The text is an update, which may change the namespace.")
 @click.option(
     "--format",
     "form",
@@ -46,20 +46,20 @@ _TABLE_BYTES = 16 << 20
 @click.option("--timeout", type=click.FloatRange(0.01, 3600), default=30.0, show_default=True, help="Seconds.")
 @click.pass_obj
 def sparql(common: Common, text: str | None, file: Path | None, update: bool, form: str | None, timeout: float) -> None:
-    """Ask the namespace a SPARQL 1.1 query, or change it with an update.
+    """Run a SPARQL 1.1 query or update on the namespace.
 
-    The prefixes of the namespace and of the configured vocabularies need no declaration.
+    The prefixes of the namespace and of the configured vocabularies are declared already.
     """
     if (text is None) == (file is None):
         raise click.UsageError("give a QUERY, or --file")
-    said = text if file is None else _read(file)
+    query = text if file is None else _read(file)
     with common.plugin() as plugin:
         if update:
             if form is not None:
-                raise click.UsageError("an update answers no rows: leave --format out")
-            _update(common, plugin.graph, cast(str, said), timeout)
+                raise click.UsageError("an update returns no rows: omit --format")
+            _update(common, plugin.graph, cast(str, query), timeout)
         else:
-            _query(common, plugin.graph, cast(str, said), form or ("json" if common.out.as_json else None), timeout)
+            _query(common, plugin.graph, cast(str, query), form or ("json" if common.out.as_json else None), timeout)
 
 
 def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -> None:
@@ -83,9 +83,9 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
     with contextlib.closing(answer.chunks):
         is_graph = isinstance(answer.form, RdfFormat)
         if form in _GRAPHS and not is_graph:
-            raise click.UsageError(f"the query answers rows: --format is one of {', '.join(('table', *_ROWS))}")
+            raise click.UsageError(f"the query returns rows: --format is one of {', '.join(('table', *_ROWS))}")
         if is_graph and (form == "table" or (form in _ROWS and not common.out.as_json)):
-            raise click.UsageError(f"the query answers a graph: --format is one of {', '.join(_GRAPHS)}")
+            raise click.UsageError(f"the query returns a graph: --format is one of {', '.join(_GRAPHS)}")
         if as_table and not is_graph:
             _table(common, graph, answer)
             return
@@ -97,7 +97,7 @@ def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, 
         target.flush()
 
 
-def _table(common: Common, graph: NamespacedGraph, answer: Answer) -> None:
+def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
     from pyoxigraph import QueryBoolean, QueryResultsFormat, parse_query_results
 
     from cortex_graph.sparql.queries import bounded

@@ -1,4 +1,4 @@
-"""Where the bytes of an answer go: to a pipe as they are, to a terminal so that nothing in them hides."""
+"""Where the bytes of an answer are written: to a pipe unchanged, to a terminal with control characters escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cortex_skills.cli.output import Output
 
 
 class Visible:
-    """Takes the bytes of an answer and writes them as lines for a terminal."""
+    """A binary stream that writes lines to a terminal."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -20,21 +20,21 @@ class Visible:
         self._rest = ""
 
     def write(self, data: bytes) -> int:
-        """Take some bytes."""
+        """Write the complete lines of the data."""
         *lines, self._rest = (self._rest + self._decoder.decode(data)).split("\n")
         for line in lines:
             self._out.line(line)
         return len(data)
 
     def flush(self) -> None:
-        """Write what is left of the last line."""
+        """Write the unfinished last line."""
         if self._rest:
             self._out.line(self._rest)
             self._rest = ""
 
 
 def standard_output() -> IO[bytes]:
-    """Standard output, for bytes."""
+    """Standard output as a binary stream."""
     if sys.stdout is None:
         raise click.UsageError("standard output is closed: give a FILE")
     sys.stdout.flush()

@@ -1,9 +1,9 @@
-"""Bundles: everything that somebody elsewhere needs to check one assertion, in one file."""
+"""Bundles: one file with everything that a verifier elsewhere needs to check one assertion."""
 
-from cortex_skills.proofs.bundle.checking import Trusted, check_bundle
-from cortex_skills.proofs.bundle.document import Bundle, is_bundle, read_bundle
+from cortex_skills.proofs.bundle.build import make_bundle
+from cortex_skills.proofs.bundle.bundle import Bundle, is_bundle, read_bundle
+from cortex_skills.proofs.bundle.chain import Trusted, check_bundle
 from cortex_skills.proofs.bundle.links import Link
-from cortex_skills.proofs.bundle.making import make_bundle
 from cortex_skills.proofs.bundle.requirements import Requirement, read_requirement
 
 __all__ = [

@@ -1,10 +1,10 @@
-"""The core rules: what every statement must be before anybody builds on it.
+"""The core rules, which every proved statement must obey.
 
 Rules kept here:
-- a rule is a pure function of the statement alone; it looks at no graph, so its cost does not grow with one;
-- what the rules say to a person is `DESCRIPTION`, and its SHA-256 names this version of them in every proof. Whoever
-  changes what a rule decides changes the description and the version with it;
-- a literal is judged by what its datatype allows (XML Schema 1.1 Part 2); datatypes that are not known are let be.
+- a rule is a pure function of the statement; it reads no graph, so its cost is constant;
+- `DESCRIPTION` specifies the rules, and its SHA-256 identifies this version of them in every proof. A change of a rule
+  must change the description and the version;
+- a literal is checked against its datatype (XML Schema 1.1 Part 2); unknown datatypes are accepted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
-from cortex_skills.proofs.logic.findings import Finding, Severity
+from cortex_skills.proofs.logic.findings import RuleFinding, Severity
 
 if TYPE_CHECKING:
     from cortex_graph.names import Names
@@ -108,8 +108,8 @@ _LEXICAL = {
 }
 _LONG_YEAR = re.compile(r"-?[0-9]{5}")
 _FLOATS = frozenset({f"{_XSD}double", f"{_XSD}float"})
-_LARGEST_FLOAT = 3.4028235677973366e38  # halfway to what would come next rounds to infinity
-# Datatypes derived from integer, and the least and the greatest that each allows.
+_LARGEST_FLOAT = 3.4028235677973366e38  # the midpoint above the largest float rounds to infinity
+# Datatypes derived from integer, with the least and the greatest value of each.
 _BOUNDS: dict[str, tuple[int | None, int | None]] = {
     _XSD + name: bounds
     for name, bounds in {
@@ -128,16 +128,16 @@ _BOUNDS: dict[str, tuple[int | None, int | None]] = {
     }.items()
 }
 _WHOLE = _LEXICAL[f"{_XSD}integer"]
-_MAX_DIGITS = 4300  # what Python reads as an integer
+_MAX_DIGITS = 4300  # the limit of Python's `int`
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What is judged.
+class AssertedStatement:
+    """A statement to check.
 
     Attributes:
         quad: the statement.
-        names: of the namespace that it belongs to.
+        names: the names of its namespace.
 
     """
 
@@ -145,8 +145,8 @@ class Statement:
     names: Names
 
 
-def check_core(statement: Statement) -> list[Finding]:
-    """What the core rules find, in their order; empty when all hold and nothing is worth a warning."""
+def check_core(statement: AssertedStatement) -> list[RuleFinding]:
+    """The findings of the core rules, in the order of the rules."""
     return [finding for rule in RULES for finding in rule(statement)]
 
 
@@ -156,27 +156,27 @@ def digest() -> str:
     return hashlib.sha256(DESCRIPTION.encode()).hexdigest()
 
 
-def _subject(statement: Statement) -> Iterator[Finding]:
+def _subject(statement: AssertedStatement) -> Iterator[RuleFinding]:
     if problem := _no_iri(statement.quad.subject):
-        yield Finding("subject-well-formed", f"the subject {problem}")
+        yield RuleFinding("subject-well-formed", f"the subject {problem}")
 
 
-def _predicate(statement: Statement) -> Iterator[Finding]:
+def _predicate(statement: AssertedStatement) -> Iterator[RuleFinding]:
     if problem := _no_iri(statement.quad.predicate):
-        yield Finding("predicate-well-formed", f"the predicate {problem}")
+        yield RuleFinding("predicate-well-formed", f"the predicate {problem}")
 
 
-def _object(statement: Statement) -> Iterator[Finding]:
+def _object(statement: AssertedStatement) -> Iterator[RuleFinding]:
     object_ = statement.quad.object
     if not isinstance(object_, Literal):
         if problem := _no_iri(object_):
-            yield Finding("object-well-formed", f"the object {problem}")
+            yield RuleFinding("object-well-formed", f"the object {problem}")
     elif not _is_well_typed(object_):
         kind = object_.datatype.value.removeprefix(_XSD)
-        yield Finding("object-well-formed", f"the object is no {kind}")
+        yield RuleFinding("object-well-formed", f"the object is not a valid {kind}")
 
 
-def _control(statement: Statement) -> Iterator[Finding]:
+def _control(statement: AssertedStatement) -> Iterator[RuleFinding]:
     quad = statement.quad
     for part, term in (("subject", quad.subject), ("predicate", quad.predicate), ("object", quad.object)):
         if isinstance(term, Literal):
@@ -187,49 +187,49 @@ def _control(statement: Statement) -> Iterator[Finding]:
         else:
             continue
         if found:
-            yield Finding("no-control-characters", f"the {part} holds U+{ord(found[0]):04X}")
+            yield RuleFinding("no-control-characters", f"the {part} contains U+{ord(found[0]):04X}")
 
 
-def _finite(statement: Statement) -> Iterator[Finding]:
+def _finite(statement: AssertedStatement) -> Iterator[RuleFinding]:
     object_ = statement.quad.object
     if isinstance(object_, Literal) and object_.datatype.value in _FLOATS and _is_well_typed(object_):
         number = float(object_.value.replace("INF", "inf"))
         largest = _LARGEST_FLOAT if object_.datatype.value.endswith("float") else float("inf")
         if not isfinite(number) or abs(number) >= largest:
-            yield Finding("finite-numbers", "the object is no finite number")
+            yield RuleFinding("finite-numbers", "the object is not a finite number")
 
 
-def _temporal(statement: Statement) -> Iterator[Finding]:
+def _temporal(statement: AssertedStatement) -> Iterator[RuleFinding]:
     predicate, object_ = statement.quad.predicate.value, statement.quad.object
     own = f"{statement.names.graph.value}:"
     if predicate not in _TEMPORAL and not (predicate.startswith(own) and predicate[len(own) :] in _OWN_TEMPORAL):
         return
     if not isinstance(object_, Literal) or not _spells_a_time(object_):
         hint = "write it as 2026-01-31 or 2026-01-31T12:00:00Z"
-        yield Finding("temporal-predicates-hold-times", f"the object of a temporal predicate is no time: {hint}")
+        yield RuleFinding("temporal-predicates-hold-times", f"the object of a temporal predicate is not a time: {hint}")
 
 
-def _type(statement: Statement) -> Iterator[Finding]:
+def _type(statement: AssertedStatement) -> Iterator[RuleFinding]:
     predicate = statement.quad.predicate.value
     own = f"{statement.names.graph.value}:rdf:type"
     if predicate in (f"{_RDF}type", own) and not isinstance(statement.quad.object, NamedNode):
-        yield Finding("type-objects-are-names", 'the object of a type is no name: give {"node": "name"}')
+        yield RuleFinding("type-objects-are-names", 'the object of a type is not a name: give {"node": "name"}')
 
 
-def _self_reference(statement: Statement) -> Iterator[Finding]:
+def _self_reference(statement: AssertedStatement) -> Iterator[RuleFinding]:
     if statement.quad.subject == statement.quad.object:
-        yield Finding("no-self-reference", "the statement relates its subject to itself")
+        yield RuleFinding("no-self-reference", "the statement relates its subject to itself")
 
 
-def _namespaced(statement: Statement) -> Iterator[Finding]:
+def _namespaced(statement: AssertedStatement) -> Iterator[RuleFinding]:
     predicate = statement.quad.predicate.value
     known = (f"{statement.names.graph.value}:", *WELL_KNOWN_VOCABULARIES.values())
     if not predicate.startswith(known):
         message = "the predicate is neither of this namespace nor of a well-known vocabulary"
-        yield Finding("predicate-namespaced", message, Severity.WARNING)
+        yield RuleFinding("predicate-namespaced", message, Severity.WARNING)
 
 
-Rule = Callable[[Statement], Iterator[Finding]]
+Rule = Callable[[AssertedStatement], Iterator[RuleFinding]]
 RULES: tuple[Rule, ...] = (
     _subject,
     _predicate,
@@ -244,16 +244,16 @@ RULES: tuple[Rule, ...] = (
 
 
 def _no_iri(term: NamedNode | BlankNode | Literal | Triple) -> str:
-    """What keeps a term from being an absolute IRI; empty when nothing does."""
+    """Why a term is not an absolute IRI; empty when it is."""
     if not isinstance(term, NamedNode):
-        return "is no IRI"
+        return "is not an IRI"
     if len(term.value) > MAX_IRI:
         return f"has more than {MAX_IRI} characters"
-    return "" if _ABSOLUTE.fullmatch(term.value) else "is no absolute IRI"
+    return "" if _ABSOLUTE.fullmatch(term.value) else "is not an absolute IRI"
 
 
 def _is_well_typed(literal: Literal) -> bool:
-    """Whether the text of a literal is one of its datatype, as far as that is known."""
+    """Whether the text of a literal is valid for its datatype; True for unknown datatypes."""
     datatype, text = literal.datatype.value, literal.value
     if bounds := _BOUNDS.get(datatype):
         return bool(_WHOLE.fullmatch(text)) and _is_between(text, *bounds)
@@ -262,7 +262,7 @@ def _is_well_typed(literal: Literal) -> bool:
 
 
 def _is_between(text: str, least: int | None, greatest: int | None) -> bool:
-    if len(text) > _MAX_DIGITS:  # only the sign is bounded then
+    if len(text) > _MAX_DIGITS:  # such a number is beyond every bound
         negative = text.startswith("-")
         return (least is None if negative else greatest is None) or set(text.lstrip("+-")) == {"0"}
     number = int(text)
@@ -282,5 +282,5 @@ def _fits(pattern: re.Pattern[str], text: str) -> bool:
     if found is None or not pattern.groups:
         return found is not None
     year, month, day = found.groups()
-    # The calendar repeats every 400 years, so four digits of a year tell enough.
+    # The calendar repeats every 400 years, so four digits of a year are sufficient.
     return int(day) <= monthrange(2000 + int(year[-4:]) % 400, int(month))[1]

@@ -1,17 +1,16 @@
-"""A Proof of Logic as a document: JSON that somebody else can read, check and replay.
+"""The JSON document of a Proof of Logic.
 
 Rules kept here:
-- it is written as canonical JSON (RFC 8785), and what is read is canonical, or it is no proof; so one proof has one
-  text and one id, the SHA-256 of that text;
-- it is signed as a Data Integrity proof, cryptosuite `eddsa-jcs-2022` (W3C Data Integrity EdDSA Cryptosuites v1.0,
-  §3.3), with the signer as a `did:key`: any verifier of that standard can check it;
-- what is read has the form of `SCHEMA`, and nothing else.
+- the document is canonical JSON (RFC 8785), and other JSON is refused, so a proof has one text and one id, the SHA-256
+  of that text;
+- it is signed with a Data Integrity proof, cryptosuite `eddsa-jcs-2022` (W3C Data Integrity EdDSA Cryptosuites v1.0,
+  §3.3), by a `did:key`: any verifier of that standard can check it;
+- a document is valid against `SCHEMA`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -19,15 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cortex_graph.index import hash_line
-from cortex_graph.moments import date_time
+from cortex_graph.datetimes import date_time
 from cortex_graph.proofs import MAX_CONTENT, content_id
+from cortex_graph.triple_index import hash_line
 from cortex_skills.errors import CortexError
-from cortex_skills.proofs.keys import Key, public_of, verify
-from cortex_skills.proofs.keys.multibase import decode, encode
-from cortex_skills.proofs.logic.premises import Premises, Read
+from cortex_skills.keys import Key, public_of, verify
+from cortex_skills.keys.multibase import decode, encode
+from cortex_skills.proofs.logic.findings import Severity
+from cortex_skills.proofs.logic.premises import GraphRead, Premises
 from cortex_skills.proofs.verdict import Verdict
-from cortex_skills.schemas import first_error
+from cortex_skills.safe_io.schemas import first_error
+from cortex_skills.safe_io.strict_json import read_json
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -37,111 +38,87 @@ TYPE = "ProofOfLogic"
 _SUITE = "eddsa-jcs-2022"
 _SIGNATURE_BYTES = 64
 _HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-_TEXT: dict[str, Any] = {"type": "string", "maxLength": 1024}
-# Names are told to people and to models when a proof is checked: they hold no sentences.
+# People and models read these names when a proof is checked: the pattern excludes sentences.
 _RULES_NAME = r"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{0,255}|skill:[a-z0-9]+(-[a-z0-9]+)*)$"
 _METHOD = "^did:key:z[1-9A-HJ-NP-Za-km-z]+#z[1-9A-HJ-NP-Za-km-z]+$"
-_FINDING: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "rule": _TEXT,
-        "severity": {"enum": ["violation", "warning", "info"]},
-        "message": _TEXT,
-        "node": {"type": "string", "maxLength": 8192},
-        "path": {"type": "string", "maxLength": 8192},
+
+
+def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The schema of an object with these properties and no others."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _text(most: int, pattern: str = "") -> dict[str, Any]:
+    return {"type": "string", "maxLength": most} | ({"pattern": pattern} if pattern else {})
+
+
+def _list(items: dict[str, Any], most: int, least: int = 0) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+
+
+def _integer(most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "maximum": most}
+
+
+_VERDICT = {"enum": [verdict.value for verdict in Verdict]}
+_FINDING = _object(
+    {
+        "rule": _text(1024),
+        "severity": {"enum": [severity.value for severity in Severity]},
+        "message": _text(1024),
+        "node": _text(8192),
+        "path": _text(8192),
     },
-    "required": ["rule", "severity", "message"],
-    "additionalProperties": False,
-}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+    optional=("node", "path"),
+)
+_RULE_SET = _object(
+    {
+        "name": _text(300, _RULES_NAME),
+        "version": _text(64),
+        "digest": _HASH,
+        "applied": _integer(100_000),
+        "verdict": _VERDICT,
+        "findings": _list(_FINDING, 200),
+    }
+)
+_GRAPH_READ = _object({"pattern": _list(_text(MAX_CONTENT), 3, 3), "triples": _list(_HASH, 1000)})
+_SKILL: dict[str, Any] = {"type": ["string", "null"], "maxLength": 256}
+SCHEMA = _object(
+    {
         "type": {"const": TYPE},
         "version": {"const": 1},
-        "namespace": {"type": "string", "pattern": "^[a-zA-Z][a-zA-Z0-9_-]*$", "maxLength": 256},
-        "statement": {"type": "string", "maxLength": MAX_CONTENT},
+        "namespace": _text(256, "^[a-zA-Z][a-zA-Z0-9_-]*$"),
+        "statement": _text(MAX_CONTENT),
         "statementHash": _HASH,
-        "skill": {"type": ["string", "null"], "maxLength": 256},
-        "skillVersion": {"type": ["string", "null"], "maxLength": 256},
-        "rules": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 8,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "pattern": _RULES_NAME, "maxLength": 300},
-                    "version": {"type": "string", "maxLength": 64},
-                    "digest": _HASH,
-                    "applied": {"type": "integer", "minimum": 0, "maximum": 100_000},
-                    "verdict": {"enum": [verdict.value for verdict in Verdict]},
-                    "findings": {"type": "array", "items": _FINDING, "maxItems": 200},
-                },
-                "required": ["name", "version", "digest", "applied", "verdict", "findings"],
-                "additionalProperties": False,
-            },
-        },
-        "premises": {
-            "type": "object",
-            "properties": {
-                "count": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
-                "digest": _HASH,
-                "reads": {
-                    "type": "array",
-                    "maxItems": 100,
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "pattern": {
-                                "type": "array",
-                                "items": {"type": "string", "maxLength": MAX_CONTENT},
-                                "minItems": 3,
-                                "maxItems": 3,
-                            },
-                            "triples": {"type": "array", "items": _HASH, "maxItems": 1000},
-                        },
-                        "required": ["pattern", "triples"],
-                        "additionalProperties": False,
-                    },
-                },
-            },
-            "required": ["count", "digest"],
-            "additionalProperties": False,
-        },
-        "verdict": {"enum": [verdict.value for verdict in Verdict]},
-        "proof": {
-            "type": "object",
-            "properties": {
+        "skill": _SKILL,
+        "skillVersion": _SKILL,
+        "rules": _list(_RULE_SET, 8, 1),
+        "premises": _object(
+            {"count": _integer(1_000_000), "digest": _HASH, "reads": _list(_GRAPH_READ, 100)}, optional=("reads",)
+        ),
+        "verdict": _VERDICT,
+        "proof": _object(
+            {
                 "type": {"const": "DataIntegrityProof"},
                 "cryptosuite": {"const": _SUITE},
                 "created": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z$"},
-                "verificationMethod": {
-                    "type": "string",
-                    "pattern": _METHOD,
-                    "maxLength": 256,
-                },
+                "verificationMethod": _text(256, _METHOD),
                 "proofPurpose": {"const": "assertionMethod"},
-                "proofValue": {"type": "string", "maxLength": 128},
-            },
-            "required": ["type", "cryptosuite", "created", "verificationMethod", "proofPurpose", "proofValue"],
-            "additionalProperties": False,
-        },
-    },
-    "required": [
-        *("type", "version", "namespace", "statement", "statementHash", "skill", "skillVersion"),
-        *("rules", "premises", "verdict", "proof"),
-    ],
-    "additionalProperties": False,
-}
+                "proofValue": _text(128),
+            }
+        ),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A proof that was read: its form is right, and nothing else is known of it.
+class LogicProof:
+    """A Proof of Logic of the right form; nothing else was checked.
 
     Attributes:
         content: the canonical text.
-        fields: what it says.
+        fields: the parsed text.
 
     """
 
@@ -155,28 +132,28 @@ class Document:
 
     @property
     def signer(self) -> str:
-        """The `did:key` that it says has signed it."""
+        """The `did:key` that the proof names as its signer."""
         return str(self.fields["proof"]["verificationMethod"]).partition("#")[0]
 
     @property
     def created(self) -> str:
-        """When it says that it was made."""
+        """The creation time that the proof states."""
         return str(self.fields["proof"]["created"])
 
     @property
     def premises(self) -> Premises:
-        """What it says that it rests on."""
-        told = self.fields["premises"]
-        reads = tuple(Read(tuple(each["pattern"]), tuple(each["triples"])) for each in told.get("reads", ()))
-        return Premises(reads, told["count"], told["digest"])
+        """The premises that the proof states."""
+        stated = self.fields["premises"]
+        reads = tuple(GraphRead(tuple(each["pattern"]), tuple(each["triples"])) for each in stated.get("reads", ()))
+        return Premises(reads, stated["count"], stated["digest"])
 
     def states_its_hash(self) -> bool:
-        """Whether the statement has the hash that stands beside it."""
+        """Whether `statementHash` is the hash of the statement."""
         stated: str = self.fields["statementHash"]
         return hash_line(str(self.fields["statement"]).removesuffix(" .")) == stated
 
     def signature_holds(self) -> bool:
-        """Whether the signer that it names has signed exactly this."""
+        """Whether the signature of the named signer is valid."""
         method = str(self.fields["proof"]["verificationMethod"])
         did, _, fragment = method.partition("#")
         if did != f"did:key:{fragment}":
@@ -190,15 +167,8 @@ class Document:
             return False
 
 
-def signed(fields: dict[str, Any], key: Key, time: datetime) -> Document:
-    """A proof of these fields, signed.
-
-    Args:
-        fields: all that `SCHEMA` asks for but `proof`.
-        key: the signer's.
-        time: when, with its time zone.
-
-    """
+def signed(fields: dict[str, Any], key: Key, time: datetime) -> LogicProof:
+    """Sign a proof."""
     options = {
         "type": "DataIntegrityProof",
         "cryptosuite": _SUITE,
@@ -208,21 +178,21 @@ def signed(fields: dict[str, Any], key: Key, time: datetime) -> Document:
     }
     value = encode(key.sign(_hashed(fields, options)))
     whole = {**fields, "proof": {**options, "proofValue": value}}
-    return Document(canonical(whole), whole)
+    return LogicProof(canonical(whole), whole)
 
 
-def read_document(content: str | bytes) -> Document:
-    """The proof of a text.
+def read_document(content: str | bytes) -> LogicProof:
+    """Read a Proof of Logic.
 
     Raises:
-        CortexError: `invalid_arguments`: it is none.
+        CortexError: `invalid_arguments`: the text is not one.
 
     """
     try:
         text = content if isinstance(content, str) else content.decode()
         if len(text) > MAX_CONTENT:
             raise ValueError(f"it has more than {MAX_CONTENT} characters")
-        fields = json.loads(text, parse_float=_no_fraction, parse_constant=_no_fraction)
+        fields = read_json(text, floats=False)
         error = first_error(_validator(), fields)
         if error is not None:
             raise ValueError(error.message)
@@ -230,23 +200,23 @@ def read_document(content: str | bytes) -> Document:
             raise ValueError("it is not written as canonical JSON (RFC 8785)")
     except (ValueError, TypeError, RecursionError) as problem:
         reason = str(problem)[:300]
-        hint = "give the file that was exported, as it is"
-        raise CortexError("invalid_arguments", f"this is no Proof of Logic: {reason}", hint=hint) from None
-    return Document(text.rstrip("\n"), fields)
+        hint = "give the exported file without changes"
+        raise CortexError("invalid_arguments", f"this is not a Proof of Logic: {reason}", hint=hint) from None
+    return LogicProof(text.rstrip("\n"), fields)
 
 
 def canonical(document: dict[str, Any]) -> str:
-    """A document of texts, integers, booleans and null, with keys in ASCII, as canonical JSON (RFC 8785)."""
+    """Canonical JSON (RFC 8785) of a document with texts, integers, booleans, null, and ASCII keys."""
     return _dumped(document).decode()
 
 
 def _dumped(document: dict[str, Any]) -> bytes:
-    # What RFC 8785 has beyond this is how fractions are written, and the order of keys outside of ASCII.
+    # RFC 8785 differs from this only for fractions and for keys that are not ASCII.
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
 def _hashed(unsigned: dict[str, Any], options: dict[str, Any]) -> bytes:
-    """What is signed: the SHA-256 of the options and of the document, one behind the other (§3.3.4)."""
+    """The signed bytes: SHA-256 of the options, then SHA-256 of the document (§3.3.4)."""
     return b"".join(hashlib.sha256(_dumped(part)).digest() for part in (options, unsigned))
 
 
@@ -255,7 +225,3 @@ def _validator() -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(SCHEMA)
-
-
-def _no_fraction(text: str) -> Any:
-    raise ValueError(f"{text[:40]} is no whole number")

@@ -1,8 +1,8 @@
-"""What a rule finds in a statement.
+"""The findings of rules.
 
 Rules kept here:
-- what a finding says may come from an author of shapes, or quote the graph: it is one line, has a length, and is left
-  out when it tells a model what to do.
+- a message may come from the author of shapes, or quote the graph: it is reduced to one line of bounded length, and is
+  omitted when it reads like an instruction to a model.
 """
 
 from __future__ import annotations
@@ -11,26 +11,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cortex_skills.escaping import one_line
 from cortex_skills.proofs.wording import instructs
+from cortex_skills.safe_io.display import one_line
 
 MAX_MESSAGE = 300
-_LEFT_OUT = "(what the shapes say is left out: it reads like an instruction)"
+_LEFT_OUT = "(left out: this message of the shapes reads like an instruction)"
 
 
-def told(text: str, most: int = MAX_MESSAGE) -> str:
-    """What shapes say, or what was said about them, as a person and a model may read it.
-
-    Args:
-        text: any text.
-        most: how many characters of it, at most.
-
-    """
+def safe_message(text: str, most: int = MAX_MESSAGE) -> str:
+    """A message of shapes, or an error about them, as people and models may read it: at most `most` characters."""
     return _LEFT_OUT if instructs(text) else one_line(text)[:most]
 
 
 class Severity(StrEnum):
-    """How bad it is: a violation keeps a statement from being proved, the others do not."""
+    """The severity of a finding; only a violation prevents a proof."""
 
     VIOLATION = "violation"
     WARNING = "warning"
@@ -38,15 +32,15 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class RuleFinding:
     """One finding.
 
     Attributes:
-        rule: which rule: the name of a core rule, or the name of a constraint of SHACL.
-        message: what it says, for a person.
-        severity: how bad it is.
-        node: the IRI of the node that it is about, when that is not the statement itself.
-        path: the path from that node, as SHACL has it; empty when there is none.
+        rule: the name of a core rule, or of a SHACL constraint component.
+        message: a text for people.
+        severity: the severity.
+        node: the IRI of the focus node; empty for the statement itself.
+        path: the IRI of the SHACL path; may be empty.
 
     """
 
@@ -57,6 +51,6 @@ class Finding:
     path: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as a proof has it."""
+        """The finding in a proof."""
         document = {"rule": self.rule, "severity": self.severity.value, "message": self.message}
         return document | {key: value for key, value in (("node", self.node), ("path", self.path)) if value}

@@ -1,11 +1,11 @@
-"""What rules looked at: the patterns that they asked the graph for, and the triples that these had.
+"""The premises of a proof: the patterns that the rules read from the graph, and the triples that matched.
 
 Rules kept here:
-- a read is of the namespace's graph, whatever was asked; what agents remember is not shown to rules;
-- the statement itself is no premise of its proof: it is left out of what a pattern has;
-- that a pattern has no more than this is a premise, too: a value that comes can break a rule as one that goes does;
-- a few reads are told one by one, with the ids of their triples; many are told as their number and one SHA-256, and the
-  proof then rests on the graph (`cortex_graph.proofs`).
+- a read is limited to the namespace's graph, and excludes the memories of agents;
+- the statement itself is not a premise of its proof: it is excluded from the matches;
+- the absence of further matches is a premise too, because an added triple can break a rule like a removed one;
+- a small number of reads is listed, with the ids of their triples. Otherwise a proof has their number and one SHA-256,
+  and depends on the whole graph (`cortex_graph.proofs`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.index import hash_line
 from cortex_graph.proofs import MAX_PREMISES
 from cortex_graph.store import Pattern
+from cortex_graph.triple_index import hash_line
 from cortex_graph.vocabulary import MEMORY_TERMS
 from cortex_skills.errors import CortexError
 
@@ -31,16 +31,14 @@ MAX_QUADS = 200_000
 _DEADLINE_EVERY = 1_000
 _ANY = "<urn:cortex-graph:any>"
 
-Terms = tuple[str | None, str | None, str | None]
-
 
 @dataclass(frozen=True, slots=True, order=True)
-class Read:
-    """One look at the graph.
+class GraphRead:
+    """One read of the graph.
 
     Attributes:
-        pattern: subject, predicate and object as N-Triples writes them; empty for any.
-        triples: the ids of what it had, sorted, without the statement.
+        pattern: subject, predicate and object in N-Triples; empty for any.
+        triples: the sorted ids of the matches, without the statement.
 
     """
 
@@ -48,22 +46,22 @@ class Read:
     triples: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The read as a proof has it."""
+        """The read in a proof."""
         return {"pattern": list(self.pattern), "triples": list(self.triples)}
 
 
 @dataclass(frozen=True, slots=True)
 class Premises:
-    """What a proof rests on.
+    """The premises of a proof.
 
     Attributes:
-        reads: each look at the graph, in order; empty when they are too many to be listed.
-        count: how many there are.
-        digest: the SHA-256 of all of them.
+        reads: the reads of the graph, in order; empty when they are too many to list.
+        count: the number of reads.
+        digest: the SHA-256 of all reads.
 
     """
 
-    reads: tuple[Read, ...] = ()
+    reads: tuple[GraphRead, ...] = ()
     count: int = 0
     digest: str = ""
 
@@ -78,56 +76,56 @@ class Premises:
         return self.count == len(self.reads)
 
     def to_json(self) -> dict[str, Any]:
-        """The premises as a proof has them."""
+        """The premises in a proof."""
         document: dict[str, Any] = {"count": self.count, "digest": self.digest}
         return document | ({"reads": [read.to_json() for read in self.reads]} if self.is_whole else {})
 
 
-def premises_of(reads: Sequence[Read]) -> Premises:
-    """The premises that some reads are."""
+def premises_of(reads: Sequence[GraphRead]) -> Premises:
+    """The premises of a list of reads."""
     ordered = tuple(sorted(set(reads)))
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for read in ordered:
-        told.update("\t".join((*read.pattern, *read.triples)).encode() + b"\n")
+        digest.update("\t".join((*read.pattern, *read.triples)).encode() + b"\n")
     ids = {triple for read in ordered for triple in read.triples}
     text = sum(len(part) for read in ordered for part in read.pattern) + 67 * sum(len(r.triples) for r in ordered)
     fits = len(ordered) <= MAX_LISTED and len(ids) <= MAX_PREMISES and text <= 4 * _MAX_TEXT
-    return Premises(ordered if fits else (), len(ordered), told.hexdigest())
+    return Premises(ordered if fits else (), len(ordered), digest.hexdigest())
 
 
 @dataclass
-class Looker:
-    """Answers what rules ask of a namespace's graph, and keeps what they saw.
+class RecordingReader:
+    """Reads patterns of a namespace's graph for rules, and records the reads.
 
     Attributes:
         graph: the namespace.
-        about: the statement, which is left out.
-        check: called now and then; raises when it is to end.
-        reads: what was looked at.
-        left: how many statements may still be looked at.
+        about: the statement, which is excluded.
+        check: called regularly; raises to end the evaluation.
+        reads: the recorded reads.
+        left: how many more triples may be read.
 
     """
 
     graph: NamespacedGraph
     about: Quad
     check: Callable[[], None] = lambda: None
-    reads: list[Read] = field(default_factory=list)
+    reads: list[GraphRead] = field(default_factory=list)
     left: int = MAX_QUADS
 
     def __call__(self, asked: Sequence[str | None]) -> list[str]:
         """The triples of a pattern as lines of N-Triples, without the statement.
 
         Args:
-            asked: subject, predicate and object as N-Triples has them; None for any.
+            asked: subject, predicate and object in N-Triples; None for any.
 
         Raises:
-            ValueError: it is no pattern.
-            CortexError: `proof_failed`: it has too many triples.
+            ValueError: it is not a pattern.
+            CortexError: `proof_failed`: the rules read too many triples.
 
         """
         subject, predicate, object_ = (None if text is None else _term(text) for text in asked)
         if isinstance(subject, Literal) or isinstance(predicate, Literal):
-            raise ValueError("a literal is no subject and no predicate")
+            raise ValueError("a literal cannot be a subject or a predicate")
         pattern = Pattern(self.graph.names.graph, subject, predicate, object_)
         lines, ids = [], []
         for quad in islice(self.graph.store.quads(pattern), self.left + 1):
@@ -139,30 +137,30 @@ class Looker:
             lines.append(f"{quad.triple} .")
             ids.append(hash_line(str(quad)))
         if self.left < 0:
-            hint = "let them begin at the statement's own nodes, and bind more in their queries"
-            raise CortexError("proof_failed", f"the rules look at more than {MAX_QUADS} statements", hint=hint)
-        shown = tuple("" if term is None else str(term) for term in (subject, predicate, object_))
-        self.reads.append(Read(shown, tuple(sorted(ids))))  # type: ignore[arg-type]
+            hint = "start the rules at the nodes of the statement, and bind more variables in their queries"
+            raise CortexError("proof_failed", f"the rules read more than {MAX_QUADS} statements", hint=hint)
+        pattern_texts = tuple("" if term is None else str(term) for term in (subject, predicate, object_))
+        self.reads.append(GraphRead(pattern_texts, tuple(sorted(ids))))  # type: ignore[arg-type]
         return lines
 
 
-def looked_again(reads: Sequence[Read], looker: Looker) -> list[str]:
-    """What became of some reads, in words; empty when each has what it had."""
-    said = []
+def changes_since(reads: Sequence[GraphRead], reader: RecordingReader) -> list[str]:
+    """The changes of some reads since they were recorded, as texts; empty without changes."""
+    changes = []
     for read in reads:
-        looker([text or None for text in read.pattern])
-        now, then = set(looker.reads[-1].triples), set(read.triples)
-        said += [f"the premise {triple} was withdrawn" for triple in sorted(then - now)]
-        said += [f"{triple} came, where the rules had looked" for triple in sorted(now - then)]
-    return said
+        reader([text or None for text in read.pattern])
+        now, then = set(reader.reads[-1].triples), set(read.triples)
+        changes += [f"the premise {triple} was withdrawn" for triple in sorted(then - now)]
+        changes += [f"{triple} was added where the rules had read" for triple in sorted(now - then)]
+    return changes
 
 
 def _term(text: str) -> NamedNode | Literal:
-    """The term that N-Triples writes so."""
+    """Read a term in N-Triples."""
     try:
         (quad,) = parse(f"{_ANY} {_ANY} {text} .", RdfFormat.N_TRIPLES)
     except SyntaxError:
-        raise ValueError("what is asked of the graph is no term of N-Triples") from None
+        raise ValueError("the pattern has a text that is not a term of N-Triples") from None
     if not isinstance(quad.object, NamedNode | Literal):
-        raise ValueError("what is asked of the graph is no node and no literal")
+        raise ValueError("the pattern has a term that is neither an IRI nor a literal")
     return quad.object

@@ -1,13 +1,14 @@
-"""`Prover`: Proofs of Logic of one namespace, made and written.
+"""`Prover`: making and writing the Proofs of Logic of one namespace.
 
 Rules kept here:
-- the rules are the core rules, the namespace's shapes and the acting skill's own. The files are read when the plugin
-  opens and when the skill is loaded: rules that change on the disk meanwhile change nothing in between;
-- a proof is made of a statement that the rules let pass, and of no other;
-- an assertion with a proof is written as a whole or not at all. Shapes look at the graph first; when somebody writes to
-  it meanwhile, they look again, a few times (see `cortex_graph.proving` for what each store can promise);
-- a statement that is there already, with a proof of the same rules by the same key that still holds, keeps that one. A
-  new proof takes the place of those that the same key made for the same skill and that hold no longer.
+- the rules are the core rules, the namespace's shapes and the acting skill's shapes. The files are read when the plugin
+  opens and when the skill is loaded; later changes of a file have no effect until then;
+- a proof is made only for a statement that the rules verify;
+- an assertion with a proof is written completely or not at all. Shapes are evaluated before the write; when the graph
+  changes in between, they are evaluated again, up to `_TRIES` times (`cortex_graph.proved_write` states what each store
+  can detect);
+- a statement that is in the graph keeps its proof when the same key made it with the same rules and it is still valid.
+  A new proof replaces the outdated ones that the same key made for the same skill.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import Quad
 
 from cortex_graph import GraphBusy, NamespacedGraph, Provenance
-from cortex_graph.moments import to_milliseconds
+from cortex_graph.datetimes import to_milliseconds
 from cortex_graph.proofs import StoredProof
-from cortex_graph.proving import assert_proved, revision_of
+from cortex_graph.proved_write import assert_proved, revision_of
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.escaping import shown_name
-from cortex_skills.proofs.keys import Key
-from cortex_skills.proofs.keys.local import signing_key
-from cortex_skills.proofs.logic.document import KIND, TYPE, Document, signed
-from cortex_skills.proofs.logic.judging import Judgement, judge
-from cortex_skills.proofs.logic.rules import RuleSet, read_rules_file
-from cortex_skills.proofs.logic.verifying import as_document, still_holds
+from cortex_skills.keys import Key
+from cortex_skills.keys.folder import signing_key
+from cortex_skills.proofs.logic.document import KIND, TYPE, LogicProof, signed
+from cortex_skills.proofs.logic.evaluate import Evaluation, evaluate
+from cortex_skills.proofs.logic.rule_set import RuleSet, read_rules_file
+from cortex_skills.proofs.logic.verify import read_stored, still_holds
 from cortex_skills.proofs.verdict import Verdict
-from cortex_skills.stopping import Stop
+from cortex_skills.safe_io.display import shown_name
 
 if TYPE_CHECKING:
-    from cortex_skills.config import Config
+    from cortex_skills.config.settings import Config
 
 _TRIES = 8
 
@@ -62,7 +63,7 @@ class Prover:
     """Makes the Proofs of Logic of a namespace. Safe to use from several threads.
 
     Args:
-        config: which shapes, which key, how much time, and whether anything is proved at all.
+        config: the settings: shapes, key, time limit, and whether proofs are made.
         graph: the namespace.
 
     """
@@ -75,7 +76,7 @@ class Prover:
 
     @cached_property
     def key(self) -> Key:
-        """The key that signs.
+        """The signing key.
 
         Raises:
             CortexError: `config_invalid`.
@@ -88,7 +89,7 @@ class Prover:
         """The namespace's shapes.
 
         Raises:
-            CortexError: `config_invalid`: the configuration names a file that has none.
+            CortexError: `config_invalid`: the configured file has no valid shapes.
 
         """
         namespace = self.graph.namespace
@@ -101,34 +102,39 @@ class Prover:
             raise CortexError("config_invalid", error.message, hint=error.hint) from error
         if rules is None:
             hint = "correct proofs.shapes in the configuration"
-            raise CortexError("config_invalid", f"there is no file of shapes for {namespace} at {path}", hint=hint)
+            raise CortexError("config_invalid", f"the file of shapes for {namespace} does not exist: {path}", hint=hint)
         return rules
 
-    def judge(
-        self, quad: Quad, skill_rules: RuleSet | None, stop: Stop | None = None, *, timeout_s: float | None = None
-    ) -> tuple[Judgement, list[str]]:
-        """What the rules say of a statement, and the texts of the shapes that were asked.
+    def evaluate(
+        self,
+        quad: Quad,
+        skill_rules: RuleSet | None,
+        cancel: CancelToken | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> tuple[Evaluation, list[str]]:
+        """Evaluate the rules on a statement; returns also the texts of the evaluated shapes.
 
         Raises:
             CortexError: `proof_timeout`, or `proof_failed`: the rules cannot be applied.
 
         """
         sets = [rules for rules in (self.namespace_rules, skill_rules) if rules is not None]
-        judgement = judge(quad, self.graph, sets, timeout_s=timeout_s or self._timeout_s, stop=stop)
-        asked = {ruling.rules.digest for ruling in judgement.rulings}
-        return judgement, [rules.text for rules in sets if rules.digest in asked]
+        evaluation = evaluate(quad, self.graph, sets, timeout_s=timeout_s or self._timeout_s, cancel=cancel)
+        digests = {result.rules.digest for result in evaluation.rule_sets}
+        return evaluation, [rules.text for rules in sets if rules.digest in digests]
 
     def prove(
-        self, quad: Quad, judgement: Judgement, *, skill: str | None, version: str | None
-    ) -> tuple[Document, StoredProof]:
-        """The proof of a statement that the rules let pass.
+        self, quad: Quad, evaluation: Evaluation, *, skill: str | None, version: str | None
+    ) -> tuple[LogicProof, StoredProof]:
+        """Make the proof of a statement.
 
         Raises:
-            CortexError: `proof_failed`: they do not, with what they say in `details.findings`.
+            CortexError: `proof_failed`: the rules do not verify it; their findings are in `details.findings`.
 
         """
-        if judgement.verdict is not Verdict.VERIFIED:
-            raise failed(self.graph.names.name(quad.predicate.value), judgement)
+        if evaluation.verdict is not Verdict.VERIFIED:
+            raise failed(self.graph.names.name(quad.predicate.value), evaluation)
         moment = to_milliseconds(datetime.now(UTC))
         fields: dict[str, Any] = {
             "type": TYPE,
@@ -138,78 +144,77 @@ class Prover:
             "statementHash": self.graph.index.identify(quad),
             "skill": skill,
             "skillVersion": version,
-            "rules": [ruling.to_json() for ruling in judgement.rulings],
-            "premises": judgement.premises.to_json(),
-            "verdict": judgement.verdict.value,
+            "rules": [result.to_json() for result in evaluation.rule_sets],
+            "premises": evaluation.premises.to_json(),
+            "verdict": evaluation.verdict.value,
         }
         document = signed(fields, self.key, moment)
-        return document, stored(document, judgement)
+        return document, stored(document, evaluation)
 
     def assert_proved(
         self,
         triple: Mapping[str, Any],
         provenance: Provenance,
         rules: RuleSet | None,
-        stop: Stop | None = None,
+        cancel: CancelToken | None = None,
     ) -> Proved:
-        """Write a triple with its record and its proof, or nothing.
+        """Write a triple with its record and its proof, or write nothing.
 
         Args:
             triple: `{subject, predicate, object}`.
-            provenance: where it comes from.
-            rules: the acting skill's.
-            stop: ends it early.
+            provenance: the origin of the triple.
+            rules: the acting skill's shapes.
+            cancel: cancels the call.
 
         Raises:
-            CortexError: `proof_failed`: the rules do not let it pass, or cannot be applied; `proof_timeout`.
-            GraphBusy: others write to the graph faster than the rules look at it.
-            GraphError: the triple is none, or the store cannot write.
+            CortexError: `proof_failed`: the rules do not verify it, or cannot be applied; `proof_timeout`.
+            GraphBusy: the graph changed during every evaluation.
+            GraphError: the triple is malformed, or the store cannot write.
 
         """
         graph = self.graph
         quad = graph.quad_of(triple)
         for _ in range(_TRIES):
             revision = revision_of(graph)
-            judgement, texts = self.judge(quad, rules, stop)
-            kept, outlived = self._kept(quad, judgement, provenance)
-            if kept is not None:
-                return Proved({**graph.as_json(quad), "created": False}, kept, False)
-            _, proof = self.prove(quad, judgement, skill=provenance.skill, version=provenance.skill_version)
-            seen = revision if judgement.premises.count else None  # rules that look at nothing cannot have missed it
-            created = assert_proved(graph, quad, provenance, proof, texts, revision=seen, instead=outlived)
+            evaluation, texts = self.evaluate(quad, rules, cancel)
+            current, outdated = self._stored(quad, evaluation, provenance)
+            if current is not None:
+                return Proved({**graph.as_json(quad), "created": False}, current, False)
+            _, proof = self.prove(quad, evaluation, skill=provenance.skill, version=provenance.skill_version)
+            seen = revision if evaluation.premises.count else None  # rules that read nothing cannot be outdated
+            created = assert_proved(graph, quad, provenance, proof, texts, revision=seen, instead=outdated)
             if created is not None:
                 return Proved({**graph.as_json(quad), "created": created}, proof.id, True)
-            if stop is not None:
-                stop.check()
+            if cancel is not None:
+                cancel.check()
         raise GraphBusy(
-            "the graph changes faster than the rules can look at it: nothing was written",
-            hint="try again in a while, or let the shapes reach less of the graph",
+            "the graph changed during every evaluation of the rules: nothing was written",
+            hint="try again later, or write shapes that read less of the graph",
         )
 
-    def _kept(self, quad: Quad, judgement: Judgement, provenance: Provenance) -> tuple[str | None, list[str]]:
-        """The proof that a statement has already, which says the same of the same premises; else those to be replaced.
+    def _stored(self, quad: Quad, evaluation: Evaluation, provenance: Provenance) -> tuple[str | None, list[str]]:
+        """The valid stored proof of a statement by this key; else the outdated ones that this key made for this skill.
 
-        It counts when this key made it: others may have put theirs there before. Replaced are those that this key made
-        for this skill, and that say something else.
+        Proofs by other keys are ignored, because every client with write access can store them.
         """
         graph = self.graph
-        if judgement.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
+        if evaluation.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
             return None, []
-        outlived = []
+        outdated = []
         for proof in graph.proofs.of(graph.index.identify(quad), KIND):
-            document = as_document(proof)
-            is_ours = document is not None and document.signer == self.key.did
-            if is_ours and still_holds(proof, quad, judgement):
+            document = read_stored(proof)
+            is_own = document is not None and document.signer == self.key.did
+            if is_own and still_holds(proof, quad, evaluation):
                 return proof.id, []
-            if document is None or (is_ours and document.fields["skill"] == provenance.skill):
-                outlived.append(proof.id)
-        return None, outlived
+            if document is None or (is_own and document.fields["skill"] == provenance.skill):
+                outdated.append(proof.id)
+        return None, outdated
 
 
-def stored(document: Document, judgement: Judgement) -> StoredProof:
-    """A proof as it is kept."""
-    premises = judgement.premises
-    asked = {ruling.rules.digest for ruling in judgement.rulings[1:]}
+def stored(document: LogicProof, evaluation: Evaluation) -> StoredProof:
+    """The record of a proof."""
+    premises = evaluation.premises
+    digests = {result.rules.digest for result in evaluation.rule_sets[1:]}
     return StoredProof(
         kind=KIND,
         content=document.content,
@@ -217,25 +222,25 @@ def stored(document: Document, judgement: Judgement) -> StoredProof:
         proves=(document.fields["statementHash"],),
         premises=premises.listed,
         rests_on_graph=not premises.is_whole,
-        rules=tuple(sorted(asked)),
+        rules=tuple(sorted(digests)),
     )
 
 
-def failed(predicate: str, judgement: Judgement) -> CortexError:
-    """The refusal of a statement that the rules do not let pass: nothing was written."""
-    broken = judgement.violations
-    said = _told([f"{finding.message} [{name}, {finding.rule}]" for name, finding in broken])
+def failed(predicate: str, evaluation: Evaluation) -> CortexError:
+    """The error for a statement that breaks the rules."""
+    broken = evaluation.violations
+    violations = _joined([f"{finding.message} [{name}, {finding.rule}]" for name, finding in broken])
     return CortexError(
         "proof_failed",
-        f"the statement of {shown_name(predicate)} breaks the rules, and nothing was written: {said}",
-        hint="correct the statement, or what it contradicts",
+        f"the statement of {shown_name(predicate)} breaks the rules, and nothing was written: {violations}",
+        hint="correct the statement, or the statements that it contradicts",
         details={
-            "verdict": judgement.verdict.value,
+            "verdict": evaluation.verdict.value,
             "findings": [{"rules": name, **finding.to_json()} for name, finding in broken],
         },
     )
 
 
-def _told(messages: Sequence[str], most: int = 3) -> str:
+def _joined(messages: Sequence[str], most: int = 3) -> str:
     more = f"; and {len(messages) - most} more" if len(messages) > most else ""
     return "; ".join(messages[:most]) + more

@@ -1,14 +1,17 @@
-"""Signed documents: verifiable credentials with `eddsa-rdfc-2022` Data Integrity proofs."""
+"""Signed documents: verifiable credentials with `eddsa-rdfc-2022` Data Integrity proofs.
 
-from cortex_skills.proofs.signing.checking import check_credential, issuer_of
-from cortex_skills.proofs.signing.credentials import KIND, Claim, issue
-from cortex_skills.proofs.signing.documents import read_document
-from cortex_skills.proofs.signing.errors import MalformedError, UnsupportedError
+All functions raise `MalformedError` for documents that do not conform to their standard, and `UnsupportedError` for
+documents with features that are not supported here.
+"""
+
+from cortex_skills.proofs.signing.credential_checks import check_credential, issuer_of
+from cortex_skills.proofs.signing.credentials import KIND, TripleClaim, issue
+from cortex_skills.proofs.signing.documents import MalformedError, UnsupportedError, read_document
 
 __all__ = [
     "KIND",
-    "Claim",
     "MalformedError",
+    "TripleClaim",
     "UnsupportedError",
     "check_credential",
     "issue",

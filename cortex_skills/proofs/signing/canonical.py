@@ -1,13 +1,13 @@
-"""RDF datasets in their canonical form, RDFC-1.0, in bounded time.
+"""Canonical form of RDF datasets (RDFC-1.0) in bounded time.
 
 Rules kept here:
-- the same dataset gives the same bytes, whatever its blank nodes are called and whatever order its quads have;
-- a dataset whose blank nodes look so alike that telling them apart takes exponential time is refused before it is
-  begun (RDFC-1.0, §7.1, "dataset poisoning"): it takes at most about a fifth of a second.
+- equal datasets give equal bytes, whatever the labels of their blank nodes and the order of their quads;
+- a dataset that would take exponential time is refused beforehand (RDFC-1.0, §7.1, "dataset poisoning"): the others
+  take at most about 0.2 s.
 
-What takes time are blank nodes that have the same quads but for the names of other blank nodes, *and* that are joined
-to one another: among n of them, n! orders may have to be tried, for each quad that joins them. The limits are far
-above what people write: many alike things in a list are not joined to one another.
+The expensive datasets have blank nodes whose quads differ only in the labels of other blank nodes, *and* that are
+connected to each other: for n of them, n! orders may have to be tried, for each connecting quad. The limits are far
+above ordinary documents: similar items of a list are not connected to each other.
 """
 
 from __future__ import annotations
@@ -17,36 +17,26 @@ from collections.abc import Iterable
 
 from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, Quad
 
-from cortex_skills.proofs.signing.errors import UnsupportedError
+from cortex_skills.proofs.signing.documents import UnsupportedError
 
 MAX_QUADS = 4000
-MAX_JOINED = 5  # blank nodes that look alike and are joined to one another
-MAX_JOINING = 100  # quads that join such nodes
+MAX_JOINED = 5  # similar blank nodes that are connected to each other
+MAX_JOINING = 100  # quads that connect such nodes
 
 
 def canonical(dataset: Dataset) -> bytes:
-    """The canonical N-Quads of a dataset, UTF-8 (RDFC-1.0, §5).
-
-    Raises:
-        UnsupportedError: it would take too long.
-
-    """
+    """The canonical N-Quads of a dataset, UTF-8 (RDFC-1.0, §5)."""
     check_effort(dataset)
-    dataset = Dataset(dataset)  # the caller's stays as it is
+    dataset = Dataset(dataset)  # the caller's dataset is not changed
     dataset.canonicalize(CanonicalizationAlgorithm.RDFC_1_0)
     return "".join(sorted(f"{quad} .\n" for quad in dataset)).encode()
 
 
 def check_effort(dataset: Iterable[Quad]) -> None:
-    """Refuse a dataset that takes too long to canonicalize.
-
-    Raises:
-        UnsupportedError: it does.
-
-    """
+    """Refuse a dataset that takes too long to canonicalize."""
     quads = list(dataset)
     if len(quads) > MAX_QUADS:
-        raise UnsupportedError(f"it says more than {MAX_QUADS} things")
+        raise UnsupportedError(f"it has more than {MAX_QUADS} quads")
     of: dict[BlankNode, list[Quad]] = defaultdict(list)
     for quad in quads:
         for node in _blank_nodes(quad):
@@ -63,7 +53,7 @@ def check_effort(dataset: Iterable[Quad]) -> None:
             group[_root(group, node)] = _root(group, joined[0])
     largest = max(Counter(_root(group, node) for node in alike).values(), default=0)
     if joining > MAX_JOINING or largest > MAX_JOINED:
-        raise UnsupportedError("its blank nodes look so alike that telling them apart could take for ever")
+        raise UnsupportedError("its blank nodes are so similar that canonicalization could take exponential time")
 
 
 def _blank_nodes(quad: Quad) -> list[BlankNode]:
@@ -71,7 +61,7 @@ def _blank_nodes(quad: Quad) -> list[BlankNode]:
 
 
 def _seen_from(node: BlankNode, quad: Quad) -> str:
-    """A quad as it looks to one of its blank nodes (RDFC-1.0, §4.6)."""
+    """A quad as the hash of one of its blank nodes uses it (RDFC-1.0, §4.6)."""
     terms = (quad.subject, quad.predicate, quad.object, quad.graph_name)
     return " ".join(("_:a" if term == node else "_:z") if isinstance(term, BlankNode) else str(term) for term in terms)
 

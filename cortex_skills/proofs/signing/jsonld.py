@@ -1,14 +1,15 @@
-"""JSON-LD 1.1 documents as RDF, offline, and with nothing lost.
+"""JSON-LD 1.1 documents as RDF, offline and without loss.
 
 Rules kept here:
-- the contexts of a document are addresses that are pinned (`contexts`), at its top alone: it can neither bring a
-  context of its own nor change one further down, so no term means anything but what its standard says;
-- nothing is fetched, whatever a document says;
-- what JSON-LD would drop in silence is an error: a term that no context maps, a relative IRI, an unknown keyword, a
-  blank node as a predicate. So everything that a person reads in a signed document is under the signature;
-- keywords that change how a document is read (`@base`, `@vocab`, `@reverse`, `@nest`, `@graph`, …) are refused;
-- so is an `xsd:double` in text that is not canonical: some readers rewrite it, others do not, and a signature would
-  hold for the ones alone.
+- the `@context` of a document is a list of pinned addresses (`contexts`), at its top level only: a document can neither
+  define a context nor change one in a nested object, so every term has the meaning that its standard gives it;
+- nothing is fetched;
+- everything that JSON-LD would drop silently is an error: a term that no context maps, a relative IRI, an unknown
+  keyword, a blank node as a predicate. So the signature covers everything in a signed document;
+- keywords that change the interpretation of a document (`@base`, `@vocab`, `@reverse`, `@nest`, `@graph`, …) are
+  refused;
+- so is an `xsd:double` in text that is not canonical: some readers rewrite it, and the signature would be valid only
+  for the others.
 
 The standards: JSON-LD 1.1 and its API (expansion, and deserialization to RDF, §8); the expansion itself is PyLD's.
 """
@@ -26,8 +27,7 @@ from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, Quad
 
 from cortex_graph.vocabulary import RDF, TYPE, XSD
 from cortex_skills.proofs.signing.contexts import pinned
-from cortex_skills.proofs.signing.documents import check_document
-from cortex_skills.proofs.signing.errors import MalformedError, UnsupportedError
+from cortex_skills.proofs.signing.documents import MalformedError, UnsupportedError, check_document
 
 _KEYWORDS = frozenset({"@id", "@type", "@value", "@language", "@list", "@set"})
 _COLLECTIONS = frozenset({"@list", "@set"})
@@ -35,9 +35,9 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LABEL = re.compile(r"_:[A-Za-z0-9]{1,64}")
 _FIRST, _REST, _NIL = (NamedNode(f"{RDF}{name}") for name in ("first", "rest", "nil"))
 _BOOLEAN, _INTEGER, _DOUBLE = (NamedNode(f"{XSD}{name}") for name in ("boolean", "integer", "double"))
-_INTEGERS_END = 1e21  # from here on a number is a double, whatever its value (JSON-LD API, §8.6)
+_INTEGERS_END = 1e21  # a number from here on is a double (JSON-LD API, §8.6)
 
-_expanding = threading.Lock()  # PyLD's caches are not made for threads
+_expanding = threading.Lock()  # PyLD's caches are not thread-safe
 _resolved: dict[str, Any] = {}
 
 Node = NamedNode | BlankNode
@@ -45,12 +45,12 @@ Contexts = Mapping[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What a document says.
+class RdfDocument:
+    """A document as RDF.
 
     Attributes:
-        root: the node that it is about.
-        dataset: all that it says, of that node and of others.
+        root: the node of the document's top-level object.
+        dataset: all quads of the document.
 
     """
 
@@ -58,22 +58,22 @@ class Described:
     dataset: Dataset
 
 
-def described(document: dict[str, Any], contexts: Contexts | None = None) -> Described:
-    """What a document says, as RDF.
+def to_rdf(document: dict[str, Any], contexts: Contexts | None = None) -> RdfDocument:
+    """Convert a document to RDF.
 
     Args:
         document: a JSON object with its `@context`.
-        contexts: those that it may name, by their addresses; the pinned ones when left out.
+        contexts: the contexts that it may name, by address; by default the pinned ones.
 
     Raises:
-        MalformedError: the document says something that would be lost or that is no RDF.
-        UnsupportedError: it names a context that is not known here.
+        MalformedError: a part of the document would be lost, or is not RDF.
+        UnsupportedError: it names an unknown context.
 
     """
     root = _expanded(document, pinned() if contexts is None else contexts)
     reader = _Reader()
     subject = reader.subject(root)
-    return Described(subject, Dataset(reader.node(root, subject)))
+    return RdfDocument(subject, Dataset(reader.node(root, subject)))
 
 
 def _expanded(document: dict[str, Any], contexts: Contexts) -> dict[str, Any]:
@@ -100,11 +100,11 @@ def _expanded(document: dict[str, Any], contexts: Contexts) -> dict[str, Any]:
         try:
             expanded = JsonLdProcessor(on_property_dropped=_dropped).expand(document, options)
         except JsonLdError as error:
-            raise MalformedError(f"the document is no JSON-LD: {_reason(error)}") from None
+            raise MalformedError(f"the document is not JSON-LD: {_reason(error)}") from None
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, RecursionError) as error:
-            raise MalformedError(f"the document is no JSON-LD: {type(error).__name__}") from error
+            raise MalformedError(f"the document is not JSON-LD: {type(error).__name__}") from error
     if len(expanded) != 1 or not isinstance(expanded[0], dict):
-        raise MalformedError("the document is not about one thing")
+        raise MalformedError("the document is not one object")
     found: dict[str, Any] = expanded[0]
     return found
 
@@ -112,12 +112,12 @@ def _expanded(document: dict[str, Any], contexts: Contexts) -> dict[str, Any]:
 def _check_contexts(given: Any, contexts: Contexts) -> None:
     addresses = given if isinstance(given, list) else [given]
     if not addresses or not all(isinstance(address, str) for address in addresses):
-        raise UnsupportedError("its @context is not a list of addresses: a context of its own could mean anything")
+        raise UnsupportedError("its @context is not a list of addresses: an embedded context could redefine every term")
     if len(set(addresses)) < len(addresses):
         raise MalformedError("its @context names an address twice")
     for address in addresses:
         if address not in contexts:
-            raise UnsupportedError(f"the context {address[:200]!r} is not known here, and none is fetched")
+            raise UnsupportedError(f"the context {address[:200]!r} is not known, and contexts are not fetched")
 
 
 def _check_keys(value: Any) -> None:
@@ -126,9 +126,9 @@ def _check_keys(value: Any) -> None:
             if key.startswith("@") and key not in _KEYWORDS:
                 raise MalformedError(f"the keyword {key[:40]!r} is not allowed here")
             if key == "@language" and "@value" not in value:
-                raise MalformedError("an object has @language without @value: it would not be under the signature")
+                raise MalformedError("an object has @language without @value: the signature would not cover it")
             if key == "@list" and any(isinstance(item, list) or _COLLECTIONS & set(item) for item in _items(part)):
-                raise UnsupportedError("it has a list or a set within a list, which readers take for different things")
+                raise UnsupportedError("it has a list or a set within a list, which readers interpret differently")
             _check_keys(part)
     elif isinstance(value, list):
         for part in value:
@@ -136,12 +136,12 @@ def _check_keys(value: Any) -> None:
 
 
 def _items(listed: Any) -> list[Any]:
-    """The items of a list that could be collections themselves."""
+    """The items of a list that may be collections."""
     return [item for item in (listed if isinstance(listed, list) else [listed]) if isinstance(item, list | dict)]
 
 
 def _dropped(term: Any) -> NoReturn:
-    raise MalformedError(f"{str(term)[:100]!r} is in no context: it would not be under the signature")
+    raise MalformedError(f"{str(term)[:100]!r} is not in a context: the signature would not cover it")
 
 
 def _reason(error: Any) -> str:
@@ -152,18 +152,18 @@ def _reason(error: Any) -> str:
 
 
 class _Reader:
-    """Turns an expanded document into quads; whatever it does not know is an error."""
+    """Converts an expanded document to quads; an unknown form is an error."""
 
     def __init__(self) -> None:
         self._labels: dict[str, BlankNode] = {}
 
     def subject(self, node: dict[str, Any]) -> Node:
-        """The node that a node object is about."""
+        """The node of a node object."""
         given = node.get("@id")
         return BlankNode() if given is None else self._reference(given)
 
     def node(self, node: dict[str, Any], subject: Node) -> Iterator[Quad]:
-        """The quads of a node object and of those within it."""
+        """The quads of a node object and of the nested node objects."""
         for key, values in node.items():
             if key == "@id":
                 continue
@@ -215,7 +215,7 @@ def _iri(given: Any) -> NamedNode:
             return NamedNode(given)
     except ValueError:
         pass
-    raise MalformedError(f"{str(given)[:100]!r} is no absolute IRI: it would not be under the signature")
+    raise MalformedError(f"{str(given)[:100]!r} is not an absolute IRI: the signature would not cover it")
 
 
 def _literal(value: dict[str, Any]) -> Literal:
@@ -230,7 +230,7 @@ def _literal(value: dict[str, Any]) -> Literal:
     if isinstance(content, int | float):
         if float(content).is_integer() and abs(content) < _INTEGERS_END and datatype != _DOUBLE:
             return Literal(str(int(content)), datatype=datatype or _INTEGER)
-        return Literal(_written(float(content)), datatype=datatype or _DOUBLE)
+        return Literal(_double_text(float(content)), datatype=datatype or _DOUBLE)
     if not isinstance(content, str):
         raise MalformedError("a value is of an unknown form")
     if datatype == _DOUBLE and content != canonical_double(content):
@@ -239,22 +239,22 @@ def _literal(value: dict[str, Any]) -> Literal:
         language = value.get("@language")
         return Literal(content, language=language) if language is not None else Literal(content, datatype=datatype)
     except (TypeError, ValueError):
-        raise MalformedError("a value has a language tag or a datatype that is none") from None
+        raise MalformedError("a value has an invalid language tag or datatype") from None
 
 
 def canonical_double(text: str) -> str | None:
     """The text of an `xsd:double` as JSON-LD writes numbers (JSON-LD API, §8.6): 16 digits, and no negative zero.
 
-    Returns None when it is no number, or none that is finite.
+    Returns None when the text is not a finite number.
     """
     if not _NUMBER.fullmatch(text):
         return None
     number = float(text)
-    written = _written(number) if math.isfinite(number) else "INF"
+    written = _double_text(number) if math.isfinite(number) else "INF"
     return written if math.isfinite(float(written)) else None
 
 
-def _written(number: float) -> str:
+def _double_text(number: float) -> str:
     mantissa, _, exponent = f"{number + 0.0:.15E}".partition("E")
     whole, _, fraction = mantissa.partition(".")
     return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"

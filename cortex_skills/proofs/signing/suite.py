@@ -1,10 +1,10 @@
-"""The cryptosuite `eddsa-rdfc-2022`: a document, a proof of who signed it, and whether the signature holds.
+"""The cryptosuite `eddsa-rdfc-2022`: signing documents and verifying their proofs.
 
 Rules kept here:
-- what is signed is SHA-256(canonical proof options) followed by SHA-256(canonical document without its proof);
-- a proof has the members that are known here and no other, each of the form that it must have; exactly one proof;
-- a proof that is of another suite, or that needs something this code does not check (a challenge, a domain, an earlier
-  proof), is not checked at all.
+- the signed bytes are SHA-256(canonical proof options) followed by SHA-256(canonical document without its proof);
+- a document has exactly one proof, with known members only, each in its required form;
+- a proof of another suite, or with a member that is not checked here (a challenge, a domain, an earlier proof), is not
+  evaluated.
 
 The standards: Data Integrity 1.0 (§2.1, §4), and Data Integrity EdDSA Cryptosuites 1.0 (§3.2).
 """
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from cortex_skills.proofs.keys import Key, verify
-from cortex_skills.proofs.keys.multibase import decode, encode
+from cortex_skills.keys import Key, verify
+from cortex_skills.keys.multibase import decode, encode
 from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.errors import MalformedError, UnsupportedError
-from cortex_skills.proofs.signing.jsonld import Contexts, described
+from cortex_skills.proofs.signing.documents import MalformedError, UnsupportedError
+from cortex_skills.proofs.signing.jsonld import Contexts, to_rdf
 
 CRYPTOSUITE = "eddsa-rdfc-2022"
 PURPOSE = "assertionMethod"
@@ -33,16 +33,16 @@ _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-](?:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """A proof as a document carries it.
+class DataIntegrityProof:
+    """The proof of a document.
 
     Attributes:
-        method: the address of the key that made it.
-        purpose: what for: `assertionMethod` for a credential.
-        created: when; None when it does not say.
-        expires: until when it holds; None for ever.
+        method: the verification method: the identifier of the key.
+        purpose: `assertionMethod` for a credential.
+        created: the time of the signature; may be None.
+        expires: when the proof expires; None for never.
         signature: 64 bytes.
-        options: all that it says but for its signature.
+        options: all members but the signature and the context.
 
     """
 
@@ -57,18 +57,18 @@ class Proof:
 def sign(
     document: dict[str, Any], key: Key, method: str, created: str, contexts: Contexts | None = None
 ) -> dict[str, Any]:
-    """A document with a proof of who signed it.
+    """Add a proof to a document.
 
     Args:
         document: JSON-LD without a proof.
-        key: whose.
-        method: the address of the key, for a `did:key` the whole with its fragment.
-        created: when, as an `xsd:dateTime`.
-        contexts: as `described` takes them.
+        key: the signing key.
+        method: the verification method; see `credentials.method_of`.
+        created: the time of the signature, as an `xsd:dateTime`.
+        contexts: as `to_rdf` takes them.
 
     Raises:
-        MalformedError: the document says something that a signature would not cover, or has a proof.
-        UnsupportedError: it uses a context that is not known here, or takes too long to canonicalize.
+        MalformedError: the signature would not cover a part of the document, or the document has a proof.
+        UnsupportedError: it uses an unknown context, or takes too long to canonicalize.
 
     """
     if "proof" in document:
@@ -85,79 +85,51 @@ def sign(
 
 
 def signed_bytes(document: dict[str, Any], options: dict[str, Any], contexts: Contexts | None = None) -> bytes:
-    """What is signed: 64 bytes.
-
-    Args:
-        document: without its proof.
-        options: the proof without its value.
-        contexts: as `described` takes them.
-
-    Raises:
-        MalformedError: as `described`.
-        UnsupportedError: as `described` and `canonical`.
-
-    """
+    """The signed bytes: 64 bytes."""
     options = {**options, "@context": document.get("@context")}
-    parts = (canonical(described(part, contexts).dataset) for part in (options, document))
+    parts = (canonical(to_rdf(part, contexts).dataset) for part in (options, document))
     return b"".join(hashlib.sha256(part).digest() for part in parts)
 
 
-def holds(document: dict[str, Any], public: bytes, contexts: Contexts | None = None) -> bool:
-    """Whether the proof of a document was made with a key: 32 bytes. Says nothing of whose key it is, or of times.
-
-    Raises:
-        MalformedError: the document or its proof is not well-formed.
-        UnsupportedError: it cannot be checked here.
-
-    """
+def verify_proof(document: dict[str, Any], public: bytes, contexts: Contexts | None = None) -> bool:
+    """Whether the proof of a document was made with a public key of 32 bytes; times and issuer are not checked."""
     proof = read_proof(document)
     unsigned = {key: value for key, value in document.items() if key != "proof"}
     return verify(public, signed_bytes(unsigned, proof.options, contexts), proof.signature)
 
 
-def read_proof(document: dict[str, Any]) -> Proof:
-    """The one proof of a document.
-
-    Raises:
-        MalformedError: it has none, or it is not well-formed.
-        UnsupportedError: it has several, or one that is not checked here.
-
-    """
+def read_proof(document: dict[str, Any]) -> DataIntegrityProof:
+    """The one proof of a document."""
     given = document.get("proof")
     if isinstance(given, list):
         if len(given) > 1:
-            raise UnsupportedError("it has several proofs, of which this version checks none")
+            raise UnsupportedError("it has several proofs, which this version does not check")
         given = given[0] if given else None
     if not isinstance(given, dict):
         raise MalformedError("it has no proof")
     if given.get("type") != _TYPE or given.get("cryptosuite") != CRYPTOSUITE:
         suite = str(given.get("cryptosuite") or given.get("type"))[:60]
-        raise UnsupportedError(f"its proof is of the suite {suite!r}; only {CRYPTOSUITE} is checked here")
+        raise UnsupportedError(f"its proof is of the suite {suite!r}; only {CRYPTOSUITE} is supported")
     if not_checked := sorted(_NOT_CHECKED & set(given)):
         raise UnsupportedError(f"its proof has {', '.join(not_checked)}, which this version does not check")
     if unknown := sorted(set(given) - _KNOWN):
-        raise MalformedError(f"its proof has {unknown[0][:40]!r}, which is no part of one")
+        raise MalformedError(f"its proof has {unknown[0][:40]!r}, which is not a member of a proof")
     for name in _NEEDED:
         if not isinstance(given.get(name), str):
             raise MalformedError(f"its proof has no {name}")
     if "@context" in given and given["@context"] != document.get("@context"):
-        raise UnsupportedError("its proof has a context of its own")
+        raise UnsupportedError("its proof has another context than the document")
     try:
         signature = decode(given["proofValue"], 64)
     except ValueError as error:
-        raise MalformedError(f"its proofValue is no signature: {error}") from None
+        raise MalformedError(f"its proofValue is not a signature: {error}") from None
     created, expires = (read_time(given[name], name) if name in given else None for name in ("created", "expires"))
     options = {name: value for name, value in given.items() if name not in ("proofValue", "@context")}
-    return Proof(given["verificationMethod"], given["proofPurpose"], created, expires, signature, options)
+    return DataIntegrityProof(given["verificationMethod"], given["proofPurpose"], created, expires, signature, options)
 
 
 def read_time(given: Any, name: str) -> datetime:
-    """An instant as `xsd:dateTimeStamp` writes it.
-
-    Raises:
-        MalformedError: it is none.
-
-    """
+    """An instant in the form of `xsd:dateTimeStamp`."""
     found = _DATE_TIME.fullmatch(given) if isinstance(given, str) else None
     try:
         if found:
@@ -165,4 +137,4 @@ def read_time(given: Any, name: str) -> datetime:
             return datetime.fromisoformat(f"{found[1]}{(found[2] or '')[:7]}{zone}").astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise MalformedError(f"its {name} is no time with a time zone")
+    raise MalformedError(f"its {name} is not a time with a time zone")

@@ -1,4 +1,7 @@
-"""Zero knowledge: proofs that somebody knows a value of which something holds, without the value."""
+"""Zero-knowledge proofs about a committed value or a secret key, which do not reveal the value or the key.
+
+All functions raise `NotCanonicalError` for data that is malformed, not canonical, or out of range.
+"""
 
 from cortex_skills.proofs.zk.claims import (
     Claim,
@@ -9,12 +12,12 @@ from cortex_skills.proofs.zk.claims import (
     OpeningClaim,
     RangeClaim,
 )
+from cortex_skills.proofs.zk.deadline import deadline_check
 from cortex_skills.proofs.zk.group import NotCanonicalError
 from cortex_skills.proofs.zk.key_secret import KeySecret
-from cortex_skills.proofs.zk.patience import patience
 from cortex_skills.proofs.zk.pedersen import Opening, commitment_text, read_commitment
 from cortex_skills.proofs.zk.proof import ZkProof, is_proof, prove, read_proof
-from cortex_skills.proofs.zk.statement import Statement
+from cortex_skills.proofs.zk.statement import ZkStatement
 
 __all__ = [
     "Claim",
@@ -27,11 +30,11 @@ __all__ = [
     "Opening",
     "OpeningClaim",
     "RangeClaim",
-    "Statement",
     "ZkProof",
+    "ZkStatement",
     "commitment_text",
+    "deadline_check",
     "is_proof",
-    "patience",
     "prove",
     "read_commitment",
     "read_proof",

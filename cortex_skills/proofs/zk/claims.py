@@ -1,11 +1,12 @@
-"""What a zero-knowledge proof claims: the public side of each of its types.
+"""The claims of zero-knowledge proofs: the public data of each proof type.
 
 Rules kept here:
-- a commitment is named with the triple that it stands in: of what, and of which property of it. So a proof about
-  somebody's shoe size is none about their age;
-- what a claim says outright is refused: a set of one, a range of one number, a commitment that equals itself;
-- a claim is read exactly, and says how many bytes its proof has;
-- what goes into JSON means the same everywhere: no number beyond 2^53 - 1, bounds as decimal digits.
+- a commitment includes its triple: the subject and the property of the value. So a proof about a shoe size is not a
+  proof about an age;
+- a claim that would reveal the value is refused: a set of one, a range of one number. So is the equality of a
+  commitment with itself;
+- a claim is read strictly, and determines the size of its proof in bytes;
+- every JSON reader interprets a claim in the same way: no number beyond 2^53 - 1, bounds as decimal digits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from cortex_skills.proofs.keys import did_of, public_of
+from cortex_skills.keys import did_of, public_of
 from cortex_skills.proofs.zk.group import BYTES, NotCanonicalError
 from cortex_skills.proofs.zk.pedersen import commitment_text, read_commitment
 from cortex_skills.proofs.zk.statement import exact_keys
@@ -33,11 +34,11 @@ _MAX_DID = 128
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """A commitment, and the triple that it stands in.
+    """A commitment and its triple.
 
     Attributes:
-        subject, predicate: IRIs, of what it is a value, and of which property.
-        point: the commitment itself, 32 bytes.
+        subject, predicate: the IRIs of the resource and of the property whose value is committed to.
+        point: the commitment, 32 bytes.
 
     """
 
@@ -51,11 +52,11 @@ class Commitment:
         return commitment_text(self.point)
 
     def items(self) -> tuple[bytes, ...]:
-        """The commitment as the transcript has it."""
+        """The commitment in the transcript."""
         return self.subject.encode(), self.predicate.encode(), self.point
 
     def to_json(self) -> dict[str, Any]:
-        """The commitment as a proof carries it: a triple."""
+        """The commitment in a proof: a triple."""
         return {"subject": self.subject, "predicate": self.predicate, "commitment": self.text}
 
 
@@ -69,47 +70,53 @@ class KeyClaim:
     commitments: ClassVar[tuple[Commitment, ...]] = ()
 
     def items(self) -> tuple[bytes, ...]:
-        """The claim as the transcript has it."""
+        """The claim in the transcript."""
         return b"schnorr", b"publicKey", self.public
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a proof carries it."""
+        """The claim in a proof."""
         return {"publicKey": _did_of(self.public)}
 
     def meaning(self) -> str:
-        """What holds if the proof does."""
+        """What a valid proof establishes."""
         return f"the prover knows the secret key of {_did_of(self.public)}"
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningClaim:
-    """`schnorr`: the prover knows what opens a commitment."""
+class _CommitmentClaim:
+    """A claim about one commitment."""
 
     commitment: Commitment
-    proof_type: ClassVar[str] = "schnorr"
-    size: ClassVar[int] = 3 * BYTES
 
     @property
     def commitments(self) -> tuple[Commitment, ...]:
-        """The commitments that it is about."""
+        """The commitments of the claim."""
         return (self.commitment,)
 
+
+@dataclass(frozen=True, slots=True)
+class OpeningClaim(_CommitmentClaim):
+    """`schnorr`: the prover knows the opening of a commitment."""
+
+    proof_type: ClassVar[str] = "schnorr"
+    size: ClassVar[int] = 3 * BYTES
+
     def items(self) -> tuple[bytes, ...]:
-        """The claim as the transcript has it."""
+        """The claim in the transcript."""
         return b"schnorr", b"commitment", *self.commitment.items()
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a proof carries it."""
+        """The claim in a proof."""
         return {"commitment": self.commitment.to_json()}
 
     def meaning(self) -> str:
-        """What holds if the proof does."""
+        """What a valid proof establishes."""
         return "the prover knows the value and the blinding of the commitment"
 
 
 @dataclass(frozen=True, slots=True)
 class EqualityClaim:
-    """`equality`: two commitments hold the same value."""
+    """`equality`: two commitments are to the same value."""
 
     first: Commitment
     second: Commitment
@@ -122,65 +129,58 @@ class EqualityClaim:
 
     @property
     def commitments(self) -> tuple[Commitment, ...]:
-        """The commitments that it is about."""
+        """The commitments of the claim."""
         return self.first, self.second
 
     def items(self) -> tuple[bytes, ...]:
-        """The claim as the transcript has it."""
+        """The claim in the transcript."""
         return b"equality", *self.first.items(), *self.second.items()
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a proof carries it."""
+        """The claim in a proof."""
         return {"commitments": [self.first.to_json(), self.second.to_json()]}
 
     def meaning(self) -> str:
-        """What holds if the proof does."""
+        """What a valid proof establishes."""
         return "the prover can open both commitments, and they hold the same value"
 
 
 @dataclass(frozen=True, slots=True)
-class MembershipClaim:
-    """`membership`: the value of a commitment is one of a set."""
+class MembershipClaim(_CommitmentClaim):
+    """`membership`: the committed value is in a set."""
 
-    commitment: Commitment
     members: tuple[Value, ...]
     proof_type: ClassVar[str] = "membership"
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.members) <= MAX_MEMBERS:
-            raise NotCanonicalError(f"a set has 2 to {MAX_MEMBERS} members: one alone would tell the value")
+            raise NotCanonicalError(f"a set has 2 to {MAX_MEMBERS} members: one member would reveal the value")
         for member in self.members:
             if isinstance(checked_value(member), int) and abs(int(member)) > _MAX_JSON:
-                raise NotCanonicalError("a number of a set is beyond 2^53 - 1, which JSON does not carry everywhere")
+                raise NotCanonicalError("a number of a set is beyond 2^53 - 1, which not every JSON reader represents")
         if len(set(self.members)) != len(self.members):
-            raise NotCanonicalError("a set has a member twice")
+            raise NotCanonicalError("a set has a repeated member")
         object.__setattr__(self, "size", 3 * BYTES * len(self.members))
 
-    @property
-    def commitments(self) -> tuple[Commitment, ...]:
-        """The commitments that it is about."""
-        return (self.commitment,)
-
     def items(self) -> tuple[bytes, ...]:
-        """The claim as the transcript has it."""
+        """The claim in the transcript."""
         count = len(self.members).to_bytes(4, "big")
         return b"membership", *self.commitment.items(), count, *map(value_bytes, self.members)
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a proof carries it."""
+        """The claim in a proof."""
         return {"commitment": self.commitment.to_json(), "members": list(self.members)}
 
     def meaning(self) -> str:
-        """What holds if the proof does."""
+        """What a valid proof establishes."""
         return f"the committed value is one of the {len(self.members)} members of the set"
 
 
 @dataclass(frozen=True, slots=True)
-class RangeClaim:
-    """`range`: the number in a commitment lies between two bounds, both included."""
+class RangeClaim(_CommitmentClaim):
+    """`range`: the committed number lies between two bounds, both included."""
 
-    commitment: Commitment
     minimum: int
     maximum: int
     proof_type: ClassVar[str] = "range"
@@ -192,28 +192,25 @@ class RangeClaim:
             if isinstance(checked_value(bound), str):
                 raise NotCanonicalError("a bound of a range is not a whole number")
         if self.minimum >= self.maximum:
-            raise NotCanonicalError("the minimum of a range is not below its maximum: one number alone would be told")
+            raise NotCanonicalError(
+                "the minimum of a range is not below its maximum: a range of one number would reveal it"
+            )
         width = self.maximum - self.minimum
         if width >> MAX_BITS:
             raise NotCanonicalError("a range is wider than 2^64")
         object.__setattr__(self, "weights", weights_of(width))
         object.__setattr__(self, "size", BYTES * (1 + 4 * len(self.weights)))
 
-    @property
-    def commitments(self) -> tuple[Commitment, ...]:
-        """The commitments that it is about."""
-        return (self.commitment,)
-
     def items(self) -> tuple[bytes, ...]:
-        """The claim as the transcript has it."""
+        """The claim in the transcript."""
         return b"range", *self.commitment.items(), b"%d" % self.minimum, b"%d" % self.maximum
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a proof carries it."""
+        """The claim in a proof."""
         return {"commitment": self.commitment.to_json(), "minimum": str(self.minimum), "maximum": str(self.maximum)}
 
     def meaning(self) -> str:
-        """What holds if the proof does."""
+        """What a valid proof establishes."""
         return f"the committed number lies between {self.minimum} and {self.maximum}, both included"
 
 
@@ -221,11 +218,11 @@ Claim = KeyClaim | OpeningClaim | EqualityClaim | MembershipClaim | RangeClaim
 
 
 def weights_of(width: int) -> tuple[int, ...]:
-    """The weights whose sums, each taken or left, are the numbers from 0 to `width`, and no other.
+    """The weights whose subset sums are exactly the numbers from 0 to `width`.
 
-    They are 1, 2, 4, … as long as their sum leaves something of `width`, then what is left. The first k - 1 give every
-    number to 2^(k-1) - 1; with the last, which is at most 2^(k-1), every number on to `width`; all of them together
-    are `width`, so nothing is beyond it (Lipmaa, Asokan, Niemi, *Secure Vickrey Auctions without Threshold Trust*,
+    They are 1, 2, 4, … while their sum is below `width`, then the remainder. The first k - 1 give every number up to
+    2^(k-1) - 1; with the last, which is at most 2^(k-1), every number up to `width`; their sum is `width`, so no subset
+    sum is larger (Lipmaa, Asokan, Niemi, *Secure Vickrey Auctions without Threshold Trust*,
     2002, §4; Chaabouni, Lipmaa, shelat, *Additive Combinatorics and Discrete Logarithm Based Range Protocols*, 2010).
     """
     powers = [1 << bit for bit in range(width.bit_length() - 1)]
@@ -233,12 +230,7 @@ def weights_of(width: int) -> tuple[int, ...]:
 
 
 def read_claim(proof_type: object, given: object) -> Claim:
-    """A claim that came from outside.
-
-    Raises:
-        NotCanonicalError: it is none of that type.
-
-    """
+    """Read the claim of a proof."""
     reader = _READERS.get(proof_type) if isinstance(proof_type, str) else None
     if reader is None:
         raise NotCanonicalError(f"the proof's type is not one of {', '.join(_READERS)}")
@@ -253,14 +245,14 @@ def _schnorr(given: object) -> Claim:
         try:
             return KeyClaim(_public_of(did))
         except ValueError as error:
-            raise NotCanonicalError(f"the public key is not one: {error}") from None
+            raise NotCanonicalError(f"the public key is not valid: {error}") from None
     return OpeningClaim(_commitment(exact_keys(given, ("commitment",), "the claim")["commitment"]))
 
 
 def _equality(given: object) -> Claim:
     pair = exact_keys(given, ("commitments",), "the claim")["commitments"]
     if not isinstance(pair, list) or len(pair) != 2:
-        raise NotCanonicalError("an equality is not of two commitments")
+        raise NotCanonicalError("an equality does not have two commitments")
     return EqualityClaim(*map(_commitment, pair))
 
 
@@ -277,7 +269,7 @@ def _range(given: object) -> Claim:
 
 
 def _bound(given: object) -> int:
-    """A bound as a proof carries it: decimal digits in a text, since not every JSON carries 64 bits as a number."""
+    """A bound in a proof: decimal digits as text, because not every JSON reader represents 64-bit numbers."""
     if not isinstance(given, str) or not _DIGITS.fullmatch(given):
         raise NotCanonicalError("a bound of a range is not a whole number in decimal digits")
     return int(given)
@@ -298,7 +290,7 @@ def _commitment(given: object) -> Commitment:
     return Commitment(read["subject"], read["predicate"], read_commitment(read["commitment"]))
 
 
-# Base 58 takes longer than some proofs do, and a key comes more than once.
+# Base 58 takes longer than some proofs, and the same key is used often.
 _did_of = lru_cache(maxsize=256)(did_of)
 _public_of = lru_cache(maxsize=256)(public_of)
 

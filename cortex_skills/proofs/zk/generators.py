@@ -1,10 +1,9 @@
-"""The generators of the suite: libsodium's base point `B`, and `H`, of which nobody knows the logarithm to `B`.
+"""The generators of the suite: libsodium's base point `B`, and `H`, whose logarithm to `B` is unknown.
 
 Rules kept here:
-- `H` comes out of a hash and is derived when it is first used, by provers and verifiers alike: it is no constant that
-  one has to believe in;
-- the derivation: for n = 0, 1, … take the first 32 bytes of SHA-512(`DERIVATION` ‖ n as one byte). The first of them
-  that encode a point of the curve (RFC 8032, §5.1.3), multiplied by the cofactor 8, is `H`.
+- `H` is derived from a hash by provers and verifiers at the first use, so no constant has to be trusted;
+- the derivation: for n = 0, 1, … take the first 32 bytes of SHA-512(`DERIVATION` ‖ n as one byte). The first that
+  encode a point of the curve (RFC 8032, §5.1.3), multiplied by the cofactor 8, is `H`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def value_generator() -> bytes:
     for counter in range(256):
         candidate = sha512(DERIVATION + bytes([counter])).digest()[:BYTES]
         try:
-            point = add(candidate, candidate)  # on the curve, or refused
+            point = add(candidate, candidate)  # raises unless the candidate is on the curve
         except NotCanonicalError:
             continue
         for _ in range(2):
@@ -44,7 +43,7 @@ def _power(exponent: int) -> bytes:
 
 @lru_cache(maxsize=256)
 def multiple_of_h(weight: int) -> bytes:
-    """`weight · H` for a public weight from 1 to 2^64; kept for the next time."""
+    """`weight · H` for a public weight from 1 to 2^64; cached."""
     if weight & (weight - 1) == 0:
         return _power(weight.bit_length() - 1)
     return times(weight, value_generator())

@@ -1,12 +1,14 @@
-"""The group of the suite: the prime-order group of edwards25519 (RFC 7748, §4.1; RFC 8032, §5.1), by libsodium.
+"""The group of the suite: the prime-order group of edwards25519 (RFC 7748, §4.1; RFC 8032, §5.1), using libsodium.
 
 Rules kept here:
-- a scalar is 32 bytes, little-endian, less than the order `L`: `s + L` is refused, though it means the same;
-- a point that is received is 32 bytes, canonically encoded, in the prime-order group, and not the identity;
-- a point is kept as its 32 bytes, a scalar as an integer from 0 to `L - 1`. Scalars are calculated with as integers:
-  that is faster than libsodium's calls, and Python promises constant time for neither;
-- libsodium is called as it is: through PyNaCl's functions an addition takes a tenth longer. So it is here that lengths
-  are checked, before libsodium reads that many bytes, and that what it refuses is refused.
+- a scalar is 32 bytes, little-endian, less than the order `L`: the equivalent `s + L` is refused;
+- a received point is 32 bytes, canonically encoded, in the prime-order group, and not the identity;
+- a point is represented by its 32 bytes, a scalar by an integer from 0 to `L - 1`. Integer arithmetic is faster than
+  libsodium's scalar functions, and Python gives constant time for neither;
+- malformed data raises `NotCanonicalError`. `add` and `subtract` check only that points are on the curve; `read_point`
+  and `times` check the group;
+- libsodium is called through PyNaCl's compiled module: PyNaCl's own functions take 10 % longer for an addition. So this
+  module checks the lengths before libsodium reads the bytes, and the return codes.
 """
 
 from __future__ import annotations
@@ -28,16 +30,11 @@ _NOT_ON_THE_CURVE = "a point is not 32 bytes that encode one of the curve"
 
 
 class NotCanonicalError(ValueError):
-    """Bytes or text that encode nothing, or not as the suite writes it; the message says what."""
+    """Bytes or text that are not a canonical encoding of the suite; the message names the part."""
 
 
 def read_scalar(data: bytes) -> int:
-    """The scalar that 32 bytes encode.
-
-    Raises:
-        NotCanonicalError: another length, or not reduced.
-
-    """
+    """Read a scalar of 32 bytes."""
     scalar = int.from_bytes(data, "little")
     if len(data) != BYTES or scalar >= L:
         raise NotCanonicalError("a scalar is not 32 bytes that encode a number below the order of the group")
@@ -45,29 +42,21 @@ def read_scalar(data: bytes) -> int:
 
 
 def scalar_bytes(scalar: int) -> bytes:
-    """A scalar as the suite writes it."""
+    """A scalar as 32 bytes."""
     return scalar.to_bytes(BYTES, "little")
 
 
 def read_point(data: bytes) -> bytes:
-    """The point itself, when the bytes are one that may be received.
-
-    Raises:
-        NotCanonicalError: another length, not canonical, not on the curve, not in the group, or the identity.
-
-    """
+    """Check a received point."""
     if len(data) != BYTES or lib.crypto_core_ed25519_is_valid_point(data) != 1:
-        raise NotCanonicalError("a point is not the canonical encoding of an element of the group beside the identity")
+        raise NotCanonicalError(
+            "a point is not the canonical encoding of an element of the group other than the identity"
+        )
     return data
 
 
 def add(one: bytes, other: bytes) -> bytes:
-    """`one + other`.
-
-    Raises:
-        NotCanonicalError: one of them is not on the curve. That it is in the group is for `read_point` and `times`.
-
-    """
+    """`one + other`."""
     result = _new(_POINT)
     if len(one) != BYTES or len(other) != BYTES or lib.crypto_core_ed25519_add(result, one, other):
         raise NotCanonicalError(_NOT_ON_THE_CURVE)
@@ -75,12 +64,7 @@ def add(one: bytes, other: bytes) -> bytes:
 
 
 def subtract(one: bytes, other: bytes) -> bytes:
-    """`one − other`.
-
-    Raises:
-        NotCanonicalError: as for `add`.
-
-    """
+    """`one − other`."""
     result = _new(_POINT)
     if len(one) != BYTES or len(other) != BYTES or lib.crypto_core_ed25519_sub(result, one, other):
         raise NotCanonicalError(_NOT_ON_THE_CURVE)
@@ -98,33 +82,23 @@ def times_base(scalar: int) -> bytes:
 
 
 def times(scalar: int, point: bytes) -> bytes:
-    """`scalar · point`; the point is checked as `read_point` does, by libsodium or here.
-
-    Raises:
-        NotCanonicalError: it is none that may be received.
-
-    """
+    """`scalar · point`; the point is checked as in `read_point`."""
     if not scalar:
         read_point(point)
         return IDENTITY
     result, data = _new(_POINT), scalar.to_bytes(BYTES, "little")
     if len(point) != BYTES or lib.crypto_scalarmult_ed25519_noclamp(result, data, point):
-        raise NotCanonicalError("a point is not an element of the group beside the identity")
+        raise NotCanonicalError("a point is not an element of the group other than the identity")
     return bytes(_read(result))
 
 
 def to_text(data: bytes) -> str:
-    """Bytes as the suite writes them in JSON: base64url without padding (RFC 4648, §5)."""
+    """Bytes in JSON: base64url without padding (RFC 4648, §5)."""
     return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def from_text(text: object, size: int) -> bytes:
-    """The `size` bytes that a text stands for; no other text stands for them.
-
-    Raises:
-        NotCanonicalError: it is none, stands for another number of bytes, or is not how they are written.
-
-    """
+    """Read `size` bytes; each sequence of bytes has exactly one text."""
     if isinstance(text, str) and len(text) == (size * 4 + 2) // 3 and text.isascii():
         try:
             data = urlsafe_b64decode(text + "=" * (-len(text) % 4))

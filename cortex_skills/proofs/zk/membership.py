@@ -1,17 +1,17 @@
-"""`membership`: the committed value is one of m₁ … mₙ, and nobody learns which.
+"""`membership`: the committed value is one of m₁ … mₙ; the proof does not reveal which.
 
 An OR of n proofs (R. Cramer, I. Damgård, B. Schoenmakers, *Proofs of Partial Knowledge*, 1994): C − mⱼ·H is r·B for one
-j. The branches have challenges of their own that add up to the one of the whole, so all but one can be chosen freely,
-and that one cannot.
+j. Each branch has its own challenge, and the challenges add up to the challenge of the proof, so the prover can choose
+all but one of them.
 
     first message of branch j    Tⱼ
     holds when                   zⱼ·B = Tⱼ + cⱼ·(C − mⱼ·H) for every j, and c₁ + … + cₙ = c
 
 Rules kept here:
 - a proof is, for each member in the order of the set, Tⱼ, cⱼ and zⱼ;
-- the branch that is true is made like the others: the same number of operations, whichever it is;
-- the verifier checks all n equations at once, each with a random factor: for a wrong one the sum is right with a chance
-  of 2^-128 (M. Bellare, J. Garay, T. Rabin, 1998). It is the verifier's choice; one by one, they say the same.
+- the true branch takes the same number of operations as the others;
+- the verifier checks all n equations at once, each with a random factor: a wrong equation passes with probability
+  2^-128 (M. Bellare, J. Garay, T. Rabin, 1998). Checking them one by one gives the same result.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from __future__ import annotations
 import os
 
 from cortex_skills.proofs.zk.claims import MembershipClaim
+from cortex_skills.proofs.zk.deadline import DeadlineCheck
 from cortex_skills.proofs.zk.generators import value_generator
 from cortex_skills.proofs.zk.group import BYTES, L, add, read_scalar, scalar_bytes, subtract, times, times_base
 from cortex_skills.proofs.zk.nonces import Nonces
-from cortex_skills.proofs.zk.patience import Check
 from cortex_skills.proofs.zk.pedersen import Opening
 from cortex_skills.proofs.zk.transcript import Transcript
 from cortex_skills.proofs.zk.values import value_scalar
@@ -32,9 +32,9 @@ _FACTOR = 16  # bytes of a random factor
 
 
 def prove_membership(
-    claim: MembershipClaim, opening: Opening, transcript: Transcript, nonces: Nonces, check: Check
+    claim: MembershipClaim, opening: Opening, transcript: Transcript, nonces: Nonces, check: DeadlineCheck
 ) -> bytes:
-    """A proof that the value of an opening is in the set; it must be."""
+    """Prove that the value of an opening is in the set; the caller has checked that it is."""
     generator = value_generator()
     scalars = [value_scalar(member) for member in claim.members]
     true = scalars.index(opening.scalar)
@@ -57,13 +57,8 @@ def prove_membership(
     return b"".join(parts)
 
 
-def verify_membership(claim: MembershipClaim, proof: bytes, transcript: Transcript, check: Check) -> bool:
-    """Whether a proof of membership holds.
-
-    Raises:
-        NotCanonicalError: a scalar or a point is not encoded as it must be.
-
-    """
+def verify_membership(claim: MembershipClaim, proof: bytes, transcript: Transcript, check: DeadlineCheck) -> bool:
+    """Whether a proof of membership is valid."""
     branches = [proof[start : start + _BRANCH] for start in range(0, len(proof), _BRANCH)]
     messages = [branch[:BYTES] for branch in branches]
     challenges = [read_scalar(branch[BYTES : 2 * BYTES]) for branch in branches]
@@ -80,5 +75,5 @@ def verify_membership(claim: MembershipClaim, proof: bytes, transcript: Transcri
     right = times(of_commitment % L, claim.commitment.point)
     for factor, message in zip(factors, messages, strict=True):
         check()
-        right = add(right, times(factor, message))  # the message is checked with it
+        right = add(right, times(factor, message))  # `times` checks the message
     return add(times_base(of_base % L), times(of_value % L, value_generator())) == right

@@ -1,10 +1,10 @@
-"""Secret scalars of one proof: hedged, so that no weak or repeated source of randomness gives a secret away.
+"""Secret random scalars of one proof, hedged against weak or repeated randomness.
 
 Rules kept here:
-- a nonce is a hash of fresh randomness, of the witness, of what the proof is about, and of how many came before it.
-  Without the randomness it is as in RFC 6979 and RFC 8032: another proof has other nonces. With it, nobody can make the
-  prover use a nonce again;
-- 512 bits are reduced, so that no scalar is likelier than another by more than 2^-250.
+- a nonce is a hash of fresh randomness, the witness, the context of the proof, and a counter. Without the randomness it
+  is deterministic as in RFC 6979 and RFC 8032: another proof has other nonces. With it, an attacker cannot make the
+  prover repeat a nonce;
+- a nonce is 512 bits reduced modulo the order, so its bias is below 2^-250.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _DOMAIN = b"cortex-skills/zk/edwards25519-sha512/nonce"
 
 
 class Nonces:
-    """The nonces of one proof, one after the other.
+    """The sequence of nonces of one proof.
 
     Args:
-        context: what the proof is about: the transcript so far.
+        context: the transcript so far.
         witness: the secret scalars, each less than the order of the group.
-        entropy: 32 fresh random bytes; drawn when left out.
+        entropy: 32 random bytes; by default fresh ones.
 
     """
 
@@ -36,7 +36,7 @@ class Nonces:
         self._count = 0
 
     def next(self) -> int:
-        """One more scalar."""
+        """The next nonce."""
         self._count += 1
         return int.from_bytes(sha512(self._seed + self._count.to_bytes(4, "big")).digest(), "little") % L
 
@@ -45,5 +45,5 @@ class Nonces:
 
 
 def random_scalar() -> int:
-    """A scalar that is not zero, from the system's randomness."""
+    """A nonzero scalar from the system's randomness."""
     return int.from_bytes(os.urandom(64), "little") % (L - 1) + 1

@@ -1,17 +1,17 @@
-"""The sealed store of openings: what a holder knows of commitments, and nobody else may see.
+"""The encrypted store of a holder's openings.
 
     store = OpeningStore(default_folder())
     store.add(Opening(1990), label="birth year")
     store.get(point)
 
 Rules kept here:
-- the file is encrypted (libsodium's secretbox: XSalsa20-Poly1305) with a key that lies elsewhere, both of them 0600 in
-  folders of 0700. Whoever has one of the two files has nothing; whoever has the account of the user has both;
-- a change is read, made and written under a lock, and the new file takes the old one's place whole;
-- what cannot be opened is left as it is, and said: a damaged file, one that was cut off, one of another kind, one that
-  was sealed with another key. No key is made for a file that is there already;
-- its holder says for which skills proofs are made: each proof, and each refusal, tells something;
-- values and blindings are in the file and in an `Opening`, and in no list, message or repr.
+- the file is encrypted (libsodium's secretbox: XSalsa20-Poly1305) with a key in another folder; both files have mode
+  0600 in folders with mode 0700. One of the two files alone is useless; the user's account has access to both;
+- a change is made under a lock, and replaces the file atomically;
+- a file that cannot be decrypted is reported and not changed: damaged, truncated, of another format, or encrypted with
+  another key. No new key is created for an existing file;
+- the holder chooses for which skills proofs are made, because each proof and each refusal reveals something;
+- values and blindings are in the file and in an `Opening` only, never in a list, a message or a repr.
 """
 
 from __future__ import annotations
@@ -29,10 +29,16 @@ from nacl.secret import SecretBox
 from nacl.utils import random as random_bytes
 
 from cortex_skills.errors import CortexError
-from cortex_skills.private_files import NotPrivateError, check_private_folder, locked, read_private, write_private
 from cortex_skills.proofs.zk.group import BYTES, NotCanonicalError, from_text, read_scalar, scalar_bytes, to_text
 from cortex_skills.proofs.zk.pedersen import Opening, commitment_text
 from cortex_skills.proofs.zk.statement import moment_text
+from cortex_skills.safe_io.private_files import (
+    NotPrivateError,
+    check_private_folder,
+    locked,
+    read_private,
+    write_private,
+)
 
 MAX_LABEL = 200
 
@@ -59,13 +65,13 @@ def default_key_file() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class OpeningInfo:
-    """What may be shown of an opening.
+    """The public facts of an opening.
 
     Attributes:
-        commitment: what it opens, as text.
-        label: what its holder calls it; may be empty.
-        added: when it came in.
-        skills: the names of those that proofs are made for; empty for every one that may request proofs.
+        commitment: the commitment as text.
+        label: the holder's label; may be empty.
+        added: when it was added.
+        skills: the skills that proofs are made for; empty for all that may request proofs.
 
     """
 
@@ -75,17 +81,17 @@ class OpeningInfo:
     skills: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The same, JSON-ready."""
+        """The facts in an answer."""
         skills = list(self.skills)
         return {"commitment": self.commitment, "label": self.label, "added": self.added, "skills": skills}
 
 
 class OpeningStore:
-    """The openings in a folder; a folder that is not there holds none. Safe for several threads and processes.
+    """The openings in a folder; a missing folder has none. Safe for several threads and processes.
 
     Args:
-        folder: of the sealed file; made when the first opening is added.
-        key_file: 32 bytes; made with the first opening.
+        folder: the folder of the encrypted file; created with the first opening.
+        key_file: the key of 32 bytes; created with the first opening.
 
     """
 
@@ -94,20 +100,20 @@ class OpeningStore:
         self.key_file = key_file or default_key_file()
 
     def add(self, opening: Opening, *, label: str = "", skills: Collection[str] = ()) -> bool:
-        """Keep an opening; False if it was there already.
+        """Add an opening; False if it was already stored.
 
         Args:
             opening: the opening.
-            label: what its holder calls it.
-            skills: the names of those that proofs may be made for; empty for every one that may request proofs.
+            label: the holder's label.
+            skills: the skills that proofs may be made for; empty for all that may request proofs.
 
         Raises:
             CortexError: `invalid_arguments`: the label is too long; `config_invalid`: the store cannot be used.
 
         """
         if len(label) > MAX_LABEL or not label.isprintable():
-            hint = f"at most {MAX_LABEL} characters in one line"
-            raise CortexError("invalid_arguments", "the label of an opening is not well-formed", hint=hint)
+            hint = f"give at most {MAX_LABEL} characters in one line"
+            raise CortexError("invalid_arguments", "the label of the opening is malformed", hint=hint)
         record = {
             "commitment": opening.commitment,
             "value": opening.value,
@@ -118,17 +124,13 @@ class OpeningStore:
         }
 
         def added(records: Records) -> Records:
-            there = any(other["commitment"] == record["commitment"] for other in records)
-            return records if there else [*records, record]
+            known = any(other["commitment"] == record["commitment"] for other in records)
+            return records if known else [*records, record]
 
         return self._change(added)
 
     def get(self, point: bytes, skill: str | None = None) -> Opening | None:
-        """What opens a commitment; None when it is not known here, or not for this skill.
-
-        Args:
-            point: the commitment.
-            skill: on behalf of which a proof is made; None for its holder.
+        """The opening of a commitment; None when it is not stored, or not for `skill` (None: the holder).
 
         Raises:
             CortexError: `config_invalid`: the store cannot be used.
@@ -141,7 +143,7 @@ class OpeningStore:
         return None
 
     def infos(self) -> list[OpeningInfo]:
-        """All openings, the oldest first, without what they open to.
+        """The public facts of all openings, the oldest first.
 
         Raises:
             CortexError: `config_invalid`: the store cannot be used.
@@ -150,7 +152,7 @@ class OpeningStore:
         return [OpeningInfo(r["commitment"], r["label"], r["added"], tuple(r["skills"])) for r in self._read()]
 
     def remove(self, commitment: str) -> bool:
-        """Forget an opening; True if it was there. Nobody can prove anything about its commitment any more.
+        """Remove an opening; True if it was stored. Without it, no proof about its commitment can be made.
 
         Raises:
             CortexError: `config_invalid`: the store cannot be used.
@@ -162,7 +164,7 @@ class OpeningStore:
         return f"OpeningStore({str(self.path.parent)!r})"
 
     def _change(self, change: Callable[[Records], Records]) -> bool:
-        with self._told(), locked(self.path):
+        with self._reported(), locked(self.path):
             self._check_folder(self.path.parent)
             old = self._read()
             new = change(old)
@@ -173,28 +175,23 @@ class OpeningStore:
             return True
 
     def _read(self) -> Records:
-        """The records in the file.
-
-        Raises:
-            CortexError: `config_invalid`.
-
-        """
-        with self._told():
+        """The records in the file."""
+        with self._reported():
             try:
                 sealed = read_private(self.path, _MAX_BYTES)
             except FileNotFoundError:
                 return []
             self._check_folder(self.path.parent)
             if not sealed.startswith(_MAGIC):
-                raise self._refused("is no store of openings", "move it away, or name another folder")
+                raise self._refused("is not a store of openings", "move it away, or give another folder")
             try:
                 document = json.loads(SecretBox(self._key(make=False)).decrypt(sealed[len(_MAGIC) :]))
             except (CryptoError, ValueError):
-                hint = "put back a copy of the file, or of its key; nothing was changed"
-                raise self._refused("is damaged, or was sealed with another key", hint) from None
+                hint = "restore a copy of the file, or of its key; nothing was changed"
+                raise self._refused("is damaged, or was encrypted with another key", hint) from None
         records = document.get("openings") if isinstance(document, dict) else None
         if not isinstance(records, list) or not all(isinstance(r, dict) and set(r) == _KEYS for r in records):
-            raise self._refused("is of another format", "open it with the version that wrote it")
+            raise self._refused("has another format", "open it with the version that wrote it")
         return records
 
     def _key(self, *, make: bool) -> bytes:
@@ -203,15 +200,15 @@ class OpeningStore:
             self._check_folder(self.key_file.parent)
         except FileNotFoundError:
             if not make:
-                hint = "put its copy back: without it the openings are lost"
-                raise _unusable(self.key_file, "is the key of the openings, and is not there", hint) from None
+                hint = "restore a copy: without it the openings are lost"
+                raise _unusable(self.key_file, "is the key of the openings, and is missing", hint) from None
             return self._new_key()
         if len(key) != BYTES or not any(key):
-            raise _unusable(self.key_file, "is damaged: a key is 32 bytes", "put its copy back; nothing was changed")
+            raise _unusable(self.key_file, "is damaged: a key is 32 bytes", "restore a copy; nothing was changed")
         return key
 
     def _new_key(self) -> bytes:
-        with locked(self.key_file):  # stores in other folders may share it
+        with locked(self.key_file):  # stores in other folders may use the same key
             try:
                 return read_private(self.key_file, BYTES)
             except FileNotFoundError:
@@ -225,18 +222,18 @@ class OpeningStore:
         except NotCanonicalError:
             opening = None
         if opening is None or opening.commitment != record["commitment"]:
-            raise self._refused("holds an opening that does not fit its commitment", "remove that one")
+            raise self._refused("has an opening that does not open its commitment", "remove that opening")
         return opening
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say what is wrong with a file in words of ours."""
+    def _reported(self) -> Iterator[None]:
+        """Report an error of a file as a `CortexError`."""
         try:
             yield
         except NotPrivateError as error:
             raise self._refused(f"or its key {self.key_file} {error.problem}", error.hint) from None
         except OSError as error:
-            raise self._refused(f"cannot be used: {error.strerror}", "see who owns it") from error
+            raise self._refused(f"cannot be used: {error.strerror}", "check its owner and its mode") from error
 
     def _check_folder(self, folder: Path) -> None:
         try:

@@ -1,8 +1,8 @@
-"""Pedersen commitments: `C = v·H + r·B` hides `v` perfectly, and nobody can open it to another value.
+"""Pedersen commitments: `C = v·H + r·B` hides `v` perfectly, and cannot be opened to another value.
 
 Rules kept here:
-- a blinding is drawn anew for each commitment, and is never zero;
-- an opening shows nothing of itself: no text, repr, comparison, copy or pickle of one holds its secrets.
+- each commitment has a new random blinding, which is never zero;
+- no text, repr, comparison, copy or pickle of an opening contains its secrets.
 
 The source: T. P. Pedersen, *Non-Interactive and Information-Theoretic Secure Verifiable Secret Sharing*, 1991.
 """
@@ -30,18 +30,18 @@ _PREFIX = "pedersen:"
 
 
 class Opening:
-    """What opens a commitment: the value, and the blinding.
+    """The opening of a commitment: the value and the blinding.
 
     Args:
-        value: what is committed to.
-        blinding: a scalar from 1 to `L - 1`; drawn when left out.
+        value: the committed value.
+        blinding: a scalar from 1 to `L - 1`; by default a random one.
 
     Attributes:
-        scalar: the value as the commitment holds it.
+        scalar: the value as a scalar.
         point: the commitment, 32 bytes.
 
     Raises:
-        NotCanonicalError: the value is none, or the blinding is out of its range.
+        NotCanonicalError: the value or the blinding is out of range.
 
     """
 
@@ -52,36 +52,31 @@ class Opening:
         self.scalar = value_scalar(self.value)
         self.blinding = random_scalar() if blinding is None else blinding
         if not 0 < self.blinding < L:
-            raise NotCanonicalError("a blinding is not a scalar beside zero")
+            raise NotCanonicalError("a blinding is not a scalar from 1 to L - 1")
         blinded = times_base(self.blinding)
-        both = add(times(self.scalar or 1, value_generator()), blinded)  # as much work for zero as for any value
+        both = add(times(self.scalar or 1, value_generator()), blinded)  # the same work for zero as for other values
         self.point = both if self.scalar else blinded
         read_point(self.point)
 
     @property
     def commitment(self) -> str:
-        """The commitment as text, as it stands in a graph."""
+        """The commitment as text."""
         return commitment_text(self.point)
 
     def __repr__(self) -> str:
         return f"Opening({self.commitment})"
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
-        raise TypeError("an opening is neither copied nor pickled: seal it")
+        raise TypeError("an opening cannot be copied or pickled: store it in an OpeningStore")
 
 
 def commitment_text(point: bytes) -> str:
-    """A commitment as it stands in a graph: `pedersen:` and the point in base64url."""
+    """A commitment in a graph: `pedersen:` and the point in base64url."""
     return _PREFIX + to_text(point)
 
 
 def read_commitment(text: object) -> bytes:
-    """The point of a commitment's text.
-
-    Raises:
-        NotCanonicalError: it is none.
-
-    """
+    """Read the point of a commitment's text."""
     if not isinstance(text, str) or not text.startswith(_PREFIX):
         raise NotCanonicalError(f"a commitment is not a text that begins with {_PREFIX}")
     return read_point(from_text(text.removeprefix(_PREFIX), BYTES))

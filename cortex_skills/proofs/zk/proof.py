@@ -1,16 +1,14 @@
-"""A zero-knowledge proof as a whole: made, written, read and verified.
+"""Making, writing, reading and verifying a zero-knowledge proof.
 
     proof = prove(claim, statement, [opening])
-    proof.to_json()                          # whoever has this can verify it, with no data of the prover's
+    proof.to_json()                          # can be verified without data of the prover
     read_proof(document).holds()
 
 Rules kept here:
-- a proof is made only of what is true: a witness that does not fit the claim is refused, and the message tells nothing
-  of it;
-- the type that a proof declares is the scheme that it is checked with, and is in the transcript;
-- what is read is exact: no other keys, canonical texts, the very length that the claim needs. What is not read is
-  refuted, never guessed at;
-- that a proof holds says that the mathematics do. Whose the commitment is, and when the proof ends, is for `verifying`.
+- only true claims are proved: a witness that does not fit the claim is refused, and the message does not contain it;
+- the declared type of a proof selects the scheme that verifies it, and is in the transcript;
+- documents are read strictly: no other keys, canonical texts, exactly the length that the claim requires;
+- `holds` checks the mathematics only. Anchor and expiry are checked in `verify`.
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ from cortex_skills.proofs.zk.claims import (
     RangeClaim,
     read_claim,
 )
+from cortex_skills.proofs.zk.deadline import DeadlineCheck, unlimited
 from cortex_skills.proofs.zk.generators import SUITE
 from cortex_skills.proofs.zk.group import NotCanonicalError, from_text, to_text
-from cortex_skills.proofs.zk.interval import prove_range, verify_range
 from cortex_skills.proofs.zk.key_secret import KeySecret
 from cortex_skills.proofs.zk.membership import prove_membership, verify_membership
 from cortex_skills.proofs.zk.nonces import Nonces
-from cortex_skills.proofs.zk.patience import Check, unlimited
 from cortex_skills.proofs.zk.pedersen import Opening
+from cortex_skills.proofs.zk.range import prove_range, verify_range
 from cortex_skills.proofs.zk.schnorr import (
     prove_equality,
     prove_key,
@@ -45,7 +43,7 @@ from cortex_skills.proofs.zk.schnorr import (
     verify_key,
     verify_opening,
 )
-from cortex_skills.proofs.zk.statement import Statement, exact_keys, read_statement
+from cortex_skills.proofs.zk.statement import ZkStatement, exact_keys, read_statement
 from cortex_skills.proofs.zk.transcript import Transcript
 
 TYPE = "CortexZeroKnowledgeProof"
@@ -59,42 +57,28 @@ class ZkProof:
     """A proof.
 
     Attributes:
-        statement: what it speaks of.
-        claim: what it claims.
-        value: the proof itself, `claim.size` bytes.
+        statement: the statement that it is bound to.
+        claim: what it proves.
+        value: `claim.size` bytes.
 
     """
 
-    statement: Statement
+    statement: ZkStatement
     claim: Claim
     value: bytes
 
-    def holds(self, check: Check = unlimited) -> bool:
-        """Whether the mathematics hold.
-
-        Args:
-            check: called between the steps; ends it by raising.
-
-        """
+    def holds(self, check: DeadlineCheck = unlimited) -> bool:
+        """Whether the proof is mathematically valid."""
         claim, value = self.claim, self.value
         if len(value) != claim.size:
             return False
-        transcript = Transcript(self.statement.frames, claim.items())
         try:
-            if isinstance(claim, KeyClaim):
-                return verify_key(claim, value, transcript)
-            if isinstance(claim, OpeningClaim):
-                return verify_opening(claim, value, transcript)
-            if isinstance(claim, EqualityClaim):
-                return verify_equality(claim, value, transcript)
-            if isinstance(claim, MembershipClaim):
-                return verify_membership(claim, value, transcript, check)
-            return verify_range(claim, value, transcript, check)
+            return verify_claim(claim, value, Transcript(self.statement.frames, claim.items()), check)
         except NotCanonicalError:
             return False
 
     def to_json(self) -> dict[str, Any]:
-        """The proof as it is stored and handed on."""
+        """The proof as it is stored and sent."""
         return {
             "type": TYPE,
             "version": VERSION,
@@ -106,13 +90,26 @@ class ZkProof:
         }
 
 
-def read_proof(document: object) -> ZkProof:
-    """A proof that came from outside, when it is written as one; whether it holds is another question.
+def verify_claim(claim: Claim, value: bytes, transcript: Transcript, check: DeadlineCheck = unlimited) -> bool:
+    """Verify the bytes of a proof of a claim.
 
     Raises:
-        NotCanonicalError: it is none; the message says why.
+        NotCanonicalError: a point or a scalar is malformed.
 
     """
+    if isinstance(claim, KeyClaim):
+        return verify_key(claim, value, transcript)
+    if isinstance(claim, OpeningClaim):
+        return verify_opening(claim, value, transcript)
+    if isinstance(claim, EqualityClaim):
+        return verify_equality(claim, value, transcript)
+    if isinstance(claim, MembershipClaim):
+        return verify_membership(claim, value, transcript, check)
+    return verify_range(claim, value, transcript, check)
+
+
+def read_proof(document: object) -> ZkProof:
+    """Read a proof, without verifying it."""
     read = exact_keys(document, _KEYS, "the proof")
     for key, expected in (("type", TYPE), ("version", VERSION), ("suite", SUITE)):
         if type(read[key]) is not type(expected) or read[key] != expected:
@@ -123,20 +120,20 @@ def read_proof(document: object) -> ZkProof:
 
 def prove(
     claim: Claim,
-    statement: Statement,
+    statement: ZkStatement,
     witness: Sequence[Opening] | KeySecret,
     *,
-    check: Check = unlimited,
+    check: DeadlineCheck = unlimited,
     entropy: bytes | None = None,
 ) -> ZkProof:
     """Prove a claim.
 
     Args:
         claim: what is proved.
-        statement: what it speaks of.
+        statement: the statement that the proof is bound to.
         witness: the openings of the claim's commitments, in their order; for a public key its secret.
-        check: called between the steps; ends it by raising.
-        entropy: 32 random bytes in place of fresh ones; for test vectors alone.
+        check: called between the steps; may raise.
+        entropy: 32 bytes in place of random ones; for test vectors only.
 
     Raises:
         CortexError: `proof_failed`: the witness does not fit the claim.
@@ -157,7 +154,7 @@ def prove(
         return ZkProof(statement, claim, prove_opening(opening, transcript, nonces))
     if isinstance(claim, EqualityClaim):
         if opening.scalar != witness[1].scalar:
-            raise _refused("the commitments do not hold the same value")
+            raise _refused("the commitments are not to the same value")
         return ZkProof(statement, claim, prove_equality(opening, witness[1], transcript, nonces))
     if isinstance(claim, MembershipClaim):
         if opening.value not in claim.members:
@@ -173,11 +170,9 @@ def _lies_in(claim: RangeClaim, opening: Opening) -> bool:
 
 
 def _refused(what: str) -> CortexError:
-    return CortexError(
-        "proof_failed", f"there is nothing to prove: {what}", hint="claim what is true of the commitment"
-    )
+    return CortexError("proof_failed", f"the claim cannot be proved: {what}", hint="request a proof of a true claim")
 
 
 def is_proof(document: object) -> bool:
-    """Whether a document says that it is a proof of this kind."""
+    """Whether a document declares that it is a proof of this kind."""
     return isinstance(document, Mapping) and document.get("type") == TYPE

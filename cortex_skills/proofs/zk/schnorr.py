@@ -1,6 +1,6 @@
 """`schnorr` and `equality`: the secret of a public key, the opening of a commitment, one value in two commitments.
 
-All are proofs of a linear relation, with one challenge and one response for each secret (C. P. Schnorr, 1991;
+All three are proofs of a linear relation, with one challenge and one response for each secret (C. P. Schnorr, 1991;
 T. Okamoto, 1992; D. Chaum, T. P. Pedersen, 1992; U. Maurer, *Unifying Zero-Knowledge Proofs of Knowledge*, 2009). With
 challenge c, nonces k and secrets w the responses are z = k + c·w:
 
@@ -10,9 +10,9 @@ challenge c, nonces k and secrets w the responses are z = k + c·w:
                  C₂ = v·H + r₂·B        T₂ = k_v·H + k₂·B      T₂ = z_v·H + z₂·B − c·C₂
 
 Rules kept here:
-- a proof is the challenge, then the responses; the verifier calculates the first messages (the last column) and asks
-  whether their challenge is the one that is there;
-- the one response z_v of an equality is what makes the two values one.
+- a proof is the challenge, then the responses; the verifier calculates the first messages (the last column) and
+  compares their challenge with the challenge of the proof;
+- an equality has one response z_v for both commitments, so the two values are equal.
 """
 
 from __future__ import annotations
@@ -27,26 +27,21 @@ from cortex_skills.proofs.zk.transcript import Transcript
 
 
 def prove_key(secret: KeySecret, transcript: Transcript, nonces: Nonces) -> bytes:
-    """A proof of knowledge of the scalar behind a public key."""
+    """Prove knowledge of the secret scalar of a public key."""
     nonce = nonces.next()
     challenge = transcript.challenge((times_base(nonce),))
     return scalar_bytes(challenge) + scalar_bytes((nonce + challenge * secret.scalar) % L)
 
 
 def verify_key(claim: KeyClaim, proof: bytes, transcript: Transcript) -> bool:
-    """Whether a proof of knowledge of a secret key holds.
-
-    Raises:
-        NotCanonicalError: a scalar or a point is not encoded as it must be.
-
-    """
+    """Whether a proof of knowledge of a secret key is valid."""
     challenge, response = _scalars(proof)
     message = subtract(times_base(response), times(challenge, claim.public))
     return transcript.challenge((message,)) == challenge
 
 
 def prove_opening(opening: Opening, transcript: Transcript, nonces: Nonces) -> bytes:
-    """A proof of knowledge of what opens a commitment."""
+    """Prove knowledge of the opening of a commitment."""
     for_value, for_blinding = nonces.next(), nonces.next()
     message = add(times(for_value, value_generator()), times_base(for_blinding))
     challenge = transcript.challenge((message,))
@@ -60,12 +55,7 @@ def prove_opening(opening: Opening, transcript: Transcript, nonces: Nonces) -> b
 
 
 def verify_opening(claim: OpeningClaim, proof: bytes, transcript: Transcript) -> bool:
-    """Whether a proof of knowledge of an opening holds.
-
-    Raises:
-        NotCanonicalError: a scalar or a point is not encoded as it must be.
-
-    """
+    """Whether a proof of knowledge of an opening is valid."""
     challenge, of_value, of_blinding = _scalars(proof)
     both = add(times(of_value, value_generator()), times_base(of_blinding))
     message = subtract(both, times(challenge, claim.commitment.point))
@@ -73,7 +63,7 @@ def verify_opening(claim: OpeningClaim, proof: bytes, transcript: Transcript) ->
 
 
 def prove_equality(first: Opening, second: Opening, transcript: Transcript, nonces: Nonces) -> bytes:
-    """A proof that two commitments hold one value."""
+    """Prove that two commitments are to the same value."""
     for_value, *for_blindings = (nonces.next() for _ in range(3))
     valued = times(for_value, value_generator())
     challenge = transcript.challenge([add(valued, times_base(nonce)) for nonce in for_blindings])
@@ -84,12 +74,7 @@ def prove_equality(first: Opening, second: Opening, transcript: Transcript, nonc
 
 
 def verify_equality(claim: EqualityClaim, proof: bytes, transcript: Transcript) -> bool:
-    """Whether a proof that two commitments hold one value holds.
-
-    Raises:
-        NotCanonicalError: a scalar or a point is not encoded as it must be.
-
-    """
+    """Whether a proof that two commitments are to the same value is valid."""
     challenge, of_value, *of_blindings = _scalars(proof)
     valued = times(of_value, value_generator())
     messages = [

@@ -1,11 +1,10 @@
-"""What a zero-knowledge proof speaks of: a statement of the graph, for whom, and until when.
+"""The statement that a zero-knowledge proof is bound to: a triple of the graph, a skill, a nonce and an expiry.
 
 Rules kept here:
-- a statement is whole: namespace, triple, skill and version, the verifier's nonce, expiry. All of it is in the
-  transcript, so a proof moved to another statement is none;
-- the triple is its canonical N-Quads line (RDFC-1.0, §6), in the graph of its namespace; its hash is recomputed, never
-  believed;
-- what is read is exact: unknown keys, other types and texts that are not canonical are refused.
+- namespace, triple, skill and version, the verifier's nonce and the expiry are all in the transcript, so a proof that
+  is moved to another statement is not valid;
+- the triple is its canonical N-Quads line (RDFC-1.0, §6), in the graph of its namespace; its hash is recomputed;
+- documents are read strictly: unknown keys, other types and texts that are not canonical are refused.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ _KEYS = ("namespace", "triple", "tripleHash", "skill", "skillVersion", "nonce", 
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """A statement, and what a proof of it is bound to beside it.
+class ZkStatement:
+    """The statement of a proof.
 
     Args:
-        namespace: whose graph the triple is in.
-        triple: its canonical N-Quads line, from the first `<` to the last ` .`, without the line feed.
-        skill: the name of the skill that acts.
+        namespace: the namespace of the triple.
+        triple: the canonical N-Quads line, from the first `<` to the last ` .`, without the line feed.
+        skill: the name of the acting skill.
         skill_version: its version; empty when it has none.
-        nonce: what the verifier asked to be bound in, so that the proof was made for this occasion; empty for none.
-        expires: when the proof ends: `YYYY-MM-DDTHH:MM:SSZ`.
+        nonce: a value that the verifier chose for this occasion; empty for none.
+        expires: when the proof expires: `YYYY-MM-DDTHH:MM:SSZ`.
 
     Attributes:
         triple_hash: the SHA-256 of the line with its line feed, in hexadecimal: the triple's id.
-        frames: all of it, as the transcript has it.
+        frames: the statement in the transcript.
 
     Raises:
-        NotCanonicalError: a part is not as it must be.
+        NotCanonicalError: a part is malformed.
 
     """
 
@@ -63,7 +62,7 @@ class Statement:
         try:
             namespace, line, *words = parts = [str.encode(text) for text in texts]
         except (TypeError, UnicodeEncodeError):
-            raise NotCanonicalError("a part of the statement is not a Unicode text") from None
+            raise NotCanonicalError("a part of the statement is not Unicode text") from None
         if any(map(int.__gt__, map(len, parts), _LONGEST)):
             raise NotCanonicalError("a part of the statement is too long, such as its nonce")
         self.end()
@@ -72,25 +71,20 @@ class Statement:
         object.__setattr__(self, "frames", frames((namespace, digest, *words)))
 
     def end(self) -> datetime:
-        """When the proof ends.
-
-        Raises:
-            NotCanonicalError: `expires` is no moment.
-
-        """
+        """When the proof expires."""
         try:
             if _MOMENT.fullmatch(self.expires):
                 return datetime.fromisoformat(self.expires)
         except ValueError:
             pass
-        raise NotCanonicalError("the expiry of a statement is not a moment such as 2030-01-31T12:00:00Z")
+        raise NotCanonicalError("the expiry of a statement is not a time such as 2030-01-31T12:00:00Z")
 
     def has_expired(self, now: datetime) -> bool:
-        """Whether the proof has ended."""
+        """Whether the proof has expired."""
         return now >= self.end()
 
     def to_json(self) -> dict[str, Any]:
-        """The statement as a proof carries it."""
+        """The statement in a proof."""
         return {
             "namespace": self.namespace,
             "triple": self.triple,
@@ -102,41 +96,31 @@ class Statement:
         }
 
 
-def read_statement(given: object) -> Statement:
-    """A statement that came from outside.
-
-    Raises:
-        NotCanonicalError: it is none, or its hash is not that of its triple.
-
-    """
+def read_statement(given: object) -> ZkStatement:
+    """Read the statement of a proof."""
     read = exact_keys(given, _KEYS, "the statement")
     parts = (read[key] for key in ("namespace", "triple", "skill", "skillVersion", "nonce", "expires"))
-    statement = Statement(*parts)
+    statement = ZkStatement(*parts)
     if statement.triple_hash != read["tripleHash"]:
-        raise NotCanonicalError("the hash of the statement is not that of its triple")
+        raise NotCanonicalError("the hash of the statement is not the hash of its triple")
     _check_line(statement.triple, statement.namespace)
     return statement
 
 
 def moment_text(moment: datetime) -> str:
-    """A moment as `expires` has it, to the second."""
+    """A time in the form of `expires`, in seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def exact_keys(given: object, keys: tuple[str, ...], what: str) -> dict[str, Any]:
-    """A mapping that has these keys, all of them and no other.
-
-    Raises:
-        NotCanonicalError: it is none.
-
-    """
+    """Check that a value is an object with exactly these keys."""
     if not isinstance(given, dict) or len(given) != len(keys) or not all(key in given for key in keys):
         raise NotCanonicalError(f"{what} is not an object with exactly the keys {', '.join(keys)}")
     return given
 
 
 def _check_line(line: str, namespace: str) -> None:
-    """Refuse a triple that is not one canonical line, in the graph of the namespace."""
+    """Check that a triple is one canonical line in the graph of the namespace."""
     from pyoxigraph import NamedNode, RdfFormat, parse
 
     try:

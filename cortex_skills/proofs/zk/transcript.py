@@ -1,10 +1,11 @@
 """The challenge of a proof (Fiat–Shamir): a hash of everything that was fixed before it.
 
 Rules kept here:
-- strong Fiat–Shamir (Bernhard, Pereira, Warinschi, *How not to prove yourself*, 2012): the suite, the generators, the
-  statement, the claim with every commitment, and every first message go in, so that a proof of one thing is none of
-  another;
-- each item is a frame: its length as 4 bytes, big-endian, then its bytes. So no two lists of items are the same bytes;
+- strong Fiat–Shamir (Bernhard, Pereira, Warinschi, *How not to prove yourself*, 2012): the hash covers the suite, the
+  generators, the statement, the claim with every commitment, and every first message, so a proof of one claim is not a
+  proof of another;
+- each item is a frame: its length as 4 bytes, big-endian, then its bytes. So different lists of items are different
+  bytes;
 - the challenge is SHA-512 of all frames, as a little-endian number modulo the order of the group.
 """
 
@@ -24,24 +25,24 @@ _POINT = BYTES.to_bytes(4, "big")  # the frame of a point
 
 
 def frame(item: bytes) -> bytes:
-    """An item with its length before it."""
+    """An item with its length as prefix."""
     return len(item).to_bytes(4, "big") + item
 
 
 def frames(items: Iterable[bytes]) -> bytes:
-    """Items one after the other, each with its length before it."""
+    """Concatenated items, each with its length as prefix."""
     return b"".join([len(item).to_bytes(4, "big") + item for item in items])
 
 
 class Transcript:
-    """What a proof speaks of, as bytes.
+    """The statement and the claim of a proof, as bytes.
 
     Args:
-        statement: its frames.
-        claim: its items, in their order.
+        statement: the frames of the statement.
+        claim: the items of the claim.
 
     Attributes:
-        context: the bytes that every challenge begins with.
+        context: the prefix of every hashed challenge.
 
     """
 
@@ -51,12 +52,12 @@ class Transcript:
         self.context = prefix() + statement + frames(claim)
 
     def challenge(self, messages: Iterable[bytes]) -> int:
-        """The challenge that answers the first messages of a proof, which are points; there is at least one."""
+        """The challenge for the first messages of a proof: one or more points."""
         framed = self.context + _POINT + _POINT.join(messages)
         return int.from_bytes(sha512(framed).digest(), "little") % L
 
 
 @cache
 def prefix() -> bytes:
-    """The frames that every transcript begins with: domain, version, suite, generators."""
+    """The first frames of every transcript: domain, version, suite, generators."""
     return frames((DOMAIN, VERSION, SUITE.encode(), B, value_generator()))

@@ -1,10 +1,10 @@
 """The values that can be committed to, as scalars.
 
 Rules kept here:
-- a whole number from -2^63 to 2^64 - 1 is itself, modulo the order of the group: the order is so large that no
+- a whole number from -2^63 to 2^64 - 1 is its own scalar, modulo the order of the group: the order is so large that no
   calculation of a proof wraps around;
-- a text is a hash of it, so texts can be compared for equality and membership, and have no order;
-- nothing else is a value: a boolean is no number here, and a fraction is to be written as a whole number of its parts.
+- the scalar of a text is its hash, so texts can be compared for equality and membership, and are not ordered;
+- other values are refused: a boolean is not a number, and a fraction must be scaled to a whole number.
 """
 
 from __future__ import annotations
@@ -24,12 +24,7 @@ _TEXT_DOMAIN = b"cortex-skills/zk/edwards25519-sha512/text"
 
 
 def checked_value(value: object) -> Value:
-    """The value itself, when it is one.
-
-    Raises:
-        NotCanonicalError: it is none; the message does not repeat it.
-
-    """
+    """Check a value."""
     if type(value) is int and MIN_NUMBER <= value <= MAX_NUMBER:
         return value
     if type(value) is str and len(text_bytes(value)) <= MAX_TEXT:
@@ -40,25 +35,20 @@ def checked_value(value: object) -> Value:
 
 
 def value_scalar(value: Value) -> int:
-    """The scalar that a commitment to a value holds."""
+    """The scalar of a value."""
     if isinstance(value, int):
         return value % L
     return int.from_bytes(sha512(frame(_TEXT_DOMAIN) + frame(text_bytes(value))).digest(), "little") % L
 
 
 def value_bytes(value: Value) -> bytes:
-    """A value as a transcript has it: `i` and its decimal digits, or `s` and its UTF-8."""
+    """A value in a transcript: `i` and its decimal digits, or `s` and its UTF-8."""
     return b"i%d" % value if isinstance(value, int) else b"s" + text_bytes(value)
 
 
 def text_bytes(text: str) -> bytes:
-    """A text in UTF-8.
-
-    Raises:
-        NotCanonicalError: it holds a lone surrogate.
-
-    """
+    """A text in UTF-8."""
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise NotCanonicalError("a text holds a lone surrogate") from None
+        raise NotCanonicalError("a text has a lone surrogate") from None

@@ -1,60 +1,48 @@
-"""`dynamic-import`: modules chosen or loaded while the skill runs.
+"""`dynamic-import`: modules that are selected or loaded while the skill runs.
 
 Rules kept here:
-- every `import()` is a finding, whatever its argument: a skill is bundled before it runs;
-- `require` and its relatives are findings where they are reached, under any name; a name that the author declares is
-  theirs, and asking for the type of `require` is no finding.
+- every `import()` is reported, for any argument: a skill is bundled before it runs;
+- `require` and its relatives are reported where they are reached, under any name; a name that the source declares, and
+  the type of `require`, are not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.rule import Rule
-from cortex_skills.scanner.rules.hit import Hit
-
-if TYPE_CHECKING:
-    from cortex_skills.scanner.program import Program
+from cortex_skills.scanner.parsed_source import ParsedSource
+from cortex_skills.scanner.rule import Hit, Rule
 
 RULE = Rule(
     id="dynamic-import",
     severity="critical",
-    title="A module that is chosen or loaded while the skill runs",
-    finds="Every `import()`, whatever its argument; `require`, `createRequire` and their relatives where they are "
-    "reached. A static `import` of a file in the skill's own folder is what a skill uses instead.",
-    remedy="Import what you need with a static `import` of a file in the skill's own folder.",
+    title="A module that is selected or loaded while the skill runs",
+    finds="Every `import()`, for any argument; `require`, `createRequire` and their relatives where they are reached. "
+    "A static `import` of a file in the skill's folder is not reported.",
+    remedy="Use a static `import` of a file in the skill's folder.",
     trips='const helper = await import("./helper");',
     passes='import { helper } from "./helper";',
 )
+RULES = (RULE,)
 
-_LOADERS = frozenset(
-    {
-        ("createRequire",),
-        ("importScripts",),
-        ("module", "constructor"),
-        ("module", "createRequire"),
-        ("module", "require"),
-        ("process", "getBuiltinModule"),
-        ("process", "mainModule"),
-        ("require",),
-    }
-)
+_LOADERS = frozenset({
+    ("createRequire",), ("importScripts",), ("module", "constructor"), ("module", "createRequire"),
+    ("module", "require"), ("process", "getBuiltinModule"), ("process", "mainModule"), ("require",),
+})  # fmt: skip
 
 
-def find(program: Program) -> Iterator[Hit]:
+def find(source: ParsedSource) -> Iterator[Hit]:
     """Every place that loads a module while the skill runs."""
-    for call in program.calls:
-        callee = program.callee(call)
-        if callee is not None and callee.kind == "import":
-            yield Hit(RULE, call, "a module is imported while the skill runs")
-    for use in program.facts.uses:
-        if use.path in _LOADERS and program.role(use.node) != "inspected":
-            yield Hit(RULE, use.node, f"`{'.'.join(map(str, use.path))}` loads modules while the skill runs")
-    for clause in program.tree.of_kind("import_require_clause"):
+    for call in source.calls:
+        if call.callee.kind == "import":
+            yield Hit(RULE, call.node, "a module is imported while the skill runs")
+    for use in source.uses:
+        if use.path in _LOADERS and use.role != "inspected":
+            yield Hit(RULE, use.node, f"`{use.name}` loads modules while the skill runs")
+    for clause in source.tree.of_kind("import_require_clause"):
         statement = clause.parent
         if statement is not None and statement.children[0].kind != "type":
             yield Hit(RULE, clause, "`require` loads a module while the skill runs")
-    for module in program.modules:
-        if module.specifier.removeprefix("node:") == "module":
-            yield Hit(RULE, module.node, "the module `module` makes loaders of modules")
+    for module in source.modules:
+        if module.name == "module":
+            yield Hit(RULE, module.node, "the module `module` creates module loaders")

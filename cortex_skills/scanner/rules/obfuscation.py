@@ -1,10 +1,11 @@
-"""`obfuscation`: code written so that nobody reads it.
+"""`obfuscation`: code that is written to be unreadable.
 
 Rules kept here:
-- letters written as escapes, names of a machine's making, text packed into one string or a row of them, text decoded
-  character by character, values spelt with brackets, and a loop over a switch that a counter drives are findings;
-- a string of words, an image, a digest or an escape that is needed is none;
-- what is counted is counted once: linear in the text.
+- these are reported: letters written as escapes, generated names, data packed into a string or a list of strings, text
+  decoded character by character, names and texts that calls compute from constants, values built from brackets, and
+  control flow flattened into a loop over a switch;
+- a string of words, an image, a digest or a necessary escape is not reported;
+- each node is counted once: linear in the text.
 """
 
 from __future__ import annotations
@@ -13,28 +14,27 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.rule import Rule
-from cortex_skills.scanner.rules.hit import Hit
-from cortex_skills.scanner.values import Global
-
-if TYPE_CHECKING:
-    from cortex_skills.scanner.program import Program
-    from cortex_skills.scanner.tree import Node, Tree
+from cortex_skills.scanner.parsed_source import CallSite, ParsedSource
+from cortex_skills.scanner.rule import Hit, Rule
+from cortex_skills.scanner.tree import SyntaxNode, SyntaxTree
+from cortex_skills.scanner.values import ValueKind
 
 RULE = Rule(
     id="obfuscation",
     severity="critical",
-    title="Code written so that nobody reads it",
+    title="Code that is written to be unreadable",
     finds="Letters written as escapes, in strings or names; many names such as `_0x3fa2`; text of high entropy packed "
-    "into a string or a row of strings; text decoded character by character with a key, or given as character codes; "
-    "values spelt with `!+[]`; control flow flattened into a loop over a switch. Pictures, digests, tables of words "
-    "and escapes that are needed are left alone.",
-    remedy="Publish the code as it was written, and put data into the graph or into readable values.",
+    "into a string or a list of strings; text decoded character by character with a key, or given as character codes; "
+    "a constant that is decoded (`atob`, `unescape`, `decodeURIComponent`), reversed or replaced in part; a literal "
+    "that is cut; the name of a member that calls compute from constants; values built from `!+[]`; control flow "
+    "flattened into a loop over a switch. Images, digests, tables of words and necessary escapes are not reported.",
+    remedy="Publish the original source: write texts and names as literals, and put data into the graph.",
     trips=r'const name = "\x6c\x6f\x67\x67\x65\x72";',
     passes=r'const red = "\x1b[31m";',
 )
+
+RULES = (RULE,)
 
 _LETTER_ESCAPE = re.compile(r"\\(?:x|u00|u\{0*)(?:3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])\}?", re.IGNORECASE)
 _ESCAPES = 4
@@ -50,25 +50,34 @@ _CODES = 8
 _BRACKETS = 8
 _CASES = 4
 _FROM_CODES = frozenset({("String", "fromCharCode"), ("String", "fromCodePoint")})
+_DECODERS = frozenset({("atob",), ("decodeURI",), ("decodeURIComponent",), ("unescape",)})
+_REVERSING = frozenset({"reverse", "toReversed"})
+_REPLACING = frozenset({"join", "replace", "replaceAll"})  # `join` of a constant that was split
+_CUTTING = frozenset({"charAt", "slice", "substr", "substring"})
+_BY_NAME = frozenset({"Object", "Reflect"})
 _LOOPS = ("do_statement", "for_statement", "while_statement")
 _LITERALS = frozenset({"number", "string"})
 _NAMES = ("identifier", "property_identifier", "shorthand_property_identifier")
 
 
-def find(program: Program) -> Iterator[Hit]:
+def find(source: ParsedSource) -> Iterator[Hit]:
     """Every sign of code that was made unreadable."""
-    tree = program.tree
+    tree = source.tree
     yield from _escapes(tree)
     yield from _names(tree)
-    yield from _packed(program)
-    yield from _character_codes(program)
+    yield from _packed(source)
+    yield from _computed_names(source)
+    for call in source.calls:
+        message = _message_of_call(source, call)
+        if message:
+            yield Hit(RULE, call.node, message)
     yield from _brackets(tree)
     for loop in tree.of_kind(*_LOOPS):
         if _is_flattened(tree, loop):
             yield Hit(RULE, loop, "the control flow is flattened into a loop over a switch")
 
 
-def _escapes(tree: Tree) -> Iterator[Hit]:
+def _escapes(tree: SyntaxTree) -> Iterator[Hit]:
     count: Counter[int] = Counter()
     for escape in tree.of_kind("escape_sequence"):
         if escape.parent is not None and _LETTER_ESCAPE.fullmatch(tree.source(escape)):
@@ -80,33 +89,33 @@ def _escapes(tree: Tree) -> Iterator[Hit]:
             yield Hit(RULE, name, "letters of a name are written as escapes")
 
 
-def _names(tree: Tree) -> Iterator[Hit]:
+def _names(tree: SyntaxTree) -> Iterator[Hit]:
     seen: set[str] = set()
     for name in tree.of_kind(*_NAMES):
         text = tree.source(name)
         if _MACHINE_NAME.match(text) and text not in seen:
             seen.add(text)
             if len(seen) == _MACHINE_NAMES:
-                yield Hit(RULE, name, "the names are those of an obfuscator")
+                yield Hit(RULE, name, "the names are generated by an obfuscator")
                 return
 
 
-def _packed(program: Program) -> Iterator[Hit]:
-    tree = program.tree
+def _packed(source: ParsedSource) -> Iterator[Hit]:
+    tree = source.tree
     for node in tree.of_kind("string", "template_string"):
-        if node.end - node.start >= _PACKED_LENGTH and not node.in_type and _is_packed(program.text_of(node)):
-            yield Hit(RULE, node, "a string holds packed data")
+        if node.end - node.start >= _PACKED_LENGTH and not node.in_type and _is_packed(source.text_of(node)):
+            yield Hit(RULE, node, "a string contains packed data")
     for node in tree.of_kind("array", "binary_expression"):
         parent = node.parent
         if parent is not None and parent.kind == node.kind:
             continue
         pieces = [tree.source(piece)[1:-1] for piece in _pieces(node)]
         if len(pieces) > 1 and min(map(len, pieces[:-1])) >= _PIECE and _is_packed("".join(pieces)):
-            yield Hit(RULE, node, "a row of strings holds packed data")
+            yield Hit(RULE, node, "a list of strings contains packed data")
 
 
-def _pieces(node: Node) -> Iterator[Node]:
-    """The strings of a list that holds nothing else, or those of a sum, in order."""
+def _pieces(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """The strings of a list that contains only strings, or those of a sum, in order."""
     if node.kind == "array":
         if all(part.kind == "string" for part in node.children):
             yield from node.children
@@ -133,42 +142,70 @@ def _entropy(text: str) -> float:
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
 
 
-def _character_codes(program: Program) -> Iterator[Hit]:
-    for call in program.calls:
-        callee = program.callee(call)
-        value = program.facts.value(callee) if callee is not None else None
-        path = value.path if isinstance(value, Global) else ()
-        if path[-1:] in (("call",), ("apply",)):
-            path = path[:-1]
-        if path not in _FROM_CODES:
-            continue
-        text = program.facts.value(call)
-        if isinstance(text, str) and len(text) >= _CODES and text.isprintable():
-            yield Hit(RULE, call, "text is given as character codes")
-        elif any(_is_keyed(argument) for argument in program.arguments(call)):
-            yield Hit(RULE, call, "text is decoded character by character with a key")
+def _computed_names(source: ParsedSource) -> Iterator[Hit]:
+    """Names of members that calls compute from constants, other than where the member is not used."""
+    for node in source.tree.of_kind("subscript_expression", "computed_property_name"):
+        name = node.child("index") or next(iter(node.children), None)
+        if source.value(name) is ValueKind.COMPUTED and source.role(node) not in ("dropped", "inspected"):
+            yield Hit(RULE, node, "the name of a member is computed from constants")
+    for call in source.calls:
+        names = call.arguments[1:] if call.path[:1] and call.path[0] in _BY_NAME else []
+        if any(source.value(name) is ValueKind.COMPUTED for name in names):
+            yield Hit(RULE, call.node, "the name of a member is computed from constants")
 
 
-def _is_keyed(argument: Node) -> bool:
+def _message_of_call(source: ParsedSource, call: CallSite) -> str:
+    if call.path in _FROM_CODES and any(map(_is_keyed, call.arguments)):
+        return "text is decoded character by character with a key"
+    if source.value(call.node) is not ValueKind.COMPUTED:
+        return ""
+    if call.path in _FROM_CODES and sum(_count(source, argument) for argument in call.arguments) >= _CODES:
+        return "text is given as character codes"
+    if call.path in _DECODERS:
+        return "a constant is decoded while the skill runs"
+    method = call.callee.child("property") or call.callee.child("index")
+    name = source.value(method) or (source.tree.source(method) if method is not None else "")
+    if name in _REVERSING:
+        return "a constant is reversed while the skill runs"
+    if name in _REPLACING:
+        return "parts of a constant are replaced while the skill runs"
+    return "a literal is cut while the skill runs" if name in _CUTTING and _is_of_literal(call) else ""
+
+
+def _count(source: ParsedSource, argument: SyntaxNode) -> int:
+    """How many arguments are passed: one, or the items of a spread list."""
+    value = source.value(argument.children[0]) if argument.kind == "spread_element" and argument.children else None
+    return len(value) if isinstance(value, tuple) else 1
+
+
+def _is_of_literal(call: CallSite) -> bool:
+    """Whether a method is called on a literal, or on the result of such a call."""
+    target: SyntaxNode | None = call.callee
+    while target is not None and target.kind in ("call_expression", "member_expression", "subscript_expression"):
+        target = target.child("object") or target.child("function")
+    return target is not None and target.kind in ("array", "string", "template_string")
+
+
+def _is_keyed(argument: SyntaxNode) -> bool:
     while argument.kind == "parenthesized_expression" and argument.children:
         argument = argument.children[0]
     operator = argument.child("operator") if argument.kind == "binary_expression" else None
     return operator is not None and operator.kind == "^"
 
 
-def _brackets(tree: Tree) -> Iterator[Hit]:
+def _brackets(tree: SyntaxTree) -> Iterator[Hit]:
     count = 0
     for node in tree.of_kind("unary_expression"):
         operand = node.child("argument")
         if operand is not None and operand.kind == "array" and not operand.children:
             count += 1
             if count == _BRACKETS:
-                yield Hit(RULE, node, "values are spelt with brackets")
+                yield Hit(RULE, node, "values are built from brackets")
                 return
 
 
-def _is_flattened(tree: Tree, loop: Node) -> bool:
-    """A loop around one switch, over a row of steps that a counter walks or over a number that each case sets."""
+def _is_flattened(tree: SyntaxTree, loop: SyntaxNode) -> bool:
+    """Whether a loop runs one switch, over a list of steps by index or over a number that each case sets."""
     body = loop.child("body")
     statements = body.children if body is not None and body.kind == "statement_block" else [body] if body else []
     if not statements or statements[0].kind != "switch_statement" or len(statements) > 2:
@@ -188,8 +225,8 @@ def _is_flattened(tree: Tree, loop: Node) -> bool:
     return sum(_sets(tree, case, name) for case in steps) * 5 >= len(steps) * 4
 
 
-def _sets(tree: Tree, case: Node, name: str) -> bool:
-    """Whether a case is a literal, and sets the driver to another."""
+def _sets(tree: SyntaxTree, case: SyntaxNode, name: str) -> bool:
+    """Whether the label of a case is a literal, and its code sets the driver to another literal."""
     if not case.children or case.children[0].kind not in _LITERALS:
         return False
     for statement in case.children[1:]:

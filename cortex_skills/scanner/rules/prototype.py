@@ -1,78 +1,46 @@
-"""`prototype-pollution`: changes of what all code shares.
+"""`prototype-pollution`: changes of objects that all code shares.
 
 Rules kept here:
-- a write is a finding when what is written to is the prototype of a built-in or of an object that is not the author's,
-  or a built-in object itself; reading is none, and neither is a write to a class of the author's own;
-- a key `__proto__` in a computed name or in constant JSON is a finding: a copy of it reaches the prototype.
+- a write to the prototype of a built-in or of an unknown object, or to a built-in object, is reported; a read, and a
+  write to a class that the source declares, are not;
+- a key `__proto__` in a computed name or in constant JSON is reported: a copy of it changes the prototype.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from cortex_skills.scanner.folding import TRANSPARENT_KINDS
-from cortex_skills.scanner.rule import Rule
-from cortex_skills.scanner.rules.hit import Hit
-from cortex_skills.scanner.values import Global, Kind, Value
-
-if TYPE_CHECKING:
-    from cortex_skills.scanner.program import Program
-    from cortex_skills.scanner.tree import Node
+from cortex_skills.scanner.evaluation import TRANSPARENT_KINDS
+from cortex_skills.scanner.parsed_source import HIGHEST_CLIMB, CallSite, ParsedSource
+from cortex_skills.scanner.rule import Hit, Rule
+from cortex_skills.scanner.tree import SyntaxNode
+from cortex_skills.scanner.values import Global, Value, ValueKind
 
 RULE = Rule(
     id="prototype-pollution",
     severity="critical",
-    title="A change of what all code shares",
-    finds="A write to the prototype of a built-in or of a foreign object, or to a built-in object, by assignment, "
-    "`delete`, taking apart, `Object.assign`, `Object.defineProperty`, `Reflect.set` and the like, under any name; "
-    "`__proto__` as a computed key or in constant JSON. Reading a prototype is no finding, nor is a write to a class "
-    "of the author's.",
-    remedy="Write a function of your own instead of changing a built-in; copy known keys by name.",
+    title="A change of an object that all code shares",
+    finds="A write to the prototype of a built-in or of an unknown object, or to a built-in object, by assignment, "
+    "`delete`, destructuring, `Object.assign`, `Object.defineProperty`, `Reflect.set` and similar functions, under any "
+    "name; `__proto__` as a computed key or in constant JSON. A read of a prototype, and a write to a class that the "
+    "source declares, are not reported.",
+    remedy="Write a separate function instead of changing a built-in; copy known keys by name.",
     trips="Object.prototype.isAdmin = true;",
     passes="class Customer {}\nCustomer.prototype.isAdmin = true;",
 )
+RULES = (RULE,)
 
-_BUILT_IN = frozenset(
-    {
-        "Array",
-        "ArrayBuffer",
-        "BigInt",
-        "Boolean",
-        "DataView",
-        "Date",
-        "Function",
-        "Iterator",
-        "JSON",
-        "Map",
-        "Math",
-        "Number",
-        "Object",
-        "Promise",
-        "Proxy",
-        "Reflect",
-        "RegExp",
-        "Set",
-        "String",
-        "WeakMap",
-        "WeakSet",
-    }
-)
-# What is added to these by well-meaning code: `Error.stackTraceLimit`, `Symbol.dispose ??= …`.
+_BUILT_IN = frozenset({
+    "Array", "ArrayBuffer", "BigInt", "Boolean", "DataView", "Date", "Function", "Iterator", "JSON", "Map", "Math",
+    "Number", "Object", "Promise", "Proxy", "Reflect", "RegExp", "Set", "String", "WeakMap", "WeakSet",
+})  # fmt: skip
+# Legitimate code writes members of these: `Error.stackTraceLimit`, `Symbol.dispose ??= …`.
 _BUILT_IN_BY_PROTOTYPE = _BUILT_IN | {"Error", "EvalError", "RangeError", "Symbol", "SyntaxError", "TypeError"}
-_WRITERS = frozenset(
-    {
-        ("Object", "assign"),
-        ("Object", "defineProperties"),
-        ("Object", "defineProperty"),
-        ("Object", "setPrototypeOf"),
-        ("Reflect", "defineProperty"),
-        ("Reflect", "deleteProperty"),
-        ("Reflect", "set"),
-        ("Reflect", "setPrototypeOf"),
-    }
-)
+_WRITERS = frozenset({
+    ("Object", "assign"), ("Object", "defineProperties"), ("Object", "defineProperty"), ("Object", "setPrototypeOf"),
+    ("Reflect", "defineProperty"), ("Reflect", "deleteProperty"), ("Reflect", "set"), ("Reflect", "setPrototypeOf"),
+})  # fmt: skip
 _DEFINING = frozenset({"__defineGetter__", "__defineSetter__"})
 _WRITTEN_FIELDS = {
     "assignment_expression": "left",
@@ -83,55 +51,44 @@ _WRITTEN_FIELDS = {
     "update_expression": "argument",
 }
 _PROTO_KEY = re.compile(r'"__proto__"\s*:')
-_HIGHEST_CLIMB = 64
 
 
-def find(program: Program) -> Iterator[Hit]:
+def find(source: ParsedSource) -> Iterator[Hit]:
     """Every place that changes a prototype or a built-in."""
-    facts = program.facts
-    for node in program.tree.of_kind("member_expression", "subscript_expression"):
-        if not node.in_type and _is_shared(facts.value(node.child("object"))) and _is_written(node):
-            yield Hit(RULE, node, "a prototype or a built-in that all code shares is changed")
-    for call in program.calls:
-        yield from _of_call(program, call)
-    for name in program.tree.of_kind("computed_property_name"):
-        if name.children and facts.value(name.children[0]) == "__proto__":
-            yield Hit(RULE, name, "a computed key is `__proto__`; copied, it reaches the prototype")
+    for node in source.tree.of_kind("member_expression", "subscript_expression"):
+        if not node.in_type and _is_shared(source.value(node.child("object"))) and _is_written(node):
+            yield Hit(RULE, node, "a prototype or a built-in is changed, which all code shares")
+    for call in source.calls:
+        yield from _of_call(source, call)
+    for name in source.tree.of_kind("computed_property_name"):
+        if name.children and source.value(name.children[0]) == "__proto__":
+            yield Hit(RULE, name, "a computed key is `__proto__`; a copy of it changes the prototype")
 
 
-def _of_call(program: Program, call: Node) -> Iterator[Hit]:
-    callee = program.callee(call)
-    arguments = program.arguments(call)
-    if callee is None or not arguments:
+def _of_call(source: ParsedSource, call: CallSite) -> Iterator[Hit]:
+    if not call.arguments:
         return
-    value = program.facts.value(callee)
-    if isinstance(value, Global):
-        path, first = value.path, arguments[0]
-        if path[-1:] in (("call",), ("apply",)) and len(arguments) > 1:
-            path, first = path[:-1], arguments[1]
-            if first.kind == "array" and first.children:
-                first = first.children[0]
-        if path in _WRITERS and _is_shared(program.facts.value(first)):
-            yield Hit(RULE, call, f"`{'.'.join(map(str, path))}` changes what all code shares")
-        text = program.facts.value(first)
-        if path == ("JSON", "parse") and isinstance(text, str) and _PROTO_KEY.search(text):
-            yield Hit(RULE, call, "the JSON has a key `__proto__`; copied, it reaches the prototype")
-    name = callee.child("property") or callee.child("index")
-    if name is not None and _is_shared(program.facts.value(callee.child("object"))):
-        key = program.facts.value(name) or program.tree.source(name)
+    first = source.value(call.arguments[0])
+    if call.path in _WRITERS and _is_shared(first):
+        yield Hit(RULE, call.node, f"`{'.'.join(map(str, call.path))}` changes an object that all code shares")
+    if call.path == ("JSON", "parse") and isinstance(first, str) and _PROTO_KEY.search(first):
+        yield Hit(RULE, call.node, "the JSON has a key `__proto__`; a copy of it changes the prototype")
+    name = call.callee.child("property") or call.callee.child("index")
+    if name is not None and _is_shared(source.value(call.callee.child("object"))):
+        key = source.value(name) or source.tree.source(name)
         if key in _DEFINING:
-            yield Hit(RULE, call, f"`{key}` changes what all code shares")
+            yield Hit(RULE, call.node, f"`{key}` changes an object that all code shares")
 
 
 def _is_shared(value: Value) -> bool:
     if isinstance(value, Global):
         first, *rest = value.path or (None,)
         return (not rest and first in _BUILT_IN) or (rest == ["prototype"] and first in _BUILT_IN_BY_PROTOTYPE)
-    return value is Kind.PROTOTYPE
+    return value is ValueKind.PROTOTYPE
 
 
-def _is_written(node: Node) -> bool:
-    for _ in range(_HIGHEST_CLIMB):
+def _is_written(node: SyntaxNode) -> bool:
+    for _ in range(HIGHEST_CLIMB):
         parent = node.parent
         if parent is None:
             return False

@@ -1,8 +1,8 @@
-"""`Caller`: who makes a call over MCP, and which skill acts for them when the call does not say.
+"""`Caller`: the agent and the skill of a call over MCP.
 
 Rules kept here:
-- nobody acts in the name of another: whoever came in with a token of their own is the agent, whatever they say;
-- what a call names wins over what the session names; where neither does, the gate decides.
+- no caller acts for another: the holder of a token is the agent, also when a call names another;
+- what a call names has precedence over what the session names; if neither names it, the gate decides.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls.
+    """The caller of a session.
 
     Attributes:
-        agent: on whose behalf; None for the plugin's own.
-        skill: the acting skill of the session; None when a call has to say.
-        may_write: whether tools that write are theirs to call.
-        may_name_agent: whether a call may say on whose behalf it is.
+        agent: the agent; None for the plugin's own.
+        skill: the acting skill of the session; None if a call has to name it.
+        may_write: whether the caller may call tools that write.
+        may_name_agent: whether a call may name its agent.
 
     """
 
@@ -29,9 +29,9 @@ class Caller:
     may_name_agent: bool = True
 
     def acting(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], Any, Any]:
-        """The arguments of a call without those of the session, and its skill and agent, unchecked."""
+        """Split the arguments of a call: those of the tool, the skill and the agent, all unchecked."""
         rest = dict(arguments)
         skill = rest.pop("skill", None)
-        # What may not be said is left in, and refused like any argument that a tool does not have.
+        # An agent that may not be named stays in, and is refused like any unknown argument.
         agent = rest.pop("agent", None) if self.may_name_agent else None
         return rest, self.skill if skill is None else skill, self.agent if agent is None else agent

@@ -1,8 +1,8 @@
-"""What skills log, for the client whose call made them.
+"""Log lines of skills, for the client whose call caused them.
 
 Rules kept here:
-- a client gets the lines of its own calls, before the answer, and no others;
-- from `info` on, until it asks for another level (`logging/setLevel`); since 2026-07-28 none, unless the call asks.
+- a client gets the lines of its own calls only, before the answer;
+- from `info` on, until it sets another level (`logging/setLevel`); since 2026-07-28 only if the call names a level.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _NAMES: dict[int, types.LoggingLevel] = {
 
 
 class Logs:
-    """Sends lines to clients, at the levels that they asked for."""
+    """Sends lines to clients, at the levels that they have set."""
 
     def __init__(self) -> None:
         self._least: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
 
     async def set_level(self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> Any:
-        """Serve `logging/setLevel`."""
+        """Handle `logging/setLevel`."""
         self._least[ctx.session._connection] = _LEVELS.index(params.level)
         return types.EmptyResult()
 
     async def send(self, ctx: ServerRequestContext[Any, Any], lines: list[Line]) -> None:
-        """Tell a client what skills logged because of its call."""
+        """Send the lines of a call to its client."""
         if not lines:
             return
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:

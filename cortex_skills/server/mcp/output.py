@@ -1,10 +1,9 @@
-"""Standard output as the protocol's own.
+"""Standard output, reserved for the protocol.
 
 Rules kept here:
-- it carries the protocol and nothing else: while it is claimed, what anything prints goes to standard error, also what
-  is still held back at the end;
-- the event loop never waits for whoever reads: what a pipe has room for is written at once, the rest by a thread;
-- nobody's settings of the pipe are changed: others may hold the same one.
+- while it is claimed, everything else that is printed goes to standard error, also what is still buffered at the end;
+- the event loop never waits for the reader: what fits into the pipe is written at once, the rest by a thread;
+- the mode of the pipe is not changed, because other processes may share it.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ import anyio.to_thread
 
 
 @contextmanager
-def claimed() -> Iterator[Output | None]:
-    """Standard output; None where the SDK has to claim it: on Windows, or when it is no descriptor of its own."""
+def claimed() -> Iterator[ProtocolOutput | None]:
+    """Standard output; None where the SDK has to claim it: on Windows, or if it is not descriptor 1."""
     if sys.platform == "win32" or not _is_standard():
         yield None
         return
@@ -31,11 +30,11 @@ def claimed() -> Iterator[Output | None]:
     descriptor = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
     os.dup2(2, 1)
     try:
-        yield Output(descriptor)
+        yield ProtocolOutput(descriptor)
     finally:
-        with suppress(OSError, ValueError):  # nobody reads what went wrong
+        with suppress(OSError, ValueError):  # there is no reader
             sys.stdout.flush()
-        os.dup2(descriptor, 1)  # which stays open: a thread may still write to it
+        os.dup2(descriptor, 1)  # the copy stays open: a thread may still write to it
 
 
 def _is_standard() -> bool:
@@ -46,18 +45,18 @@ def _is_standard() -> bool:
         return False
 
 
-class Output:
-    """What the SDK writes messages to, one after the other.
+class ProtocolOutput:
+    """The stream that the SDK writes messages to, one after the other.
 
     Args:
-        descriptor: where they go.
+        descriptor: the file descriptor.
 
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         mode = os.fstat(descriptor).st_mode
-        self._tells_of_room = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        self._is_pollable = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
 
@@ -65,7 +64,7 @@ class Output:
         """Write a text.
 
         Raises:
-            OSError: nobody reads any more.
+            OSError: there is no reader any more.
 
         """
         left = memoryview(text.encode())
@@ -75,11 +74,11 @@ class Output:
             await anyio.to_thread.run_sync(self._write_all, left)
 
     async def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: writes are not buffered."""
 
     def _has_room(self) -> bool:
-        """Whether so much can be written without waiting as is atomic (`poll(2)`, `pipe(7)`); or that nobody reads."""
-        return self._tells_of_room and bool(self._poll.poll(0))
+        """Whether `PIPE_BUF` bytes can be written without waiting, or there is no reader (`poll(2)`, `pipe(7)`)."""
+        return self._is_pollable and bool(self._poll.poll(0))
 
     def _write_all(self, left: memoryview) -> None:
         while left:

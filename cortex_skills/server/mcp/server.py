@@ -1,10 +1,10 @@
 """`build`: an MCP server on a plugin, for any transport.
 
 Rules kept here:
-- a door without policy: a tool call passes `Plugin.call`, and everything else shows what the plugin has;
-- blocking work is done in a lane; a client that cancels ends what was begun for it (`Stop`);
-- nobody has more than `AT_ONCE` calls at work, so that nobody has all the threads; what is beyond waits;
-- with a progress token, a client hears every second that its call is still at work.
+- no policy: a tool call passes `Plugin.call`, and everything else lists what the plugin has;
+- blocking work runs in a worker pool; a client that cancels a request cancels its work (`CancelToken`);
+- an agent has at most `AT_ONCE` calls under way, so that no agent uses all threads; further calls wait;
+- a call with a progress token is reported every second while it runs.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
 from cortex_skills import __version__
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.results import Result, failed
-from cortex_skills.server.errors import HttpError
-from cortex_skills.server.lanes import Lane
+from cortex_skills.gate.result import Result, failed
+from cortex_skills.runtime.log import LISTENER
+from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.caller import Caller
-from cortex_skills.server.mcp.changes import Changes
+from cortex_skills.server.mcp.list_changes import ListChanges
 from cortex_skills.server.mcp.logs import Line, Logs
-from cortex_skills.skill_log import LISTENER
-from cortex_skills.stopping import Stop
+from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
 
-Answer = TypeVar("Answer")
+T = TypeVar("T")
 _Context = ServerRequestContext[Any, Any]
 AT_ONCE = 8
 _BEAT_S = 1.0
 _RESOURCE_NOT_FOUND = -32002
 _INSTRUCTIONS = (
-    "Tools on a knowledge graph. Each call acts for a skill, which decides what may be asked and asserted: name it as "
-    "`skill` when several are active. Read skill://NAME before you act for a skill, and cortex://context for what the "
-    "skills know already. A failed call says its code and what to do."
+    "Tools on a knowledge graph. Each call acts for a skill, which decides what may be queried and asserted: name it "
+    "as `skill` when several are active. Read skill://NAME before you act for a skill, and cortex://context for what "
+    "the skills know already. A failed call returns its code and what to do."
 )
 
 
 @dataclass(frozen=True)
-class Built:
-    """A server, and what tells its clients of changes while `changes.watch()` runs."""
+class BuiltServer:
+    """A server, and the notifier of its clients, which works while `changes.watch()` runs."""
 
     server: Server[Any]
-    changes: Changes
+    changes: ListChanges
 
 
 class _Server(Server[Any]):
@@ -65,23 +65,23 @@ class _Server(Server[Any]):
         return super().create_initialization_options(notification_options or every, *args, **settings)
 
 
-def build(plugin: Plugin, lane: Lane, caller_of: Callable[[_Context], Caller]) -> Built:
+def build(plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller]) -> BuiltServer:
     """A server on a plugin.
 
     Args:
-        plugin: whose tools and skills these are.
-        lane: where blocking work is done.
-        caller_of: who sent a message.
+        plugin: the plugin.
+        pool: the worker pool for blocking work.
+        caller_of: the caller of a message.
 
     """
-    handlers = _Handlers(plugin, lane, caller_of)
-    changes = Changes(plugin)
+    handlers = _Handlers(plugin, pool, caller_of)
+    changes = ListChanges(plugin)
     server = _Server(
         "cortex-skills",
         version=__version__,
         title="Cortex Skills",
         instructions=_INSTRUCTIONS,
-        get_tool_input_schema=lambda _: None,  # no argument of ours is repeated in a header
+        get_tool_input_schema=lambda _: None,  # no argument is repeated in a header
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -92,19 +92,19 @@ def build(plugin: Plugin, lane: Lane, caller_of: Callable[[_Context], Caller]) -
         on_subscriptions_listen=changes.listen,
     )
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, handlers.logs.set_level)
-    server.middleware[:] = [changes.remember]  # without the tracing that is the default: nobody collects it here
-    return Built(server, changes)
+    server.middleware[:] = [changes.remember]  # without the default tracing, which has no collector here
+    return BuiltServer(server, changes)
 
 
 class _Handlers:
-    """What is answered to each request."""
+    """The handlers of requests."""
 
-    def __init__(self, plugin: Plugin, lane: Lane, caller_of: Callable[[_Context], Caller]) -> None:
+    def __init__(self, plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller]) -> None:
         self._plugin = plugin
-        self._lane = lane
+        self._pool = pool
         self._caller_of = caller_of
         self.logs = Logs()
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx)))
@@ -115,17 +115,17 @@ class _Handlers:
         if refusal is not None:
             return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})
-        stop, lines = Stop(), list[Line]()
+        cancel, lines = CancelToken(), list[Line]()
 
         def call() -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
             try:
-                return self._plugin.call(params.name, arguments, skill=skill, agent=agent, stop=stop)
+                return self._plugin.call(params.name, arguments, skill=skill, agent=agent, cancel=cancel)
             finally:
                 LISTENER.reset(listening)
 
         try:
-            result = await self._run(ctx, call, stop, params.name, caller)
+            result = await self._run(ctx, call, cancel, params.name, caller)
         except CortexError as error:
             result = failed(error)
         await self.logs.send(ctx, lines)
@@ -147,8 +147,8 @@ class _Handlers:
                 )
             skills = self._plugin.skills
             caller = self._caller_of(ctx)
-            found = await self._run(ctx, lambda: resources.read(uri, skills), Stop(), "reading", caller)
-        except resources.NotThereError as error:
+            found = await self._run(ctx, lambda: resources.read(uri, skills), CancelToken(), "reading", caller)
+        except resources.ResourceNotFoundError as error:
             code = types.INVALID_PARAMS if ctx.protocol_version >= "2026" else _RESOURCE_NOT_FOUND
             raise MCPError(code, str(error), data={"uri": uri[:200]}) from None
         except CortexError as error:
@@ -170,49 +170,49 @@ class _Handlers:
         return prompts.prompt(skill.manifest.body, skill.manifest.description)
 
     async def _context(self, ctx: _Context) -> str:
-        stop, caller = Stop(), self._caller_of(ctx)
+        cancel, caller = CancelToken(), self._caller_of(ctx)
         return await self._run(
-            ctx, lambda: self._plugin.context(agent=caller.agent, stop=stop), stop, "context", caller
+            ctx, lambda: self._plugin.context(agent=caller.agent, cancel=cancel), cancel, "context", caller
         )
 
-    async def _run(self, ctx: _Context, work: Callable[[], Answer], stop: Stop, what: str, caller: Caller) -> Answer:
-        """Do some work in the lane, telling whoever asked for it that it goes on.
+    async def _run(self, ctx: _Context, work: Callable[[], T], cancel: CancelToken, what: str, caller: Caller) -> T:
+        """Run some work in the pool, and report its progress.
 
         Raises:
             CortexError: `graph_busy`: too many wait already.
 
         """
-        working = self._in_turn(caller.agent or "", work)
+        working = self._in_slot(caller.agent or "", work)
         if ctx.meta and ctx.meta.get("progress_token") is not None:
-            working = self._telling(ctx, working, what)
+            working = self._reporting(ctx, working, what)
         try:
             return await working
         except HttpError as error:
             raise CortexError("graph_busy", error.message, hint=error.hint) from None
         except asyncio.CancelledError:
-            stop.set()
+            cancel.cancel()
             raise
 
-    async def _telling(self, ctx: _Context, work: Coroutine[Any, Any, Answer], what: str) -> Answer:
-        """Some work, with a word every now and then that it goes on."""
+    async def _reporting(self, ctx: _Context, work: Coroutine[Any, Any, T], what: str) -> T:
+        """Await some work, and report every `_BEAT_S` seconds that it is running."""
         began = time.monotonic()
         working = asyncio.ensure_future(work)
         try:
-            await ctx.session.report_progress(0.0, message=f"{what}: begun")
+            await ctx.session.report_progress(0.0, message=f"{what}: started")
             while not (await asyncio.wait({working}, timeout=_BEAT_S))[0]:
-                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: at work")
+                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: running")
             await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: done")
             return await working
         except asyncio.CancelledError:
             working.cancel()
             raise
 
-    async def _in_turn(self, agent: str, work: Callable[[], Answer]) -> Answer:
-        turns = self._turns.get(agent)
-        if turns is None:
-            turns = self._turns[agent] = asyncio.Semaphore(AT_ONCE)
-        async with turns:
-            return await self._lane.run(work)
+    async def _in_slot(self, agent: str, work: Callable[[], T]) -> T:
+        slots = self._slots.get(agent)
+        if slots is None:
+            slots = self._slots[agent] = asyncio.Semaphore(AT_ONCE)
+        async with slots:
+            return await self._pool.run(work)
 
 
 def _as_mcp(error: CortexError) -> MCPError:

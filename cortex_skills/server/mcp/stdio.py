@@ -1,11 +1,11 @@
 """`cortex-skills mcp`: one client on standard input and output.
 
 Rules kept here:
-- standard output carries the protocol and nothing else (`output`);
-- the end of the input, SIGTERM and SIGINT end it well; requests that came before the end of the input are answered,
-  for as long as a host would wait;
-- a line that is no message is answered by whatever id it has (`unreadable`);
-- a line that is too long is answered like one that is no JSON, and never held.
+- standard output carries only the protocol (`output`);
+- the end of the input, SIGTERM and SIGINT end the process gracefully; requests that came before the end of the input
+  are answered if they finish within `_GRACE_S`;
+- a line that is not a message is answered with its id, if it has one (`unreadable`);
+- a line that is too long is answered like one that is not JSON, and is not kept in memory.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from cortex_skills.server.lanes import Lane
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
 from cortex_skills.server.mcp.server import build
-from cortex_skills.server.mcp.unreadable import Answering
+from cortex_skills.server.mcp.unreadable import ReadableMessages
+from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -41,15 +41,15 @@ _TOO_LONG = "(a line that is too long)\n"
 
 
 def serve(plugin: Plugin, *, agent: str | None = None, skill: str | None = None) -> None:
-    """Serve a plugin until the client goes away, or the process is told to end; call it from the main thread.
+    """Serve a plugin until the client disconnects or a signal comes; call it from the main thread.
 
     Args:
         plugin: with its skills loaded.
-        agent: on whose behalf, when a call does not say.
-        skill: the acting skill, when a call does not say.
+        agent: the agent of calls that name none.
+        skill: the acting skill of calls that name none.
 
     Raises:
-        BrokenPipeError: nobody reads the answers any more.
+        BrokenPipeError: the client no longer reads the answers.
 
     """
     try:
@@ -61,35 +61,35 @@ def serve(plugin: Plugin, *, agent: str | None = None, skill: str | None = None)
 
 
 async def _serve(plugin: Plugin, caller: Caller) -> None:
-    lane = Lane("mcp", _THREADS, _WAITING, deep=True)
-    built = build(plugin, lane, lambda _: caller)
+    pool = WorkerPool("mcp", _THREADS, _WAITING, deep=True)
+    built = build(plugin, pool, lambda _: caller)
     lines = _Lines(sys.stdin.fileno())
     built.server.middleware.insert(0, lines.count)
     watching = asyncio.create_task(built.changes.watch())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: there, both end the process as ever
+        with suppress(NotImplementedError):  # Windows: both end the process there
             loop.add_signal_handler(number, lines.end)
     try:
         with claimed() as output:
             async with stdio_server(stdin=lines, stdout=output) as (reading, writing):  # type: ignore[arg-type]
-                messages = Answering(reading, writing, lines.read)
+                messages = ReadableMessages(reading, writing, lines.read)
                 await built.server.run(messages, writing, built.server.create_initialization_options())
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching
-        lane.close()
+        pool.close()
 
 
 class _Lines:
-    """The lines of the input, until it ends or somebody says that it does.
+    """The lines of the input, until it ends or `end` is called.
 
-    They are read by a thread of its own: nothing can wake one that waits for input, and the process must not wait for
-    it when it ends.
+    A daemon thread reads them: a read of standard input cannot be interrupted, and must not delay the end of the
+    process.
 
     Attributes:
-        read: the lines that were handed on, until somebody takes them off.
+        read: the lines that were passed on, until `ReadableMessages` removes them.
 
     """
 
@@ -99,22 +99,22 @@ class _Lines:
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._room = threading.Semaphore(16)
         self._is_ended = False
-        self._at_work = 0
+        self._under_way = 0
         self.read: deque[str] = deque()
         threading.Thread(target=self._read, name="cortex-stdin", daemon=True).start()
 
     async def count(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """A middleware: know how many requests are at work."""
+        """Middleware: count the requests under way."""
         if ctx.request_id is None or ctx.method == "subscriptions/listen":
             return await call_next(ctx)
-        self._at_work += 1
+        self._under_way += 1
         try:
             return await call_next(ctx)
         finally:
-            self._at_work -= 1
+            self._under_way -= 1
 
     def end(self) -> None:
-        """The input is over, whatever comes; if that does not end the process, nothing waits for it."""
+        """End the input; if the process has not ended after `_LAST_S`, exit at once."""
         self._is_ended = True
         self._queue.put_nowait(None)
         last = threading.Timer(_LAST_S, os._exit, (128 + signal.SIGTERM,))
@@ -128,8 +128,8 @@ class _Lines:
             yield line
         until = self._loop.time() + _GRACE_S
         while not self._is_ended and self._loop.time() < until:
-            await asyncio.sleep(0.02)  # what was read last is on its way to its handler
-            if not self._at_work:
+            await asyncio.sleep(0.02)  # the last request may not have reached its handler yet
+            if not self._under_way:
                 return
 
     def _read(self) -> None:

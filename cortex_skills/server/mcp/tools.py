@@ -1,13 +1,13 @@
-"""The tools as MCP lists and answers them.
+"""Tools as MCP lists and answers them.
 
 Rules kept here:
-- a tool is listed when a call of it can succeed: every active skill allows it, some active skill has the permissions,
-  and the caller's token lets it;
-- its input schema is the plugin's, and `skill` and `agent` beside it: the skills that may act, to be named when several
-  are active;
-- a failure is a result with `isError`, its code first in the text and in the structured content;
-- a host may hand the structured content to a model: what is withheld from the text is not in it either, nor what a
-  skill that fails says to a model by the message of its exception.
+- a tool is listed if a call of it can succeed: every active skill allows it, an active skill has the permissions, and
+  the caller's token allows it;
+- its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
+  several are active;
+- a failure is a result with `isError`; its code is in the text and in the structured content;
+- a host may show the structured content to a model, so it holds nothing that is withheld from the text, and no
+  instructions from the exception of a skill.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any
 import mcp_types as types
 
 from cortex_skills.errors import CortexError
-from cortex_skills.results import Result
+from cortex_skills.gate.result import Result
+from cortex_skills.runtime.skill import Skill
 from cortex_skills.server.mcp.caller import Caller
-from cortex_skills.skill import Skill
-from cortex_skills.tools import TOOLS, Tool
+from cortex_skills.tools import Tool, all_tools, tool_named
 from cortex_skills.tools.offered import acting_for, annotations_of
 
-_LEFT_OUT = "(left out: what the skill says here reads like an instruction)"
+_LEFT_OUT = "(left out: this text of the skill reads like an instruction)"
 _AGENT = {
     "type": "string",
     "minLength": 1,
     "maxLength": 256,
-    "description": "On whose behalf; the session's agent when left out.",
+    "description": "The agent that the call acts for; the session's agent by default.",
 }
 
 
 def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
-    """The tools that a caller can use while these skills are active."""
+    """The tools that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
-    for tool in TOOLS.values():
+    for tool in all_tools().values():
         acting = acting_for(tool, skills)
         if acting and (tool.read_only or caller.may_write):
             found.append(_described(tool, acting, able, caller))
@@ -45,12 +45,12 @@ def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
 
 
 def refused(tool: str, caller: Caller) -> CortexError | None:
-    """Why a caller may not use a tool at all; None when the gate decides."""
-    known = TOOLS.get(tool)
+    """Why a caller may not use a tool at all; None if the gate decides."""
+    known = tool_named(tool)
     if known is None or known.read_only or caller.may_write:
         return None
     hint = "ask for a token that has the permission `write`"
-    return CortexError("permission_denied", f"this token may not write, as {tool} does", hint=hint)
+    return CortexError("permission_denied", f"{tool} writes, and this token may not write", hint=hint)
 
 
 def answer(result: Result) -> types.CallToolResult:
@@ -64,10 +64,10 @@ def answer(result: Result) -> types.CallToolResult:
 
 
 def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
-    """What a host may hand to a model: the details without the triples that are withheld from the text."""
-    said = details.get("enrichment")
-    if isinstance(said, dict) and said.get("status") == "failed":
-        details = {**details, "enrichment": {**said, **_cleaned(said)}}
+    """The details without what is withheld from a model."""
+    enrichment = details.get("enrichment")
+    if isinstance(enrichment, dict) and enrichment.get("status") == "failed":
+        details = {**details, "enrichment": {**enrichment, **_cleaned(enrichment)}}
     withheld = details.get("withheld")
     if not withheld:
         return details
@@ -76,7 +76,7 @@ def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cleaned(failure: dict[str, Any]) -> dict[str, str]:
-    """What a skill's exception says, and the line of its source, as far as they tell a model nothing to do."""
+    """The message of a skill's exception and the line of its source; left out if they read like instructions."""
     from cortex_skills.proofs.wording import instructs
 
     texts = {key: failure[key] for key in ("message", "excerpt") if isinstance(failure.get(key), str)}

@@ -1,7 +1,7 @@
-"""What the service says of itself (SPARQL 1.1 Service Description).
+"""The description of the service (SPARQL 1.1 Service Description).
 
 Rules kept here:
-- it names what the caller may use and nothing else: their graphs, and updates only to those who may write.
+- it names only what the caller may use: their graphs, and updates if they may write.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def description(endpoint: str, graphs: Sequence[NamespacedGraph], form: RdfForma
     """The description of the service.
 
     Args:
-        endpoint: its URL.
-        graphs: those that the caller may read.
-        form: what to write it in.
+        endpoint: the URL of the service.
+        graphs: the graphs that the caller may read.
+        form: the format.
         may_write: whether the caller may update them.
 
     """

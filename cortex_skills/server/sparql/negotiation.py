@@ -1,10 +1,10 @@
-"""Which format an answer has: what the client would have, out of what can be written.
+"""The format of an answer, by the `Accept` header.
 
 Rules kept here:
-- `Accept` is read as RFC 9110 §12.5.1 has it: the most precise range that fits a format gives its weight, the heaviest
-  format wins, and of equals the one that is named first, or that comes first here;
-- a client that names no preference gets JSON for rows, Turtle for graphs;
-- rows (with booleans) and graphs are chosen apart: which of them a query answers is known once it was read.
+- `Accept` is evaluated by RFC 9110 §12.5.1: the most specific range that matches a format gives its weight; the format
+  of the largest weight is chosen, and among equals the one that the header, then this file, names first;
+- the default is JSON for rows and Turtle for graphs;
+- the formats of rows (with booleans) and of graphs are chosen separately: a query decides which of them it answers.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ Ranges = dict[str, tuple[float, int]]
 
 
 def chosen(accept: str | None, offered: Mapping[str, Form]) -> tuple[str, Form] | None:
-    """The media type and format of an answer; None when the client takes none of those offered.
+    """The media type and format of an answer; None if the client accepts none.
 
     Args:
-        accept: the value of the `Accept` header; None when there is none.
-        offered: the formats by their media types, the preferred first.
+        accept: the value of the `Accept` header; None if there is none.
+        offered: the formats by media type, the preferred first.
 
     """
     ranges = _ranges(accept)
@@ -63,7 +63,7 @@ def chosen(accept: str | None, offered: Mapping[str, Form]) -> tuple[str, Form] 
 
 
 def _ranges(accept: str | None) -> Ranges:
-    """The media ranges of a header, with their weights and their places."""
+    """The media ranges of a header, with their weights and positions."""
     ranges: Ranges = {}
     for place, part in enumerate((accept or "")[:_MAX_ACCEPT].split(",")):
         kind, *parameters = (word.strip().lower() for word in part.split(";"))

@@ -1,10 +1,10 @@
-"""A request of the SPARQL 1.1 Protocol, off the wire.
+"""Parses a request of the SPARQL 1.1 Protocol.
 
 Rules kept here:
-- a query comes by GET, by POST as a form, or by POST as it is; an update only by the two POSTs (§2.1, §2.2);
-- there is one query or one update in a request, and the parameters of the one do not go with the other;
-- beside the protocol's own there are `namespace`, which narrows to some of the token's namespaces, and `timeout`, in
-  seconds, which shortens the server's. What else clients send (`format`, `output`, …) means nothing: `Accept` does.
+- a query comes by GET, by POST as a form, or by POST directly; an update by one of the two POSTs (§2.1, §2.2);
+- a request holds one query or one update, and no parameters of the other;
+- further parameters are `namespace`, which selects some of the token's namespaces, and `timeout` in seconds, which
+  shortens the server's; others that clients send (`format`, `output`, …) are ignored: `Accept` decides.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from cortex_skills.server.bodies import pairs_of
-from cortex_skills.server.errors import HttpError
+from cortex_skills.server.bodies import invalid, pairs_of
 
 FORM = "application/x-www-form-urlencoded"
 QUERY = "application/sparql-query"
@@ -29,16 +28,16 @@ _GRAPHS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked.
+class SparqlRequest:
+    """A parsed request.
 
     Attributes:
-        text: the query or the update; None when the service is asked for its description.
-        is_update: which of the two it is.
-        default_graphs: the IRIs that narrow the default graph; None when none of the two lists is given.
-        named_graphs: those that narrow the named graphs.
-        namespaces: those that it is about; empty for all that the caller may use.
-        timeout_s: how long it may take at most, if it says so, in seconds.
+        text: the query or the update; None for a request for the service description.
+        is_update: whether it is an update.
+        default_graphs: the IRIs of the default graph; None without such parameters.
+        named_graphs: the IRIs of the named graphs; None without such parameters.
+        namespaces: the namespaces that it names; empty for all that the caller may use.
+        timeout_s: its time limit in seconds, if it names one.
 
     """
 
@@ -50,8 +49,8 @@ class Request:
     timeout_s: float | None = None
 
 
-def read_get(query: bytes) -> Request:
-    """A GET, by its query string.
+def read_get(query: bytes) -> SparqlRequest:
+    """Parse a GET, by its query string.
 
     Raises:
         HttpError: `invalid_arguments`.
@@ -59,12 +58,12 @@ def read_get(query: bytes) -> Request:
     """
     given = _parameters(query)
     if "update" in given:
-        raise _invalid("an update comes by POST (SPARQL 1.1 Protocol §2.2)", "POST it as application/sparql-update")
+        raise invalid("an update needs POST (SPARQL 1.1 Protocol §2.2)", "POST it as application/sparql-update")
     return _request(given, "query")
 
 
-def read_post(kind: str, query: bytes, body: bytes) -> Request:
-    """A POST, by its media type, query string and body.
+def read_post(kind: str, query: bytes, body: bytes) -> SparqlRequest:
+    """Parse a POST, by its media type, query string and body.
 
     Raises:
         HttpError: `invalid_arguments`.
@@ -73,18 +72,18 @@ def read_post(kind: str, query: bytes, body: bytes) -> Request:
     given = _parameters(query)
     if kind == FORM:
         if "query" in given or "update" in given:
-            raise _invalid("the text stands in the URL of a form", "put it into the body")
+            raise invalid("the URL of a form holds a query or an update", "put it into the body")
         for name, values in _parameters(body).items():
             given.setdefault(name, []).extend(values)
         if ("query" in given) == ("update" in given):
-            raise _invalid("a form carries either `query` or `update`")
+            raise invalid("a form must hold either `query` or `update`")
         return _request(given, "query" if "query" in given else "update")
     if "query" in given or "update" in given:
-        raise _invalid("the text stands in the URL and in the body", "give it once")
+        raise invalid("the query or update is in the URL and in the body", "give it once")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
-        raise _invalid("the text is not UTF-8") from None
+        raise invalid("the text is not UTF-8") from None
     word = "query" if kind == QUERY else "update"
     return _request(given | {word: [text]}, word)
 
@@ -94,19 +93,19 @@ def _parameters(encoded: bytes) -> dict[str, list[str]]:
     try:
         pairs = pairs_of(encoded, _MAX_PARAMETERS)
     except ValueError:
-        raise _invalid("the parameters are malformed", "percent-encode them, in UTF-8") from None
+        raise invalid("the parameters are malformed", "percent-encode them, in UTF-8") from None
     for name, value in pairs:
         given.setdefault(name, []).append(value)
     return given
 
 
-def _request(given: Mapping[str, list[str]], word: str) -> Request:
+def _request(given: Mapping[str, list[str]], word: str) -> SparqlRequest:
     other = "update" if word == "query" else "query"
     for name in _GRAPHS[other]:
         if name in given:
-            raise _invalid(f"`{name}` goes with an {other}" if other == "update" else f"`{name}` goes with a query")
+            raise invalid(f"`{name}` is a parameter of {'an update' if other == 'update' else 'a query'}")
     default, named = (tuple(given[name]) if name in given else None for name in _GRAPHS[word])
-    return Request(
+    return SparqlRequest(
         text=_once(given, word),
         is_update=word == "update",
         default_graphs=default,
@@ -119,7 +118,7 @@ def _request(given: Mapping[str, list[str]], word: str) -> Request:
 def _once(given: Mapping[str, list[str]], name: str) -> str | None:
     values = given.get(name, [])
     if len(values) > 1:
-        raise _invalid(f"`{name}` is given {len(values)} times", "give it once")
+        raise invalid(f"`{name}` is given {len(values)} times", "give it once")
     return values[0] if values else None
 
 
@@ -131,9 +130,5 @@ def _seconds(text: str | None) -> float | None:
     except ValueError:
         seconds = 0.0
     if not isfinite(seconds) or seconds <= 0:
-        raise _invalid("`timeout` is no number of seconds", "for instance timeout=5")
+        raise invalid("`timeout` is not a positive number of seconds", "for instance timeout=5")
     return seconds
-
-
-def _invalid(message: str, hint: str = "") -> HttpError:
-    return HttpError("invalid_arguments", message, hint=hint)

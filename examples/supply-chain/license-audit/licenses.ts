@@ -1,15 +1,15 @@
 /**
- * What an SPDX licence expression asks of whoever uses the package.
+ * The obligations of an SPDX licence expression.
  *
- * `A OR B` leaves the choice, so the milder one counts; with `A AND B` both hold, so the stricter one counts.
+ * `A OR B` leaves the choice, so the milder one counts; `A AND B` requires both, so the stricter one counts.
  */
 
-/** From mild to strict. What is not known to be harmless is for a person to look at. */
+/** From mild to strict. A category that is not listed needs a review. */
 export type Verdict = "permissive" | "copyleft" | "unclear";
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** The category of the licence that decides, or what is wrong with the expression. */
+  /** The category of the licence that decides, or the error in the expression. */
   readonly category: string;
 }
 
@@ -22,11 +22,11 @@ const VERDICTS: Partial<Record<string, Verdict>> = {
   "Copyleft Limited": "copyleft",
 };
 
-/** Far more than any package states; deep parentheses would exhaust the stack. */
+/** Longer than any real expression; deep parentheses would exhaust the stack. */
 const MAX_WORDS = 200;
 const INVALID: Judgement = { verdict: "unclear", category: "no valid expression" };
 
-/** Judge an expression by the category of each licence in it. */
+/** Evaluate an expression by the category of each licence in it. */
 export function judge(expression: string, categories: ReadonlyMap<string, string>): Judgement {
   const words = expression.match(/[()]|[^\s()]+/g) ?? [];
   if (words.length > MAX_WORDS) return INVALID;

@@ -1,11 +1,11 @@
 import { judge, type Judgement, type Verdict } from "./licenses";
 
-/** What fits into the answer to one query, and into what a session may assert. */
+/** The limits of one enrichment and of the assertions of a session. */
 const MAX_CHARACTERS = 3_400;
 const MAX_FINDINGS = 20;
 const MAX_DEPENDANTS = 4;
 
-/** What an agent should see first. */
+/** The findings that come first. */
 const ORDER: readonly Verdict[] = ["copyleft", "unclear", "permissive"];
 
 type Finding = {
@@ -54,7 +54,7 @@ function unstated(statement: string | undefined): Judgement {
   return { verdict: "unclear", category: statement === undefined ? "no licence stated" : `stated as: ${statement}` };
 }
 
-/** What is to be asserted, as much of it as an answer holds. */
+/** The findings to assert, as many as fit into an answer. */
 async function findings(judgements: ReadonlyMap<string, Judgement>): Promise<Finding[]> {
   const notable = [...judgements]
     .filter(([, { verdict }]) => verdict !== "permissive")
@@ -79,7 +79,7 @@ async function findings(judgements: ReadonlyMap<string, Judgement>): Promise<Fin
   return shown;
 }
 
-/** The texts that a predicate has in the whole namespace, by subject. */
+/** The texts of a predicate in the whole namespace, by subject. */
 async function texts(predicate: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   let cursor: string | null = null;

@@ -1,7 +1,7 @@
-"""What a user's SPARQL may do, on one namespace or on several."""
+"""SPARQL queries and updates of users, over one or several namespaces."""
 
-from cortex_graph.sparql.limits import DEFAULT_LIMITS, Limits
+from cortex_graph.sparql.parse import DEFAULT_LIMITS, QueryLimits
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "Updated", "query_graphs", "update_graphs"]
+__all__ = ["DEFAULT_LIMITS", "QueryLimits", "Updated", "query_graphs", "update_graphs"]

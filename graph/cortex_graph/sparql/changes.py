@@ -1,9 +1,9 @@
-"""What an update does to a namespace, as quads: the triples, and what is kept about them.
+"""The effect of an update on a namespace, as quads: the triples and their records, index entries and proofs.
 
 Rules kept here:
-- a triple that goes takes its record, its entry of the index and its own proofs along; one that comes brings them;
-- a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as with an import;
-- literals are written as the store gives them back, so that their ids hold.
+- a removed triple takes its record, its entry of the index and its own proofs with it; an inserted one gets them;
+- a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as in an import;
+- literals are written in the form in which the store returns them, so that their ids stay valid.
 """
 
 from __future__ import annotations
@@ -11,21 +11,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from cortex_graph.errors import QueryLimit, invalid
-from cortex_graph.index import hash_line
-from cortex_graph.lengths import checked
+from cortex_graph.exceptions import QueryLimit, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.provenance import Provenance, description_of, record_of
+from cortex_graph.size_limits import checked
+from cortex_graph.sparql.dataset import NamespaceView
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.triple_index import hash_line
 
-if TYPE_CHECKING:
-    from cortex_graph.namespaced import NamespacedGraph
-
-_AS_THEY_STAND = frozenset(
+_STRINGS = frozenset(
     {
         f"{WELL_KNOWN_VOCABULARIES['xsd']}string",
         f"{WELL_KNOWN_VOCABULARIES['rdf']}langString",
@@ -35,7 +32,7 @@ _AS_THEY_STAND = frozenset(
 
 
 class Skolem:
-    """Gives blank nodes names, and literals the form that the store gives them; for one request."""
+    """Names blank nodes, and converts literals to the form of the store, for one request."""
 
     def __init__(self, store: GraphStore) -> None:
         self._store = store
@@ -43,13 +40,8 @@ class Skolem:
         self._nodes: dict[tuple[str, BlankNode], NamedNode] = {}
         self._literals: dict[Literal, Literal] = {}
 
-    def quad(self, triple: Triple, graph: NamespacedGraph) -> Quad:
-        """A triple as a quad of a namespace.
-
-        Raises:
-            InvalidArguments: it holds a triple term.
-
-        """
+    def quad(self, triple: Triple, graph: NamespaceView) -> Quad:
+        """Return a triple as a quad of a namespace."""
         subject, object_ = triple.subject, triple.object
         if isinstance(subject, Triple) or isinstance(object_, Triple):
             raise invalid("query", f"writes a triple term, {triple}", hint="use reification (rdf:Statement)")
@@ -57,13 +49,13 @@ class Skolem:
             subject = self._node(subject, graph)
         if isinstance(object_, BlankNode):
             object_ = self._node(object_, graph)
-        elif isinstance(object_, Literal) and object_.datatype.value not in _AS_THEY_STAND:
+        elif isinstance(object_, Literal) and object_.datatype.value not in _STRINGS:
             if object_ not in self._literals:
                 self._literals[object_] = self._store.as_stored(object_)
             object_ = self._literals[object_]
         return Quad(subject, triple.predicate, object_, graph.names.graph)
 
-    def _node(self, node: BlankNode, graph: NamespacedGraph) -> NamedNode:
+    def _node(self, node: BlankNode, graph: NamespaceView) -> NamedNode:
         names = graph.names
         key = names.namespace, node
         if key not in self._nodes:
@@ -73,20 +65,20 @@ class Skolem:
 
 @dataclass
 class Change:
-    """What shall be gone from a namespace and what shall be there; a quad is in one of the two."""
+    """The quads to remove from a namespace and to insert; a quad is in one of the two."""
 
-    graph: NamespacedGraph
+    graph: NamespaceView
     remove: dict[Quad, None] = field(default_factory=dict)
     insert: dict[Quad, None] = field(default_factory=dict)
 
     def removed(self, quads: Iterable[Quad]) -> None:
-        """These go."""
+        """Add quads to remove."""
         for quad in quads:
             self.insert.pop(quad, None)
             self.remove[quad] = None
 
     def inserted(self, quads: Iterable[Quad]) -> None:
-        """These come."""
+        """Add quads to insert."""
         for quad in quads:
             self.remove.pop(quad, None)
             self.insert[quad] = None
@@ -94,7 +86,7 @@ class Change:
 
 @dataclass
 class Effect:
-    """The quads that a change writes and removes, with those that are kept about them, and how many are triples."""
+    """The quads that a change writes and removes, with those about them, and the numbers of triples."""
 
     insert: list[Quad] = field(default_factory=list)
     remove: list[Quad] = field(default_factory=list)
@@ -103,7 +95,7 @@ class Effect:
 
 
 def effect_of(store: GraphStore, changes: Iterable[Change], provenance: Provenance | None) -> Effect:
-    """What changes do to what is there now."""
+    """Return the effect of changes on the present content."""
     effect = Effect()
     for change in changes:
         graph = change.graph
@@ -112,21 +104,21 @@ def effect_of(store: GraphStore, changes: Iterable[Change], provenance: Provenan
         effect.removed += len(gone)
         effect.inserted += len(new)
         effect.remove += gone
-        effect.remove += _kept_about(store, graph, gone)
+        effect.remove += _quads_about(store, graph, gone)
         effect.insert += new
-        effect.insert += _to_keep_about(graph, new, provenance)
+        effect.insert += _new_quads_about(graph, new, provenance)
     return effect
 
 
 def check_size(changes: Iterable[Change], most: int) -> None:
-    """Raise `QueryLimit` for changes of more triples than an update may touch."""
+    """Raise `QueryLimit` for changes of more triples than an update may change."""
     size = sum(len(change.insert) + len(change.remove) for change in changes)
     if size > most:
         raise too_many(most)
 
 
 def too_many(most: int) -> QueryLimit:
-    """The error for an update of too many triples."""
+    """Return the error for an update of too many triples."""
     return QueryLimit(
         f"the update changes more than {most} triples",
         hint="change fewer at once (a subselect with LIMIT), or use import",
@@ -135,7 +127,7 @@ def too_many(most: int) -> QueryLimit:
 
 
 def too_large(most: int) -> QueryLimit:
-    """The error for an update of triples that are too long together."""
+    """Return the error for an update of triples that are too long together."""
     return QueryLimit(
         f"an operation of the update changes triples of more than {most >> 20} MiB together",
         hint="change fewer at once (a subselect with LIMIT), or use import",
@@ -143,20 +135,20 @@ def too_large(most: int) -> QueryLimit:
     )
 
 
-def _kept_about(store: GraphStore, graph: NamespacedGraph, quads: list[Quad]) -> list[Quad]:
-    names = graph.names
+def _quads_about(store: GraphStore, view: NamespaceView, quads: list[Quad]) -> list[Quad]:
+    names = view.names
     if not quads:
         return []
-    keepers = [keeper for keeper in (names.provenance_graph, names.index_graph) if store.count(Pattern(keeper), 1)]
-    records = [names.record(hash_line(str(quad))) for quad in quads] if keepers else []
-    kept = [quad for record in records for keeper in keepers for quad in store.quads(Pattern(keeper, record))]
-    if names.provenance_graph in keepers:
-        proofs = graph.proofs.going_with(set(records))
-        kept += [quad for proof in proofs for quad in store.quads(Pattern(names.provenance_graph, proof))]
-    return kept
+    used = [graph for graph in (names.provenance_graph, names.index_graph) if store.count(Pattern(graph), 1)]
+    records = [names.record(hash_line(str(quad))) for quad in quads] if used else []
+    found = [quad for record in records for graph in used for quad in store.quads(Pattern(graph, record))]
+    if names.provenance_graph in used:
+        proofs = view.proofs.going_with(set(records))
+        found += [quad for proof in proofs for quad in store.quads(Pattern(names.provenance_graph, proof))]
+    return found
 
 
-def _to_keep_about(graph: NamespacedGraph, quads: list[Quad], provenance: Provenance | None) -> list[Quad]:
+def _new_quads_about(graph: NamespaceView, quads: list[Quad], provenance: Provenance | None) -> list[Quad]:
     if not quads:
         return []
     ids = [graph.index.identify(quad) for quad in quads]

@@ -1,15 +1,14 @@
-"""The evaluation of queries over an embedded store: snapshots of it, read by processes that can be killed.
+"""Evaluates queries over an embedded store: on snapshots, which are read by processes that can be killed.
 
 Rules kept here:
-- a query is read as tokens once more: whoever asks a store, it asks no other server;
-- its time begins with the call, and covers waiting for a process and the making of a snapshot;
-- the processes and the folder of snapshots are made with the first query; what a process that was killed has left goes
-  with the next one that makes such a folder.
+- every text is tokenised once more, so that no query that reaches the store can query another server;
+- the time limit begins with the call, and includes waiting for a process and making a snapshot;
+- processes and the folder of snapshots are made with the first query; what a killed process leaves is removed by the
+  next one that makes such a folder.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
@@ -19,26 +18,25 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
-from cortex_graph.errors import GraphUnavailable, invalid
-from cortex_graph.sparql.process import QuerySyntax, too_slow
-from cortex_graph.sparql.snapshots import Revisions, Snapshots
-from cortex_graph.sparql.text import read_tokens
-from cortex_graph.sparql.workers import Workers
-from cortex_graph.stopping import Stop
-from cortex_graph.store import Answer, Dataset
+from cortex_graph.cancellation import Cancellation
+from cortex_graph.exceptions import GraphUnavailable, invalid
+from cortex_graph.processes import ProcessPool
+from cortex_graph.sparql.query_run import QuerySyntax, query_pool, run_query
+from cortex_graph.sparql.snapshots import Revisions, SnapshotCache
+from cortex_graph.sparql.tokens import read_tokens
+from cortex_graph.store import Dataset, QueryAnswer
 
 FOLDER = ".queries"  # in the folder of a store
-_DEPTH = 1000  # whoever asks a store directly has no limits of a user's; beyond this the engine overflows
+_DEPTH = 1000  # for callers without the limits of users; beyond it the engine overflows its stack
 
 
-class Evaluation:
+class QueryEvaluator:
     """Evaluates queries over one store.
 
     Args:
         revisions: the writes to the store.
-        folder: where the store lives; None for one in memory.
-        take: writes a copy of some graphs of it, or of all, to a path.
-        workers: the processes; None for some of its own.
+        folder: the folder of the store; None for a store in memory.
+        take: writes a copy of some graphs, or of all, to a path.
 
     """
 
@@ -47,20 +45,19 @@ class Evaluation:
         revisions: Revisions,
         folder: Path | None,
         take: Callable[[Path, frozenset[NamedNode]], None],
-        workers: Workers | None = None,
     ) -> None:
         self._folder = None if folder is None else folder.absolute()
-        self._snapshots = Snapshots(revisions, self._place, take, per_graphs=folder is None)
+        self._snapshots = SnapshotCache(revisions, self._snapshot_folder, take, per_graphs=folder is None)
         self._lock = threading.Lock()
-        self._workers = workers
-        self._release: Callable[[], object] = bool  # lets others remove the copies
+        self._workers: ProcessPool | None = None
+        self._release: Callable[[], object] = bool  # unlocks the folder of copies
 
     @property
-    def workers(self) -> Workers:
+    def workers(self) -> ProcessPool:
         """The processes."""
         with self._lock:
             if self._workers is None:
-                self._workers = Workers()
+                self._workers = query_pool()
             return self._workers
 
     def query(
@@ -70,8 +67,8 @@ class Evaluation:
         results: QueryResultsFormat,
         graphs: RdfFormat,
         timeout_s: float,
-        stop: Stop | None = None,
-    ) -> Answer:
+        cancel: Cancellation | None = None,
+    ) -> QueryAnswer:
         """Evaluate a query; see `GraphStore.query`."""
         deadline = time.monotonic() + timeout_s
         read_tokens(text, _DEPTH)
@@ -82,10 +79,6 @@ class Evaluation:
                 f"the store cannot be copied for a query: {error.strerror or error}",
                 hint="see whether the disk, or the folder for temporary files, is full",
             ) from error
-        left = deadline - time.monotonic()
-        if left <= 0:
-            self._snapshots.release(snapshot)
-            raise too_slow()
         request = {
             "snapshot": str(snapshot.path),
             "text": text,
@@ -93,20 +86,21 @@ class Evaluation:
             "named": [graph.value for graph in dataset.named],
             "results": results.media_type,
             "graphs": graphs.media_type,
-            "timeout": left,
         }
         try:
-            running = self.workers.ask(request, deadline, lambda: self._snapshots.release(snapshot), stop)
+            is_graph, chunks = run_query(
+                self.workers, request, deadline, lambda: self._snapshots.release(snapshot), cancel
+            )
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
-        return Answer(graphs if json.loads(running.header)["graph"] else results, running.chunks)
+        return QueryAnswer(graphs if is_graph else results, chunks)
 
     def use(self, copy: Path) -> None:
-        """Read this copy of the store, and make none: nobody writes to it."""
+        """Read this copy of the store, to which no process writes, instead of making copies."""
         self._snapshots.use(copy)
 
     def close(self) -> None:
-        """End what is running, and remove the snapshots."""
+        """End the running queries, and remove the snapshots."""
         with self._lock:
             workers = self._workers
         if workers is not None:
@@ -114,9 +108,9 @@ class Evaluation:
         self._snapshots.close()
         self._release()
 
-    def _place(self) -> Path:
+    def _snapshot_folder(self) -> Path:
         if self._folder is None:
-            from cortex_graph.transfer.scratch import lasting_folder
+            from cortex_graph.scratch import lasting_folder
 
             folder, in_use = lasting_folder("cortex-queries-")
             self._release = weakref.finalize(self, in_use.close)
@@ -127,7 +121,7 @@ class Evaluation:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the snapshots that a process which was killed has left in the folder of a store."""
-    if (folder / FOLDER).is_symlink():  # none of ours is one: the copies would lie elsewhere, and stay
+    """Remove the snapshots that a killed process has left in the folder of a store."""
+    if (folder / FOLDER).is_symlink():  # not made here, and its target is not removed
         (folder / FOLDER).unlink(missing_ok=True)
     shutil.rmtree(folder / FOLDER, ignore_errors=True)

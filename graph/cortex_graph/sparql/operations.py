@@ -1,9 +1,9 @@
-"""The operations of a SPARQL update (SPARQL 1.1 Update §3), read from its tokens.
+"""The operations of a SPARQL update (SPARQL 1.1 Update §3), parsed from its tokens.
 
 Rules kept here:
-- a request is read whole before anything of it is done;
-- `GRAPH <graph> {…}` around triples to write is taken off, and says where they go; a variable cannot;
-- what would reach another graph as a whole (COPY, MOVE, ADD), all graphs, or another server (LOAD) is refused.
+- a request is parsed completely before any of it is executed;
+- `GRAPH <graph> {…}` around triples to write is removed, and names their graph; it cannot be a variable;
+- operations on whole other graphs (COPY, MOVE, ADD), all graphs, or another server (LOAD) are refused.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
-from cortex_graph.errors import GraphError, NamespaceViolation
+from cortex_graph.exceptions import GraphError, NamespaceViolation
 from cortex_graph.sparql.prologue import Prologue
-from cortex_graph.sparql.text import Token, another_server, refused
-from cortex_graph.sparql.words import QUERY_FORMS, UPDATE_WORDS
+from cortex_graph.sparql.tokens import QUERY_FORMS, UPDATE_WORDS, SparqlToken, another_server, refused
 
-Tokens = Sequence[Token]
+Tokens = Sequence[SparqlToken]
 _IN_TRIPLES = frozenset({"a", "TRUE", "FALSE"})
 
 
 @dataclass(frozen=True)
 class Block:
-    """Triples, or a template of some, and the graph that is named for them."""
+    """Triples or a template, and the graph that is named for them."""
 
     graph: str | None
     tokens: Tokens
@@ -40,7 +39,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Modify:
-    """DELETE and INSERT by a pattern; `where` is a group in its braces."""
+    """DELETE and INSERT with a pattern; `where` is a group with its braces."""
 
     prologue: Prologue
     where: Tokens
@@ -60,7 +59,7 @@ class Clear:
 
 @dataclass(frozen=True)
 class Create:
-    """CREATE: every graph that may be written to is there already."""
+    """CREATE, which has no effect: every graph that may be written exists."""
 
     graph: str
 
@@ -69,17 +68,12 @@ Operation = Data | Modify | Clear | Create
 
 
 def read_update(text: str, tokens: Tokens, offered: Mapping[str, str]) -> list[Operation]:
-    """The operations of a request.
-
-    Args:
-        text: the request, for errors.
-        tokens: its tokens.
-        offered: the prefixes that need no declaration.
+    """Parse the operations of a request.
 
     Raises:
         InvalidArguments: it is not an update.
-        PermissionDenied: it asks another server.
-        NamespaceViolation: it reaches for other graphs than one.
+        PermissionDenied: it queries another server.
+        NamespaceViolation: it works on other graphs than one.
 
     """
     return _Reader(text, tokens, Prologue(text, offered)).operations()
@@ -118,14 +112,14 @@ class _Reader:
             self._expect("GRAPH")
             return Create(self._iri())
         if word == "LOAD":
-            raise another_server(self._text, token.start, "LOAD stands")
+            raise another_server(self._text, token.start, "LOAD")
         if word in ("COPY", "MOVE", "ADD"):
             raise self._elsewhere(token, f"{word} works on whole graphs")
         if word in QUERY_FORMS:
             raise refused(self._text, token.start, f"`{word}` begins a query, not an update", hint="send it as a query")
-        raise refused(self._text, token.start, f"`{token.text[:40]}` begins no operation")
+        raise refused(self._text, token.start, f"`{token.text[:40]}` is not the beginning of an operation")
 
-    def _write(self, prologue: Prologue, token: Token) -> Operation:
+    def _write(self, prologue: Prologue, token: SparqlToken) -> Operation:
         if token.text != "WITH" and self._skip("DATA"):
             return Data(prologue, token.text == "INSERT", self._blocks(data=True, blanks=token.text == "INSERT"))
         if token.text == "DELETE" and self._skip("WHERE"):
@@ -145,7 +139,7 @@ class _Reader:
         elif token[:2] == ("word", "INSERT"):
             insert = self._blocks()
         else:
-            raise refused(self._text, token.start, f"DELETE or INSERT belongs here, not `{token.text[:40]}`")
+            raise refused(self._text, token.start, f"DELETE or INSERT is expected here, not `{token.text[:40]}`")
         using: list[str] = []
         using_named: list[str] = []
         while self._skip("USING"):
@@ -153,7 +147,7 @@ class _Reader:
         self._expect("WHERE")
         return Modify(prologue, self._group(), delete, insert, with_graph, using, using_named)
 
-    def _clear(self, operation: Token) -> Clear:
+    def _clear(self, operation: SparqlToken) -> Clear:
         token = self._next("a graph")
         if token[:2] == ("word", "DEFAULT"):
             return Clear(None)
@@ -162,39 +156,39 @@ class _Reader:
         raise self._elsewhere(operation, f"{operation.text} of more than one graph")
 
     def _blocks(self, *, data: bool = False, blanks: bool = True) -> list[Block]:
-        """Triples in braces, some of them in `GRAPH <graph> {…}`."""
+        """Parse triples in braces, some of them in `GRAPH <graph> {…}`."""
         found: list[Block] = []
-        some: list[Token] = []
+        pending: list[SparqlToken] = []
         self._expect("{")
         while (token := self._next("`}`")).text != "}" or token.kind != "sign":
             if token[:2] == ("word", "GRAPH"):
-                found += _block(None, some)
-                some = []
+                found += _block(None, pending)
+                pending = []
                 if self._peek().kind == "var":
                     raise self._elsewhere(token, "a variable names the graph to write to")
                 graph = self._iri()
                 self._expect("{")
                 while (inner := self._next("`}`"))[:2] != ("sign", "}"):
-                    some.append(self._checked(inner, data=data, blanks=blanks))
-                found += _block(graph, some)
-                some = []
+                    pending.append(self._checked(inner, data=data, blanks=blanks))
+                found += _block(graph, pending)
+                pending = []
                 self._skip(".")
             else:
-                some.append(self._checked(token, data=data, blanks=blanks))
-        return found + _block(None, some)
+                pending.append(self._checked(token, data=data, blanks=blanks))
+        return found + _block(None, pending)
 
-    def _checked(self, token: Token, *, data: bool, blanks: bool) -> Token:
-        """A token that may stand in triples to write."""
+    def _checked(self, token: SparqlToken, *, data: bool, blanks: bool) -> SparqlToken:
+        """Return a token that is allowed in triples to write."""
         if (token.kind == "word" and token.text not in _IN_TRIPLES) or token[:2] == ("sign", "{"):
-            raise refused(self._text, token.start, f"`{token.text}` has no place among triples")
+            raise refused(self._text, token.start, f"`{token.text}` is not allowed in triples")
         if data and token.kind == "var":
-            raise refused(self._text, token.start, "data holds no variables", hint="use INSERT {…} WHERE {…}")
+            raise refused(self._text, token.start, "data cannot contain variables", hint="use INSERT {…} WHERE {…}")
         if not blanks and (token.kind == "bnode" or token.text in ("[", "(")) and token.kind in ("bnode", "sign"):
-            raise refused(self._text, token.start, "a blank node names nothing to delete", hint="use a variable")
+            raise refused(self._text, token.start, "a blank node cannot be deleted", hint="use a variable")
         return token
 
     def _group(self) -> Tokens:
-        """A group of patterns, in its braces."""
+        """Parse a group of patterns, with its braces."""
         start, depth = self._at, 0
         self._expect("{")
         self._at = start
@@ -203,19 +197,19 @@ class _Reader:
             if token.kind == "sign":
                 depth += {"{": 1, "}": -1}.get(token.text, 0)
             elif token.kind == "word" and (token.text in UPDATE_WORDS or token.text == "FROM"):
-                raise refused(self._text, token.start, f"`{token.text}` has no place in a pattern")
+                raise refused(self._text, token.start, f"`{token.text}` is not allowed in a pattern")
             if not depth:
                 return self._tokens[start : self._at]
 
     def _iri(self) -> str:
         return self._prologue.iri(self._next("a graph"))
 
-    def _peek(self) -> Token:
-        return self._tokens[self._at] if self._at < len(self._tokens) else Token("sign", "", len(self._text))
+    def _peek(self) -> SparqlToken:
+        return self._tokens[self._at] if self._at < len(self._tokens) else SparqlToken("sign", "", len(self._text))
 
-    def _next(self, wanted: str) -> Token:
+    def _next(self, wanted: str) -> SparqlToken:
         if self._at == len(self._tokens):
-            raise refused(self._text, len(self._text), f"the text ends where {wanted} belongs")
+            raise refused(self._text, len(self._text), f"the text ends where {wanted} is expected")
         token = self._tokens[self._at]
         self._at += 1
         self._prologue.count(token)
@@ -230,16 +224,16 @@ class _Reader:
     def _expect(self, text: str) -> None:
         token = self._next(f"`{text}`")
         if token.kind not in ("word", "sign") or token.text != text:
-            raise refused(self._text, token.start, f"`{text}` belongs here, not `{token.text[:40]}`")
+            raise refused(self._text, token.start, f"`{text}` is expected here, not `{token.text[:40]}`")
 
-    def _elsewhere(self, token: Token, problem: str) -> GraphError:
+    def _elsewhere(self, token: SparqlToken, problem: str) -> GraphError:
         at = refused(self._text, token.start, problem)
         return NamespaceViolation(
             at.message, hint="an update writes to the graph of its namespace, named by its IRI", details=at.details
         )
 
 
-def _block(graph: str | None, tokens: list[Token]) -> list[Block]:
+def _block(graph: str | None, tokens: list[SparqlToken]) -> list[Block]:
     end = len(tokens)
     while end and tokens[end - 1][:2] == ("sign", "."):
         end -= 1

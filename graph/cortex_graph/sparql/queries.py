@@ -1,37 +1,32 @@
-"""A user's SPARQL query over namespaces.
+"""SPARQL queries of users over namespaces.
 
 Rules kept here:
-- the text is read and written anew before any store sees it;
-- it sees the graphs of the namespaces that are given and nothing else; its own `FROM` narrows them;
-- it ends with its time, and its answer with `max_bytes`.
+- the text is parsed and serialised before any store gets it;
+- it sees the graphs of the given namespaces only; its own `FROM` narrows them;
+- it ends with its time limit, and its result with `max_bytes`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pyoxigraph import QueryResultsFormat, RdfFormat
 
-from cortex_graph.errors import InvalidArguments, QueryLimit, invalid
-from cortex_graph.sparql.limits import DEFAULT_LIMITS, TIMEOUT_S, Limits
+from cortex_graph.cancellation import Cancellation
+from cortex_graph.exceptions import InvalidArguments, QueryLimit, invalid
+from cortex_graph.sparql.dataset import NamespaceView, dataset_of
+from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_query, read_text
 from cortex_graph.sparql.prologue import Prologue
-from cortex_graph.sparql.reading import read_query, read_text
-from cortex_graph.sparql.scope import dataset_of
-from cortex_graph.sparql.writing import Written
-from cortex_graph.stopping import Stop
-from cortex_graph.store import Answer, Dataset, GraphStore
-
-if TYPE_CHECKING:
-    from cortex_graph.namespaced import NamespacedGraph
+from cortex_graph.sparql.serialize import SerializedText
+from cortex_graph.store import Dataset, GraphStore, QueryAnswer
 
 _PLACE = re.compile(r"error at (\d+):(\d+): ")
 
 
 def query_graphs(
     store: GraphStore,
-    graphs: Sequence[NamespacedGraph],
+    graphs: Sequence[NamespaceView],
     text: str,
     *,
     default_graphs: Sequence[str] | None = None,
@@ -40,34 +35,34 @@ def query_graphs(
     graphs_format: RdfFormat = RdfFormat.N_TRIPLES,
     timeout_s: float = TIMEOUT_S,
     max_bytes: int | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    stop: Stop | None = None,
-) -> Answer:
-    """Evaluate a SPARQL 1.1 query over some namespaces of one store.
+    limits: QueryLimits = DEFAULT_LIMITS,
+    cancel: Cancellation | None = None,
+) -> QueryAnswer:
+    """Evaluate a SPARQL 1.1 query over namespaces of one store.
 
     The default graph is the union of the namespaces' graphs; named graphs are these and their provenance graphs.
 
     Args:
-        store: where the namespaces are.
+        store: the store of the namespaces.
         graphs: the namespaces that may be read; at least one.
-        text: the query, a user's.
-        default_graphs: IRIs out of the above to narrow the default graph to (`default-graph-uri` of the SPARQL 1.1
-            Protocol §2.1.4); None for no narrowing. With either of the two, the text's own FROM means nothing.
+        text: the query of a user.
+        default_graphs: IRIs of the above to which the default graph is narrowed (`default-graph-uri` of the SPARQL 1.1
+            Protocol §2.1.4); None for all. With either of the two, the FROM clauses of the text are ignored.
         named_graphs: the same for the named graphs.
-        results: how to write the answer of SELECT and ASK.
-        graphs_format: how to write the answer of CONSTRUCT and DESCRIBE.
-        timeout_s: how long it may take until its last byte was read, in seconds.
-        max_bytes: how long the answer may be; None for no bound.
-        limits: what the text may be.
-        stop: ends it, see `GraphStore.query`.
+        results: the format of the result of SELECT and ASK.
+        graphs_format: the format of the result of CONSTRUCT and DESCRIBE.
+        timeout_s: the time until the last byte of the result is read, in seconds.
+        max_bytes: the maximum size of the result; None for no limit.
+        limits: of the text.
+        cancel: cancels the call.
 
     Raises:
-        InvalidArguments: the text is no query (`details`: line, column), or goes beyond the limits.
-        PermissionDenied: it asks another server.
-        NamespaceViolation: it names a graph of its dataset that is none of these.
-        QueryTimeout: it took too long (from the answer's chunks as well).
+        InvalidArguments: the text is not a query (`details`: line, column), or exceeds the limits.
+        PermissionDenied: it queries another server.
+        NamespaceViolation: a graph of its dataset belongs to none of the namespaces.
+        QueryTimeout: it took too long (also raised by the chunks of the result).
         GraphBusy: too many queries are running.
-        QueryLimit: the answer is too long, or takes too much memory.
+        QueryLimit: the result is too long, or takes too much memory.
 
     """
     tokens = read_text(text, limits.query_bytes, limits.depth)
@@ -75,22 +70,24 @@ def query_graphs(
     if default_graphs is None and named_graphs is None:
         default_graphs, named_graphs = query.default_graphs, query.named_graphs
     dataset = dataset_of(graphs, default_graphs, named_graphs)
-    answer = ask(store, query.written, dataset, results, graphs_format, timeout_s, stop)
-    return answer if max_bytes is None else Answer(answer.form, bounded(answer.chunks, max_bytes))
+    answer = run_text(store, query.written, dataset, results, graphs_format, timeout_s, cancel)
+    return answer if max_bytes is None else QueryAnswer(answer.form, bounded(answer.chunks, max_bytes))
 
 
-def ask(
+def run_text(
     store: GraphStore,
-    written: Written,
+    written: SerializedText,
     dataset: Dataset,
     results: QueryResultsFormat,
     graphs_format: RdfFormat,
     timeout_s: float,
-    stop: Stop | None = None,
-) -> Answer:
-    """Ask a store, and tell what is wrong with the text at its place in the user's."""
+    cancel: Cancellation | None = None,
+) -> QueryAnswer:
+    """Send a text to a store, and map the positions in its errors to the original text."""
     try:
-        return store.query(written.text, dataset, results=results, graphs=graphs_format, timeout_s=timeout_s, stop=stop)
+        return store.query(
+            written.text, dataset, results=results, graphs=graphs_format, timeout_s=timeout_s, cancel=cancel
+        )
     except InvalidArguments as error:
         found = _PLACE.search(error.message)
         if not found:
@@ -104,7 +101,7 @@ def ask(
 
 
 def bounded(chunks: Generator[bytes, None, None], most: int) -> Generator[bytes, None, None]:
-    """The chunks of an answer, up to a number of bytes.
+    """Yield the chunks of a result, up to a number of bytes.
 
     Raises:
         QueryLimit: there are more.
@@ -121,8 +118,8 @@ def _bounded(chunks: Generator[bytes, None, None], most: int) -> Generator[bytes
             room -= len(chunk)
             if room < 0:
                 raise QueryLimit(
-                    f"the answer has more than {most} bytes",
-                    hint="ask for less: bind more of the patterns, or add LIMIT and OFFSET",
+                    f"the result has more than {most} bytes",
+                    hint="request less: bind more of the patterns, or add LIMIT and OFFSET",
                     details={"maxBytes": most},
                 )
             yield chunk
@@ -131,17 +128,17 @@ def _bounded(chunks: Generator[bytes, None, None], most: int) -> Generator[bytes
 
 
 def _primed(chunks: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
-    next(chunks)  # so that closing it runs to its end
+    next(chunks)  # so that closing it runs its `finally`
     return chunks
 
 
-def offered_prefixes(graphs: Sequence[NamespacedGraph]) -> Mapping[str, str]:
-    """The prefixes that a text may use without declaring them: the namespaces, and their vocabularies."""
+def offered_prefixes(graphs: Sequence[NamespaceView]) -> Mapping[str, str]:
+    """Return the prefixes that a text may use without declaring them: the namespaces, and their vocabularies."""
     if not graphs:
         raise invalid("graphs", "is empty", hint="give at least one namespace")
     offered: dict[str, str] = {}
     for graph in graphs:
-        offered[graph.namespace] = f"{graph.names.graph.value}:"
+        offered[graph.names.namespace] = f"{graph.names.graph.value}:"
     for graph in graphs:
         for prefix, start in graph.names.vocabularies.items():
             offered.setdefault(prefix, start)

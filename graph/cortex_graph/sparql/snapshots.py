@@ -1,10 +1,10 @@
 """Copies of a store for the processes that evaluate queries.
 
 Rules kept here:
-- a query sees every write that was answered before it was asked: a copy is fresh for some graphs if none of them was
-  written to since its making began;
-- a copy is made once for all who wait for it, and used until it is stale; it goes when the last query on it has ended;
-- copies lie in a folder that only this user can read, and go with the store.
+- a query sees every write that was answered before it: a copy is fresh for some graphs if none of them was written to
+  since the copy was begun;
+- concurrent queries share a copy, which is used until it is stale, and removed when its last query has ended;
+- copies are in a folder that only this user can read, and are removed with the store.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode
 
-_KEPT = 8  # copies of different sets of graphs
+_MAX_COPIES = 8  # of different sets of graphs
 
 
 class Revisions:
-    """Which graph was written to when, counted in writes."""
+    """The last write to each graph, as a count of writes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,11 +38,11 @@ class Revisions:
 
     @property
     def now(self) -> int:
-        """How many writes there were."""
+        """The number of writes."""
         return self._now
 
     def wrote(self, graphs: Iterable[NamedNode] | None) -> None:
-        """Some graphs were written to, any graph when None; to be called before the write is answered."""
+        """Record a write to some graphs, to any when None; called before the write is answered."""
         with self._lock:
             self._now += 1
             if graphs is None:
@@ -51,18 +51,18 @@ class Revisions:
                 self._graphs.update(dict.fromkeys((graph.value for graph in graphs), self._now))
 
     def name(self, graphs: Iterable[NamedNode]) -> str:
-        """What stands for the last write to one of these graphs, here and in no other process."""
+        """Return an identifier of the last write to any of these graphs; unique to this process."""
         return f"{self._name}-{self.of(graphs)}"
 
     def of(self, graphs: Iterable[NamedNode]) -> int:
-        """The last write to one of these graphs."""
+        """Return the number of the last write to any of these graphs."""
         with self._lock:
             return max(self._all, *(self._graphs.get(graph.value, 0) for graph in graphs), 0)
 
 
 @dataclass(eq=False)
 class Snapshot:
-    """A copy, the write that it is as new as, and how many queries use it."""
+    """A copy, the write up to which it is fresh, and the number of its queries."""
 
     path: Path
     revision: int
@@ -70,14 +70,14 @@ class Snapshot:
     current: bool = True
 
 
-class Snapshots:
+class SnapshotCache:
     """The copies of one store.
 
     Args:
-        revisions: the writes to that store.
-        folder: where to put them; made when the first is.
-        take: writes a copy of some graphs, or of more, to a path that is not there yet.
-        per_graphs: whether a copy holds just the graphs that were asked for.
+        revisions: the writes to the store.
+        folder: returns the folder of the copies; called with the first copy.
+        take: writes a copy of some graphs, or of more, to a new path.
+        per_graphs: whether a copy has only the requested graphs.
 
     """
 
@@ -94,7 +94,7 @@ class Snapshots:
         self._take = take
         self._per_graphs = per_graphs
         self._folder: Path | None = None
-        self._forgotten: weakref.finalize[..., Snapshots] | None = None
+        self._forgotten: weakref.finalize[..., SnapshotCache] | None = None
         self._owner = os.getpid()
         self._making = threading.Lock()
         self._lock = threading.Lock()
@@ -102,13 +102,8 @@ class Snapshots:
         self._numbers = count(1)
 
     def lease(self, graphs: frozenset[NamedNode]) -> Snapshot:
-        """A copy that is fresh for some graphs; to be given back with `release`.
-
-        Raises:
-            OSError: it cannot be made.
-
-        """
-        if self._owner != os.getpid():  # this is a fork; the copies are its parent's
+        """Return a copy that is fresh for some graphs; the caller releases it."""
+        if self._owner != os.getpid():  # in a fork; the copies belong to the parent
             self._owner, self._folder = os.getpid(), None
             self._current = {key: copy for key, copy in self._current.items() if copy.revision == sys.maxsize}
             self._making, self._lock = threading.Lock(), threading.Lock()
@@ -117,16 +112,16 @@ class Snapshots:
         if (found := self._fresh(key, needed)) is None:
             with self._making:
                 if (found := self._fresh(key, needed)) is None:
-                    found = self._made(key, graphs)
+                    found = self._make(key, graphs)
         return found
 
     def use(self, copy: Path) -> None:
-        """A copy of all graphs that is always fresh, and not to be removed."""
+        """Use a copy of all graphs that is always fresh, and is not removed."""
         self._per_graphs = False
         self._current[frozenset()] = Snapshot(copy.resolve(), sys.maxsize)
 
     def release(self, snapshot: Snapshot) -> None:
-        """Give a copy back."""
+        """Release a copy."""
         with self._lock:
             snapshot.users -= 1
             gone = not snapshot.users and not snapshot.current
@@ -134,11 +129,11 @@ class Snapshots:
             _remove(snapshot.path)
 
     def close(self) -> None:
-        """Remove all copies; those that are being read go with their readers."""
+        """Remove all copies; those in use are removed by their readers."""
         with self._lock:
             self._current.clear()
             folder, self._folder = self._folder, None
-        if self._forgotten is not None:  # the next store in this place has its copies in a folder of the same name
+        if self._forgotten is not None:  # the next store of the folder uses a folder of the same name
             self._forgotten.detach()
         if folder is not None and self._owner == os.getpid():
             _remove(folder)
@@ -151,7 +146,7 @@ class Snapshots:
             found.users += 1
             return found
 
-    def _made(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
+    def _make(self, key: frozenset[NamedNode], graphs: frozenset[NamedNode]) -> Snapshot:
         if self._folder is None:
             self._folder = self._make_folder()
             self._forgotten = weakref.finalize(self, _remove_own, self._folder, os.getpid())
@@ -164,7 +159,7 @@ class Snapshots:
             raise
         with self._lock:
             stale = [self._current.pop(key)] if key in self._current else []
-            while len(self._current) >= _KEPT:
+            while len(self._current) >= _MAX_COPIES:
                 stale.append(self._current.pop(next(iter(self._current))))
             self._current[key] = snapshot
             for old in stale:

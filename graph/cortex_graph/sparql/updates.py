@@ -1,12 +1,12 @@
-"""A user's SPARQL update over namespaces.
+"""SPARQL updates of users on namespaces.
 
 Rules kept here:
-- no text of an update reaches a store: the templates and patterns of each operation become CONSTRUCT queries, asked
-  like any query, and what they answer is written as quads of a namespace's own graph, or removed from it;
-- data is read here, as Turtle, and asks the store nothing;
-- each operation is one transaction; a request that only carries data is one in all. If others wrote to what was read
-  meanwhile, it is read again, on stores that can tell (`Revisioned`); on others the last write wins;
-- the provenance and the index of a namespace are written to by what keeps them, and by no update.
+- the text of an update is not sent to a store: the templates and patterns of each operation become CONSTRUCT queries,
+  whose results are written as quads of the graph of a namespace, or removed from it;
+- data is parsed here, as Turtle, without the store;
+- each operation is one transaction; a request that only has data is one transaction. If the graphs that were read are
+  written to meanwhile, they are read again, on stores with revisions (`Revisioned`); on others the last write wins;
+- no update writes directly to the provenance and the index of a namespace.
 """
 
 from __future__ import annotations
@@ -14,36 +14,30 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
-from cortex_graph.errors import GraphBusy, NamespaceViolation, invalid
-from cortex_graph.lengths import long_line, too_long
+from cortex_graph.exceptions import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
+from cortex_graph.size_limits import long_line, too_long
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
-from cortex_graph.sparql.limits import DEFAULT_LIMITS, TIMEOUT_S, Limits
+from cortex_graph.sparql.dataset import NamespaceView, dataset_of
 from cortex_graph.sparql.operations import Block, Clear, Data, Modify, Operation, read_update
-from cortex_graph.sparql.process import too_slow
-from cortex_graph.sparql.queries import ask, offered_prefixes
-from cortex_graph.sparql.reading import read_text
-from cortex_graph.sparql.scope import dataset_of
-from cortex_graph.sparql.text import refused
-from cortex_graph.sparql.writing import Writer
+from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_text
+from cortex_graph.sparql.queries import offered_prefixes, run_text
+from cortex_graph.sparql.query_run import too_slow
+from cortex_graph.sparql.serialize import SparqlWriter
+from cortex_graph.sparql.tokens import refused
 from cortex_graph.store import Dataset, GraphStore, Pattern, Revisioned
 
-if TYPE_CHECKING:
-    from cortex_graph.namespaced import NamespacedGraph
-
 _ATTEMPTS = 10
-# Of the triples that one operation reads, on average over the most that it may change: in memory they take ten times
-# as much, with their records.
+# The average size of the triples that one operation reads; with their records they take ten times as much memory.
 _BYTES_A_TRIPLE = 512
 
 
 @dataclass(frozen=True)
 class Updated:
-    """How many triples an update wrote that were not there, and removed that were."""
+    """The number of new triples that an update wrote, and of existing ones that it removed."""
 
     inserted: int
     removed: int
@@ -51,35 +45,36 @@ class Updated:
 
 def update_graphs(
     store: GraphStore,
-    graphs: Sequence[NamespacedGraph],
+    graphs: Sequence[NamespaceView],
     text: str,
     *,
     using_graphs: Sequence[str] | None = None,
     using_named_graphs: Sequence[str] | None = None,
     provenance: Provenance | None = None,
     timeout_s: float = TIMEOUT_S,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: QueryLimits = DEFAULT_LIMITS,
 ) -> Updated:
-    """Execute a SPARQL 1.1 update on some namespaces of one store.
+    """Execute a SPARQL 1.1 update on namespaces of one store.
 
-    Of several namespaces, an operation names the one that it writes to (`WITH <graph>` or `GRAPH <graph> {…}`).
+    With several namespaces, an operation names the one that it writes to (`WITH <graph>` or `GRAPH <graph> {…}`).
 
     Args:
-        store: where the namespaces are.
+        store: the store of the namespaces.
         graphs: the namespaces that may be read and written; at least one.
-        text: the update, a user's.
-        using_graphs: IRIs to narrow what WHERE reads to (`using-graph-uri` of the SPARQL 1.1 Protocol §2.2.3).
+        text: the update of a user.
+        using_graphs: IRIs to which the graphs of WHERE are narrowed (`using-graph-uri` of the SPARQL 1.1 Protocol
+            §2.2.3).
         using_named_graphs: the same for named graphs.
-        provenance: where new triples come from; recorded with them.
-        timeout_s: how long all of it may take, in seconds.
-        limits: what it may be and do.
+        provenance: the source of new triples; recorded with them.
+        timeout_s: the time limit of the whole request, in seconds.
+        limits: of the text and of the number of triples.
 
     Raises:
-        InvalidArguments: the text is no update, or goes beyond the limits.
-        PermissionDenied: it asks another server (SERVICE, LOAD).
-        NamespaceViolation: it would write elsewhere than to these namespaces' graphs.
-        QueryTimeout: it took too long; the operations before the one that did are done.
-        GraphBusy: others keep writing what it reads.
+        InvalidArguments: the text is not an update, or exceeds the limits.
+        PermissionDenied: it queries another server (SERVICE, LOAD).
+        NamespaceViolation: it would write to a graph of none of the namespaces.
+        QueryTimeout: it took too long; the operations before the failing one are done.
+        GraphBusy: the graphs that it reads are written to repeatedly.
         QueryLimit: it would change more than the limits allow.
 
     """
@@ -96,17 +91,17 @@ def update_graphs(
 
 
 class _Update:
-    """One request, while it is executed."""
+    """One request during its execution."""
 
     def __init__(
         self,
         store: GraphStore,
-        graphs: Sequence[NamespacedGraph],
+        graphs: Sequence[NamespaceView],
         text: str,
         using: tuple[Sequence[str] | None, Sequence[str] | None],
         provenance: Provenance | None,
         deadline: float,
-        limits: Limits,
+        limits: QueryLimits,
     ) -> None:
         self._store = store
         self._graphs = graphs
@@ -119,7 +114,7 @@ class _Update:
         self._own = {graph.names.graph.value: graph for graph in graphs}
 
     def run(self, operations: Sequence[Operation]) -> Updated:
-        """Do some operations in one transaction."""
+        """Execute operations in one transaction."""
         reads = [
             graph
             for each in self._graphs
@@ -140,10 +135,10 @@ class _Update:
                 self._left()
                 continue
             return Updated(effect.inserted, effect.removed)
-        raise GraphBusy("others keep writing to what the update reads", hint="try again in a while")
+        raise GraphBusy("the graphs that the update reads are written to repeatedly", hint="try again later")
 
     def _index(self, changes: Iterable[Change]) -> None:
-        """An index that was begun since this looked for one may have missed what was written."""
+        """Index the new triples, if the index was begun after it was checked."""
         if self._provenance is not None:
             return
         for change in changes:
@@ -168,18 +163,20 @@ class _Update:
 
     def _modify(self, operation: Modify, changes: dict[NamedNode, Change]) -> None:
         dataset = self._dataset(operation)
-        # Both are asked of the same state: `run` sees to it that nobody wrote in between.
+        # Both read the same state: `run` repeats them after a concurrent write.
         for blocks, to in ((operation.delete, Change.removed), (operation.insert, Change.inserted)):
             for target in dict.fromkeys(self._target(block.graph, operation.with_graph) for block in blocks):
-                some = [block for block in blocks if self._target(block.graph, operation.with_graph) is target]
-                to(changes[target.names.graph], self._constructed(operation, some, target, dataset))
+                selected = [block for block in blocks if self._target(block.graph, operation.with_graph) is target]
+                to(changes[target.names.graph], self._constructed(operation, selected, target, dataset))
 
     def _constructed(
-        self, operation: Modify, blocks: Sequence[Block], target: NamespacedGraph, dataset: Dataset
+        self, operation: Modify, blocks: Sequence[Block], target: NamespaceView, dataset: Dataset
     ) -> list[Quad]:
         template = [part for block in blocks for part in (block.tokens, ".")]
-        written = Writer(self._text, operation.prologue).write(["CONSTRUCT {", *template, "} WHERE", operation.where])
-        answer = ask(
+        written = SparqlWriter(self._text, operation.prologue).write(
+            ["CONSTRUCT {", *template, "} WHERE", operation.where]
+        )
+        answer = run_text(
             self._store, written, dataset, QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, timeout_s=self._left()
         )
         room = self._limits.triples * _BYTES_A_TRIPLE
@@ -193,7 +190,7 @@ class _Update:
         finally:
             answer.chunks.close()
         answered = b"".join(lines)
-        if long_line(answered) is not None:  # the parser might not read it
+        if long_line(answered) is not None:  # the parser may refuse it
             raise too_long("query", "reads or writes a triple of")
         quads: dict[Quad, None] = {}
         for found in parse(answered, RdfFormat.N_TRIPLES):
@@ -205,7 +202,7 @@ class _Update:
     def _data(self, operation: Data, block: Block) -> Iterator[Quad]:
         self._left()
         graph = self._target(block.graph, None)
-        written = Writer(self._text, operation.prologue).write([block.tokens, "."])
+        written = SparqlWriter(self._text, operation.prologue).write([block.tokens, "."])
         try:
             for found in parse(written.text, RdfFormat.TURTLE):
                 self._left()
@@ -215,7 +212,7 @@ class _Update:
             place = sum(len(line) for line in self._text.splitlines(keepends=True)[: at[0] - 1]) + at[1] - 1
             raise refused(self._text, min(place, len(self._text)), f"no triples: {error.msg}") from error
 
-    def _all(self, graph: NamespacedGraph) -> list[Quad]:
+    def _all(self, graph: NamespaceView) -> list[Quad]:
         pattern = Pattern(graph.names.graph)
         if self._store.count(pattern, self._limits.triples + 1) > self._limits.triples:
             raise too_many(self._limits.triples)
@@ -232,7 +229,7 @@ class _Update:
         using, using_named = self._using
         if using is not None or using_named is not None:
             if operation.with_graph or operation.using or operation.using_named:
-                problem = "is given, and the update itself says WITH or USING"
+                problem = "is given, and the update itself has WITH or USING"
                 raise invalid("using-graph-uri", problem, hint="give one of the two (SPARQL 1.1 Protocol §2.2.3)")
             return dataset_of(self._graphs, using, using_named)
         if operation.using or operation.using_named:
@@ -243,7 +240,7 @@ class _Update:
         return Dataset((self._target(operation.with_graph, None).names.graph,), whole.named)
 
     def check_targets(self, operation: Operation) -> None:
-        """Raise if an operation names a graph that is none of these namespaces'."""
+        """Raise if an operation names a graph that belongs to none of the namespaces."""
         if isinstance(operation, Data):
             for block in operation.blocks:
                 self._target(block.graph, None)
@@ -254,8 +251,8 @@ class _Update:
         else:
             self._target(operation.graph, None)
 
-    def _target(self, graph: str | None, with_graph: str | None) -> NamespacedGraph:
-        """The namespace whose graph an operation names."""
+    def _target(self, graph: str | None, with_graph: str | None) -> NamespaceView:
+        """Return the namespace whose graph an operation names."""
         named = graph or with_graph
         if named is None:
             if len(self._graphs) > 1:
@@ -264,7 +261,7 @@ class _Update:
             return self._graphs[0]
         if named not in self._own:
             raise NamespaceViolation(
-                f"the graph <{named[:200]}> is none of those that may be written here",
+                f"the graph <{named[:200]}> cannot be written here",
                 hint=f"these are: {', '.join(f'<{own}>' for own in self._own)}",
                 details={"graph": named[:200]},
             )

@@ -1,12 +1,13 @@
+# ruff: noqa: D102 - the operations are those of `GraphStore`
 """The embedded store: Oxigraph, in memory or in a folder (RocksDB).
 
 Rules kept here:
-- what is asked of one graph is asked of Oxigraph with that graph's name, so nothing else can come back;
-- "is it there, then write" happens under one lock, so that of two threads that create the same quad one has created it;
-- a page is found by its offset and checked by the mark of the quad before it. If others wrote in between, that quad is
-  looked for nearby, and if it is gone the pages start over: something may be answered twice, nothing is left out;
+- every operation passes the name of its graph to Oxigraph, so no result contains quads of another graph;
+- "check, then write" is done under one lock, so that of two threads that create the same quad one has created it;
+- a page is found by its offset and verified by the mark of the quad before it. When that quad has moved, it is searched
+  nearby; when it is gone, the pages start over: a quad may be returned twice, none is left out;
 - a SPARQL query runs in a process of its own, on a snapshot, so that it can be killed (`sparql/evaluation.py`);
-- a folder belongs to one process; a second one gets `StoreLocked`. A folder with somebody else's files is left alone.
+- one process can open a folder; another one gets `StoreLocked`. A folder with other files is refused and not changed.
 """
 
 from __future__ import annotations
@@ -33,36 +34,36 @@ from pyoxigraph import (
     serialize,
 )
 
+from cortex_graph.cancellation import Cancellation
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.errors import GraphUnavailable, StoreLocked
-from cortex_graph.lengths import MOST_BYTES
-from cortex_graph.sparql.evaluation import Evaluation, sweep
+from cortex_graph.exceptions import GraphUnavailable, StoreLocked
+from cortex_graph.size_limits import MOST_BYTES
+from cortex_graph.sparql.evaluation import QueryEvaluator, sweep
 from cortex_graph.sparql.snapshots import Revisions
-from cortex_graph.stopping import Stop
-from cortex_graph.store import PAGE_BYTES, Answer, Dataset, Page, Pattern, Triple, triple_of
+from cortex_graph.store import PAGE_BYTES, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
 
-_NEARBY = 10_000  # how far around its old place the last quad of a page is looked for
-_WORTH_A_QUERY = 15  # triples on a disk: a query takes as long as reading two terms of each of them
-_COUNTS = 1000  # patterns whose count is remembered, each with the last write to its graph
+_NEARBY = 10_000  # how far from its old offset the last quad of a page is searched
+_WORTH_A_QUERY = 15  # triples on a disk, from which a query is faster
+_COUNTS = 1000  # cached counts of patterns, each with the last write to its graph
 _SHORT = 4096  # characters of the terms of such a pattern
-_LOCKED = ("While lock file", "lock hold by current process")  # what RocksDB says
+_LOCKED = ("While lock file", "lock hold by current process")  # in messages of RocksDB
 _FULL = "No space left"
-_SETTLED_AFTER = 20_000  # quads: to read them again takes 0.4 s
-_OLD_LOGS = 3  # of RocksDB, that are kept
+_SETTLED_AFTER = 20_000  # quads; reading them again takes 0.4 s
+_OLD_LOGS = 3  # of RocksDB, that are not deleted
 _ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
 
 
 def _reported(operation: Operation) -> Operation:
-    """What Oxigraph raises when it cannot read or write, as an error of ours."""
+    """Convert the exceptions of Oxigraph to `GraphUnavailable`."""
 
     @wraps(operation)
     def reporting(self: OxigraphStore, *args: Any, **kwargs: Any) -> Any:
         try:
             return operation(self, *args, **kwargs)
         except (OSError, RuntimeError, MemoryError) as error:
-            # Or whoever keeps the error keeps the store open, closed or not.
+            # The frames refer to the store and would keep it open.
             traceback.clear_frames(error.__traceback__)
             raise self._unavailable(error) from error
 
@@ -73,7 +74,7 @@ class OxigraphStore:
     """A store in this process.
 
     Args:
-        folder: where it lives; None for one in memory. The folder is made if it is missing.
+        folder: its folder, which is made if it is missing; None for a store in memory.
 
     Raises:
         StoreLocked: the folder is open already, here or in another process.
@@ -93,17 +94,12 @@ class OxigraphStore:
         self._unsettled = 0
         self._revisions = Revisions()
         self._store: Store = Store() if folder is None else _opened(folder)
-        self._evaluation = Evaluation(self._revisions, folder, self._copy)
+        self._evaluation = QueryEvaluator(self._revisions, folder, self._copy)
         self._counted = lru_cache(_COUNTS)(self._count)
 
     @classmethod
     def read_only(cls, folder: Path) -> OxigraphStore:
-        """The store in a folder that nobody has open to write, such as a snapshot; it is left as it is.
-
-        Raises:
-            GraphUnavailable: there is none, or it is damaged.
-
-        """
+        """Open the store of a folder to which no process writes, such as a snapshot; the folder is not changed."""
         opened = cls()
         opened._where, opened._folder = f"the snapshot in {folder}", folder
         try:
@@ -115,12 +111,10 @@ class OxigraphStore:
 
     @_reported
     def contains(self, quad: Quad) -> bool:
-        """See `GraphStore`."""
         return quad in self._store
 
     @_reported
     def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
-        """See `GraphStore`."""
         store = self._store
         with self._writing:
             if len(groups) == 1:
@@ -145,7 +139,6 @@ class OxigraphStore:
 
     @_reported
     def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
-        """See `GraphStore`."""
         about = list(about)
         described = [f"DELETE WHERE {{ GRAPH {graph} {{ {subject} ?p ?o }} }}" for graph, subject in about]
         graphs = [*_graphs([quad]), *(graph for graph, _ in about)]
@@ -160,17 +153,14 @@ class OxigraphStore:
 
     @_reported
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
-        """See `GraphStore`."""
         with self._writing:
             self._apply(list(insert), list(remove))
 
     def revision(self, graphs: Iterable[NamedNode]) -> str:
-        """See `Revisioned`."""
         return self._revisions.name(graphs)
 
     @_reported
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
-        """See `Revisioned`."""
         with self._writing:
             if self._revisions.name(graphs) != revision:
                 return False
@@ -180,7 +170,6 @@ class OxigraphStore:
 
     @_reported
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
-        """See `GraphStore`."""
         if cursor is None:
             offset, rows = 0, self._slice(pattern, 0, limit + 1)
         else:
@@ -198,7 +187,6 @@ class OxigraphStore:
         return Page(pattern.graph, found, lines, None)
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
-        """See `GraphStore`."""
         try:
             yield from self._iterate(pattern)
         except (OSError, RuntimeError) as error:
@@ -206,32 +194,28 @@ class OxigraphStore:
 
     @_reported
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
-        """See `GraphStore`. Quick for what was counted since the graph was last written to."""
+        """See `GraphStore`. Cached until the graph is written to."""
         counted = self._counted if _is_short(pattern) else self._count
         return counted(pattern, ceiling, self._revisions.of((pattern.graph,)))
 
     @_reported
     def graph_names(self) -> list[NamedNode]:
-        """See `GraphStore`."""
         graphs = self._select("SELECT ?g { GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }")
         return [graph for row in graphs if isinstance(graph := row["g"], NamedNode)]
 
     @_reported
     def as_stored(self, literal: Literal) -> Literal:
-        """See `GraphStore`."""
         (row,) = self._select("SELECT ?literal {}", substitutions={Variable("literal"): literal})
         stored: Literal = row["literal"]
         return stored
 
     @_reported
     def bulk_insert(self, quads: Iterable[Quad]) -> None:
-        """See `GraphStore`."""
         with self._bulk_files():
             self._change(None, self._store.bulk_extend, quads)
 
     @_reported
     def bulk_load(self, path: Path, graph: NamedNode) -> None:
-        """See `GraphStore`."""
         with self._bulk_files():
             self._change([graph], self._store.bulk_load, path=path, format=RdfFormat.N_TRIPLES, to_graph=graph)
 
@@ -244,14 +228,12 @@ class OxigraphStore:
         results: QueryResultsFormat = QueryResultsFormat.JSON,
         graphs: RdfFormat = RdfFormat.N_TRIPLES,
         timeout_s: float = 30.0,
-        stop: Stop | None = None,
-    ) -> Answer:
-        """See `GraphStore`."""
-        return self._evaluation.query(text, dataset, results, graphs, timeout_s, stop)
+        cancel: Cancellation | None = None,
+    ) -> QueryAnswer:
+        return self._evaluation.query(text, dataset, results, graphs, timeout_s, cancel)
 
     @_reported
     def snapshot(self, folder: Path) -> bool:
-        """See `GraphStore`."""
         if self._folder is None:
             return False
         self._store.backup(folder)
@@ -259,11 +241,9 @@ class OxigraphStore:
 
     @_reported
     def flush(self) -> None:
-        """See `GraphStore`."""
         self._store.flush()
 
     def close(self) -> None:
-        """See `GraphStore`."""
         self._evaluation.close()
         self._store = _Closed(self._where)  # type: ignore[assignment]
         self._counted.cache_clear()
@@ -276,25 +256,25 @@ class OxigraphStore:
     def _change(
         self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
     ) -> None:
-        """Write to some graphs, to any when None; snapshots of them are stale from here on, even if it fails."""
+        """Write to some graphs, to any when None; their snapshots are stale from here on, even if it fails."""
         try:
             change(*args, **how)
         finally:
             self._revisions.wrote(graphs)
 
     def _settle(self, quads: int) -> None:
-        """Have what was written lie in tables after so many quads: who opens the store after a kill reads the rest.
+        """Flush after so many quads, so that the store opens quickly after a kill.
 
-        RocksDB itself lets its log grow to gigabytes, of which it reads some thirty megabytes a second.
+        RocksDB's log grows to gigabytes otherwise, and is read at about thirty megabytes a second.
         """
         self._unsettled += quads
         if self._folder is not None and self._unsettled >= _SETTLED_AFTER:
             self._unsettled = 0
-            with suppress(OSError, RuntimeError):  # what was asked for is done; the next write tells
+            with suppress(OSError, RuntimeError):  # the write itself is done; the next write reports the error
                 self._store.flush()
 
     def _copy(self, path: Path, graphs: frozenset[NamedNode]) -> None:
-        """Write a copy of the store to a folder; of one in memory, of these graphs, to a file of N-Quads."""
+        """Copy the store to a folder; copy these graphs of a store in memory to a file of N-Quads."""
         if self._folder is not None:
             self._store.backup(path)
             return
@@ -304,7 +284,7 @@ class OxigraphStore:
 
     @contextmanager
     def _bulk_files(self) -> Iterator[None]:
-        """One bulk operation at a time: after a failed one its files must go, and may be what fills the disk."""
+        """Run one bulk operation at a time: after a failure its files, which may fill the disk, are removed."""
         with self._bulk:
             try:
                 yield
@@ -325,13 +305,13 @@ class OxigraphStore:
         return cast(QuerySolutions, self._store.query(query, **options))
 
     def _slice(self, pattern: Pattern, offset: int, length: int) -> Iterator[tuple[Triple, bytes]]:
-        """Triples and their lines one by one: all of them at once may be more than the memory holds."""
+        """Yield triples and their lines one by one: together they may exceed the memory."""
         subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object_
         of_many = subject is None and predicate is not None and object_ is None
         if not offset and not (of_many and length > _WORTH_A_QUERY and self._folder is not None):
             quads = islice(self._iterate(pattern), length)
             return ((triple_of(quad), str(quad).encode()) for quad in quads)
-        # In a query Oxigraph skips ten times faster, and reads no term that is bound. The order is the same.
+        # A query skips ten times faster, and reads no bound terms. The order is the same.
         window = f"{_where(pattern)} OFFSET {offset} LIMIT {length}"
         graph = str(pattern.graph)
         if of_many:
@@ -343,7 +323,7 @@ class OxigraphStore:
         return (((s, p, o), f"{s!s} {p!s} {o!s} {graph}".encode()) for s, p, o in terms)
 
     def _after(self, pattern: Pattern, last: Position, length: int) -> tuple[int, Iterator[tuple[Triple, bytes]]]:
-        """Where the triples after the last one that was read begin, and those: skipping is what takes the time."""
+        """Return the offset after the last triple that was read, and the triples from there."""
         rows = self._slice(pattern, last.offset - 1, length + 1)
         before = next(rows, None)
         if before is not None and mark_of(before[1]) == last.mark:
@@ -357,18 +337,18 @@ class OxigraphStore:
     def _unavailable(self, error: Exception) -> GraphUnavailable:
         hint = "see whether the disk is full or read-only"
         if isinstance(error, MemoryError):
-            hint = f"a triple of more than {MOST_BYTES >> 20} MiB may be among what it was given: keep it in parts"
+            hint = f"a triple may be longer than {MOST_BYTES >> 20} MiB: split it"
         if _FULL in str(error) and self._folder is not None:
-            # RocksDB takes no more after that, whatever becomes free.
+            # RocksDB refuses every write from then on.
             hint = (
                 f"free some space, and restart the process that has the store open ({os.getpid()}): until then it can "
-                "only be read. What was answered before is safe"
+                "only be read. All acknowledged writes are safe"
             )
         return GraphUnavailable(f"{self._where} failed: {error}", hint=hint)
 
 
 class _Closed:
-    """Stands where a store was."""
+    """Replaces a closed store."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -384,18 +364,13 @@ class _Closed:
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder of a store if it is missing; one that holds somebody else's files is refused and left alone.
-
-    Raises:
-        GraphUnavailable: the folder cannot be used.
-
-    """
-    with _told(folder):
+    """Make the folder of a store if it is missing; a folder with other files is refused and not changed."""
+    with _errors_reported(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        strangers = _strangers(folder)
-    if strangers:
+        foreign = _foreign_without_store(folder)
+    if foreign:
         raise GraphUnavailable(
-            f"the folder {folder} is no store and holds other files: {', '.join(strangers)}",
+            f"the folder {folder} is not a store and has other files: {', '.join(foreign)}",
             hint="give an empty or a new folder",
             details={"folder": str(folder)},
         )
@@ -403,7 +378,7 @@ def prepare(folder: Path) -> None:
 
 def _opened(folder: Path) -> Store:
     prepare(folder)
-    with _told(folder):
+    with _errors_reported(folder):
         store = Store(folder)
         _sweep(folder)
         sweep(folder)
@@ -411,8 +386,8 @@ def _opened(folder: Path) -> Store:
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What goes wrong when a folder is opened, as an error of ours."""
+def _errors_reported(folder: Path) -> Iterator[None]:
+    """Convert the errors of opening a folder."""
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
@@ -430,7 +405,7 @@ def _told(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what bulk operations that were killed have left, and old logs. The folder is locked by us.
+    """Remove the files of killed bulk operations, and old logs, in a folder that this process has locked.
 
     RocksDB never does the first, and keeps a thousand logs: one of 140 KB for each time that the folder is opened.
     """
@@ -440,13 +415,13 @@ def _sweep(folder: Path) -> None:
             file.unlink()
 
 
-def _strangers(folder: Path) -> list[str]:
+def _foreign_without_store(folder: Path) -> list[str]:
     """A few files that RocksDB did not put there, when there is no store in the folder."""
     return [] if (folder / "CURRENT").exists() else foreign_files(folder)
 
 
 def foreign_files(folder: Path) -> list[str]:
-    """A few files, or folders, that RocksDB did not put into a folder; hidden ones do not count."""
+    """Return some files and folders that are not RocksDB's; hidden ones are ignored."""
     foreign = (
         entry.name
         for entry in folder.iterdir()
@@ -456,7 +431,7 @@ def foreign_files(folder: Path) -> list[str]:
 
 
 def _graphs(quads: Sequence[Quad]) -> set[NamedNode]:
-    return {quad.graph_name for quad in quads}  # type: ignore[misc]  # in a store of ours all graphs have names
+    return {quad.graph_name for quad in quads}  # type: ignore[misc]  # all graphs have names
 
 
 def _is_short(pattern: Pattern) -> bool:

@@ -1,23 +1,23 @@
-"""Graphs as files, and from one store to another: import, export, backup, restore, copy."""
+"""Import, export, backup, restore and copy of graphs."""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cortex_graph.transfer.backup import Backup, back_up, read_backup
-    from cortex_graph.transfer.copying import Copied, copy_store
+    from cortex_graph.transfer.canonical_hash import Digest, digest_of
+    from cortex_graph.transfer.copying import CopyResult, copy_store
     from cortex_graph.transfer.exporting import export_rdf
     from cortex_graph.transfer.formats import FORMATS
-    from cortex_graph.transfer.hashing import Digest, digest_of
-    from cortex_graph.transfer.importing import Imported, import_file, import_rdf
+    from cortex_graph.transfer.importing import ImportResult, import_file, import_rdf
     from cortex_graph.transfer.progress import Progress
     from cortex_graph.transfer.restoring import restore
 
 __all__ = [
     "FORMATS",
     "Backup",
-    "Copied",
+    "CopyResult",
     "Digest",
-    "Imported",
+    "ImportResult",
     "Progress",
     "back_up",
     "copy_store",
@@ -29,23 +29,18 @@ __all__ = [
     "restore",
 ]
 
-# Imported when it is first used: the process that reads a file starts for each, and needs none of it.
-_LAZY = {
-    "Backup": "backup",
-    "Copied": "copying",
-    "Digest": "hashing",
-    "FORMATS": "formats",
-    "Imported": "importing",
-    "Progress": "progress",
-    "back_up": "backup",
-    "copy_store": "copying",
-    "digest_of": "hashing",
-    "export_rdf": "exporting",
-    "import_file": "importing",
-    "import_rdf": "importing",
-    "read_backup": "backup",
-    "restore": "restoring",
+# Imported at the first use: the process that reads a file needs none of these modules.
+_MODULES = {
+    "backup": ("Backup", "back_up", "read_backup"),
+    "canonical_hash": ("Digest", "digest_of"),
+    "copying": ("CopyResult", "copy_store"),
+    "exporting": ("export_rdf",),
+    "formats": ("FORMATS",),
+    "importing": ("ImportResult", "import_file", "import_rdf"),
+    "progress": ("Progress",),
+    "restoring": ("restore",),
 }
+_LAZY = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

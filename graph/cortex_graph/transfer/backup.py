@@ -1,12 +1,11 @@
-"""A backup: a folder with everything that a store holds, and what is needed to check it.
+"""A backup: a folder with the whole content of a store, and what is needed to verify it.
 
 Rules kept here:
-- `manifest.json` says the format's version, the time, and for each graph its count and canonical hash;
-- a store with files of its own is kept as a snapshot (`store/`), and the manifest has the SHA-256 of each file: a graph
-  is read by one of its indexes, and the others must be whole, too. Any other store is kept as sorted N-Triples
-  (`graphs/`);
-- a backup appears whole or not at all, and only where nothing is; others may write to the store meanwhile;
-- a manifest is hostile like any file: it is read strictly, and names no file outside of its folder.
+- `manifest.json` has the format version, the time, and the count and canonical hash of each graph;
+- a store with files is kept as a snapshot (`store/`), and the manifest has the SHA-256 of each file: a graph is read
+  with one of its indexes, and the others must be intact, too. Any other store is kept as sorted N-Triples (`graphs/`);
+- a backup appears complete or not at all, and only where nothing exists; others may write to the store meanwhile;
+- a manifest is untrusted: it is parsed strictly, and names no file outside its folder.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.errors import InvalidArguments, invalid
+from cortex_graph.exceptions import InvalidArguments, invalid
+from cortex_graph.scratch import whole_folder
 from cortex_graph.store import GraphStore
-from cortex_graph.stores.folders import store_above
-from cortex_graph.transfer.hashing import Digest, digest_of, digest_of_file, spool
+from cortex_graph.stores.location import store_above
+from cortex_graph.transfer.canonical_hash import Digest, digest_of, digest_of_file, spool
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.transfer.scratch import whole_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -42,10 +41,10 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Backup:
-    """What a backup holds.
+    """The content of a backup.
 
     Attributes:
-        folder: where it is.
+        folder: its folder.
         kind: `snapshot` or `triples`.
         time: when it was made.
         graphs: the digest of each graph, by its IRI.
@@ -61,32 +60,32 @@ class Backup:
 
     @property
     def triples(self) -> int:
-        """How many triples all its graphs hold."""
+        """The number of triples of all graphs."""
         return sum(digest.count for digest in self.graphs.values())
 
     def file_of(self, graph: str) -> Path:
-        """Where the triples of a graph are, in a backup of triples."""
+        """Return the file of a graph, in a backup of triples."""
         return self.folder / GRAPHS / f"{list(self.graphs).index(graph)}.nt"
 
 
 def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silent) -> Backup:
-    """Back a store up into a folder.
+    """Back up a store into a folder.
 
     Args:
         store: others may use it meanwhile.
-        folder: must not be there yet.
-        progress: told how far it is.
+        folder: must not exist.
+        progress: receives reports of the progress.
 
     Raises:
-        InvalidArguments: the folder is there, or cannot be made.
+        InvalidArguments: the folder exists, or cannot be made.
         GraphUnavailable: the store cannot be read.
 
     """
     target = Path(folder).absolute()
     if target.exists():
-        raise invalid("folder", f"{folder} is there already", hint="name a new folder: a backup replaces nothing")
+        raise invalid("folder", f"{folder} exists already", hint="name a new folder: a backup replaces nothing")
     if above := store_above(target):
-        hint = "name a folder beside it: a backup in a store goes with the store"
+        hint = "name a folder outside it: a backup in a store is lost with the store"
         raise invalid("folder", f"{folder} is in {above}, which is the folder of a store", hint=hint)
     try:
         with whole_folder(target) as part:
@@ -112,27 +111,27 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
 
 
 def read_backup(folder: Path | str) -> Backup:
-    """What a backup says that it holds; `check_backup` sees whether it does.
+    """Read the manifest of a backup; `check_store` and `check_files` verify the content.
 
     Raises:
-        InvalidArguments: the folder holds no backup that this version can read.
+        InvalidArguments: the folder is not a backup that this version can read.
 
     """
     path = Path(folder).absolute()
     try:
         file = path / MANIFEST
-        told = file.stat()
-        if told.st_size > _MAX_MANIFEST or not stat.S_ISREG(told.st_mode):
-            raise damaged(folder, "its manifest is too large, or no file")
+        status = file.stat()
+        if status.st_size > _MAX_MANIFEST or not stat.S_ISREG(status.st_mode):
+            raise damaged(folder, "its manifest is too large, or not a file")
         manifest = json.loads(file.read_bytes())
     except OSError as error:
         raise invalid(
-            "folder", f"{folder} holds no backup: {error.strerror}", hint="name what `backup` made"
+            "folder", f"{folder} is not a backup: {error.strerror}", hint="name a folder that `backup` made"
         ) from error
     except (ValueError, RecursionError) as error:
         raise damaged(folder, f"its manifest is not JSON: {error}") from error
     if isinstance(manifest, dict) and manifest.get("format") not in (None, FORMAT):
-        raise invalid("folder", f"{folder} is of format {manifest['format']}", hint="use the version that made it")
+        raise invalid("folder", f"{folder} has format {manifest['format']}", hint="use the version that made it")
     try:
         graphs = {
             NamedNode(row["graph"]).value: Digest(_count(row["triples"]), _hash(row["sha256"]))
@@ -149,40 +148,40 @@ def read_backup(folder: Path | str) -> Backup:
 
 
 def check_store(backup: Backup, store: GraphStore, progress: Progress = silent) -> None:
-    """See whether a store holds what a backup says, and nothing else.
+    """Verify that a store has exactly the content of a backup.
 
     Raises:
-        InvalidArguments: it does not.
+        InvalidArguments: it has not.
         GraphUnavailable: it cannot be read.
 
     """
     for graph in {*backup.graphs, *(graph.value for graph in store.graph_names())}:
         found = digest_of(store, NamedNode(graph), progress=progress)
         if found != backup.graphs.get(graph, Digest(0, "")):
-            raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+            raise damaged(backup.folder, f"the graph {graph} differs from its manifest")
 
 
 def check_files(backup: Backup) -> None:
-    """See whether the files of a backup of triples hold what its manifest says.
+    """Verify the files of a backup of triples against its manifest.
 
     Raises:
-        InvalidArguments: they do not.
+        InvalidArguments: they differ.
 
     """
     for graph, digest in backup.graphs.items():
         try:
             if not backup.file_of(graph).is_file():
-                raise damaged(backup.folder, f"the file of {graph} is missing, or no file")
+                raise damaged(backup.folder, f"the file of {graph} is missing, or not a file")
             found = digest_of_file(backup.file_of(graph), NamedNode(graph))
         except (OSError, ValueError) as error:
             raise damaged(backup.folder, f"the file of {graph} cannot be used: {error}") from error
         if found != digest:
-            raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+            raise damaged(backup.folder, f"the graph {graph} differs from its manifest")
 
 
 @contextmanager
 def reading(folder: Path) -> Iterator[GraphStore]:
-    """The store of a snapshot, to be read only.
+    """Open the store of a snapshot for reading.
 
     Raises:
         GraphUnavailable: it cannot be opened.
@@ -250,7 +249,7 @@ def _hash(given: Any) -> str:
 
 
 def damaged(folder: Path | str, problem: str) -> InvalidArguments:
-    """The error for a backup that is not what it should be."""
+    """Return the error for a damaged backup."""
     return InvalidArguments(
         f"the backup in {folder} cannot be trusted: {problem}",
         hint="nothing was changed; use another backup",

@@ -1,8 +1,8 @@
-"""What two graphs do not have in common.
+"""The differences between two graphs.
 
 Rules kept here:
-- a literal that the store spells otherwise (`GraphStore.as_stored`) is the same one;
-- memory stays flat: both sides are sorted, and read side by side.
+- a literal in the form in which the store returns it (`GraphStore.as_stored`) is the same literal;
+- memory use is constant: both sides are sorted, and merged.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph.store import GraphStore
-from cortex_graph.transfer.hashing import sorted_triples
+from cortex_graph.transfer.canonical_hash import sorted_triples
 
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What a store's graph lacks, and what it has beside.
+class QuadDifference:
+    """The difference between a file and a graph of a store.
 
     Attributes:
-        missing: how many triples of the file the graph does not hold.
-        extra: how many triples the graph holds that the file does not.
-        examples: a few of those that are missing, as N-Triples.
+        missing: the number of triples of the file that the graph lacks.
+        extra: the number of triples of the graph that are not in the file.
+        examples: some of the missing triples, as N-Triples.
 
     """
 
@@ -35,14 +35,8 @@ class Difference:
     examples: tuple[str, ...]
 
 
-def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> Difference:
-    """Compare a graph with the sorted N-Triples in a file.
-
-    Raises:
-        GraphUnavailable: the store cannot be read.
-        OSError: the file cannot be read.
-
-    """
+def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> QuadDifference:
+    """Compare a graph with the sorted N-Triples in a file."""
     missing, extra, respelt = 0, 0, 0
     examples: list[str] = []
     with file.open("rb") as wanted:
@@ -55,11 +49,11 @@ def difference(store: GraphStore, graph: NamedNode, file: Path, folder: Path) ->
                 missing += 1
                 if len(examples) < _SHOWN:
                     examples.append(line.decode().strip())
-    return Difference(missing, max(extra - respelt, 0), tuple(examples))
+    return QuadDifference(missing, max(extra - respelt, 0), tuple(examples))
 
 
 def extra_quads(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -> Iterator[Quad]:
-    """The quads of a graph that are not in a file of sorted N-Triples, once all of the file is in the graph."""
+    """Yield the quads of a graph that are not in a file of sorted N-Triples, after all of the file was loaded."""
     with file.open("rb") as wanted:
         unshared = _unshared(wanted, sorted_triples(store, graph, folder))
         respelt = {_stored(store, graph, line) for line, is_wanted in unshared if is_wanted}
@@ -70,7 +64,7 @@ def extra_quads(store: GraphStore, graph: NamedNode, file: Path, folder: Path) -
 
 
 def _unshared(wanted: Iterator[bytes], there: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The lines that only one side has, and whether it is the first."""
+    """Yield the lines that only one side has, and whether it is the first."""
     left, right = next(wanted, None), next(there, None)
     while left is not None or right is not None:
         if left == right:

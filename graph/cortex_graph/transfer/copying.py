@@ -1,13 +1,12 @@
-"""An online copy of namespaces from one store to another, of whatever kinds they are.
+"""An online copy of namespaces between two stores of any kind.
 
 Rules kept here:
-- each graph is first read whole, as it is at one moment, into a sorted file. So a source that dies in the middle leaves
-  the target as it was, and nothing is asked of it twice;
-- what is in the target stays. The copy is verified: everything of the source is there, by count and canonical hash
-  where the target held nothing else, triple by triple where it did;
-- run again, a copy adds nothing twice; a target that takes slices goes on where it stopped (`loading.py`);
-- only the triples and the provenance of namespaces are copied, never another graph of a store. The index is made anew
-  by the target when it is needed.
+- each graph is read completely first, as it is at one moment, into a sorted file. So a source that fails in the middle
+  leaves the target unchanged, and is read once;
+- existing triples of the target stay. The copy is verified: by count and canonical hash where the target had nothing
+  else, triple by triple otherwise;
+- repeating a copy adds nothing twice; a target that is loaded in slices continues where it stopped (`loading.py`);
+- only the triples and the provenance of namespaces are copied. The target makes its own index when it needs one.
 """
 
 from __future__ import annotations
@@ -17,28 +16,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cortex_graph.errors import GraphUnavailable
-from cortex_graph.index import TripleIndex
+from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.namespaced import namespaces_of
+from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import GraphStore
+from cortex_graph.transfer.canonical_hash import spool
 from cortex_graph.transfer.comparing import difference
-from cortex_graph.transfer.hashing import spool
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.transfer.reading import full
-from cortex_graph.transfer.scratch import scratch_folder
+from cortex_graph.transfer.read_process import full
+from cortex_graph.triple_index import TripleIndex
 
 
 @dataclass(frozen=True)
-class Copied:
-    """One graph that was copied.
+class CopyResult:
+    """A copied graph.
 
     Attributes:
         graph: its IRI.
-        triples: how many were copied.
-        sha256: the canonical hash of the source's graph.
-        extra: how many triples the target's graph holds beside; with none, both have the same hash.
+        triples: the number of copied triples.
+        sha256: the canonical hash of the graph in the source.
+        extra: the number of other triples of the graph in the target; with none, both have the same hash.
 
     """
 
@@ -55,19 +54,19 @@ def copy_store(
     *,
     base: str = DEFAULT_BASE,
     progress: Progress = silent,
-) -> list[Copied]:
+) -> list[CopyResult]:
     """Copy namespaces, with their provenance.
 
     Args:
-        source: where from; others may use it meanwhile.
-        target: where to.
-        namespaces: which; None for all under the base.
-        base: what the IRIs of all namespaces begin with.
-        progress: told how far it is.
+        source: others may use it meanwhile.
+        target: the store to write to.
+        namespaces: None for all with the base.
+        base: the start of the IRIs of all namespaces.
+        progress: receives reports of the progress.
 
     Raises:
-        InvalidArguments: a namespace is none.
-        GraphUnavailable: a store cannot be read or written, or the copy is not what was read.
+        InvalidArguments: a namespace is malformed.
+        GraphUnavailable: a store cannot be read or written, or the copy differs from its source.
 
     """
     copied = []
@@ -79,7 +78,7 @@ def copy_store(
     return [done for done in copied if done.triples]
 
 
-def _copy(source: GraphStore, target: GraphStore, names: Names, is_data: bool, progress: Progress) -> Copied:
+def _copy(source: GraphStore, target: GraphStore, names: Names, is_data: bool, progress: Progress) -> CopyResult:
     graph = names.graph if is_data else names.provenance_graph
     with scratch_folder() as folder, TemporaryDirectory(dir=folder) as sorting:
         file = folder / "graph.nt"
@@ -93,6 +92,6 @@ def _copy(source: GraphStore, target: GraphStore, names: Names, is_data: bool, p
     if found.missing:
         raise GraphUnavailable(
             f"the copy of {graph.value} lacks {found.missing} of {digest.count} triples: {'; '.join(found.examples)}",
-            hint="if nobody deletes them at the same time, the target does not keep what it is given",
+            hint="another process deletes them, or the target does not store them",
         )
-    return Copied(graph.value, digest.count, digest.sha256, found.extra)
+    return CopyResult(graph.value, digest.count, digest.sha256, found.extra)

@@ -1,10 +1,10 @@
 """Export of a namespace, in the formats of RDF.
 
 Rules kept here:
-- an export to a path appears whole or not at all, and is on the disk when it does;
-- every graph can be exported, except that RDF/XML is refused where XML cannot hold what the graph holds;
-- the provenance goes with it, in its own graph, when it is asked for and the format has graphs;
-- memory stays flat.
+- a file appears complete or not at all, and is on the disk then;
+- every graph can be exported, except that RDF/XML is refused for graphs that XML cannot represent;
+- the provenance is exported on request, in its own graph, in formats with graphs;
+- memory use is constant.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import IO
 
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
-from cortex_graph.errors import InvalidArguments, invalid
+from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.namespaced import NamespacedGraph
+from cortex_graph.scratch import scratch_folder, whole_file
 from cortex_graph.store import Pattern
-from cortex_graph.stores.folders import store_above
+from cortex_graph.stores.location import store_above
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.precheck import check_file
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.transfer.scratch import scratch_folder, whole_file
 
 _OFTEN = 10_000
 
@@ -38,26 +38,26 @@ def export_rdf(
     with_provenance: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Write all triples of a namespace out; with the name of its graph where the format has graphs.
+    """Write all triples of a namespace; with the name of the graph in formats with graphs.
 
     Args:
         graph: the namespace.
-        target: a path, or a stream that takes bytes.
-        format: one of `FORMATS`; None to tell it from the path's extension.
-        with_provenance: write the graph with the records of who asserted what, too.
-        progress: told how far it is.
+        target: a path, or a binary stream.
+        format: one of `FORMATS`; None for the format of the path's extension.
+        with_provenance: whether to write the provenance graph, too.
+        progress: receives reports of the progress.
 
     Returns:
-        How many triples were written, the records not counted.
+        The number of triples, without those of the provenance.
 
     Raises:
-        InvalidArguments: the format is not known or cannot hold the graph, or the file cannot be written.
+        InvalidArguments: the format is unknown or cannot represent the graph, or the file cannot be written.
         GraphUnavailable: the store cannot be read.
 
     """
     form = FORMATS[format_of(target, format)]
     if with_provenance and not form.supports_datasets:
-        raise invalid("format", f"{form.name} holds no graphs, and so no provenance", hint="use trig, n-quads, json-ld")
+        raise invalid("format", f"{form.name} has no graphs, and so no provenance", hint="use trig, n-quads, json-ld")
     if isinstance(target, str | Path) and (above := store_above(Path(target))):
         raise invalid("target", f"{target} is in {above}, which is the folder of a store", hint="name another file")
     names = graph.names
@@ -70,13 +70,13 @@ def export_rdf(
             else:
                 _write(quads, output, form, prefixes)
     except OSError as error:
-        hint = "name a file in a folder that is there and that you may write to"
+        hint = "name a file in an existing folder to which you may write"
         raise invalid("target", f"{shown(target)} cannot be written: {error.strerror or error}", hint=hint) from error
     return quads.count
 
 
 class _Counted:
-    """The quads of an export; counts those of the namespace's graph as they pass."""
+    """Yields the quads of an export, and counts those of the namespace's graph."""
 
     def __init__(self, graph: NamespacedGraph, with_provenance: bool, progress: Progress) -> None:
         self.count = 0
@@ -89,7 +89,7 @@ class _Counted:
         streams = [store.quads(Pattern(names.graph))]
         if self._with_provenance:
             streams.append(store.quads(Pattern(names.provenance_graph)))
-        # Both begin before either is read on, so that they are of nearly the same moment.
+        # Both are begun before either is read further, so that they are of nearly the same moment.
         firsts = [[quad] if (quad := next(stream, None)) is not None else [] for stream in streams]
         for quad in chain(firsts[0], streams[0]):
             self.count += 1
@@ -101,7 +101,7 @@ class _Counted:
 
 
 def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], prefixes: Mapping[str, str]) -> None:
-    # Oxigraph writes what XML cannot hold all the same, and other readers choke on it.
+    # Oxigraph writes invalid XML for some graphs, which other parsers refuse.
     with scratch_folder() as folder:
         written = folder / "graph.rdf"
         with written.open("wb") as file:
@@ -112,13 +112,13 @@ def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], pref
             raise invalid(
                 "format",
                 f"cannot be rdf-xml for the graph of {graph.namespace}: {error}",
-                hint="XML holds no control characters, and no predicate that does not end in an XML name; use turtle",
+                hint="XML has no control characters, and a predicate must end in an XML name; use turtle",
             ) from error
         with written.open("rb") as file:
             shutil.copyfileobj(file, output)
 
 
 def _write(quads: Iterable[Quad], output: IO[bytes], form: RdfFormat, prefixes: Mapping[str, str]) -> None:
-    """Write quads in a format, as a stream; without their graphs where the format has none."""
+    """Write quads as a stream; without their graphs in formats without graphs."""
     statements: Iterable[Quad] | Iterable[Triple] = quads if form.supports_datasets else (q.triple for q in quads)
     serialize(statements, output, form, prefixes=dict(prefixes))

@@ -1,4 +1,4 @@
-"""The formats of RDF that files may have."""
+"""The RDF formats of files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO
 
 from pyoxigraph import RdfFormat
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 
 FORMATS: Mapping[str, RdfFormat] = MappingProxyType(
     {
@@ -24,12 +24,7 @@ FORMATS: Mapping[str, RdfFormat] = MappingProxyType(
 
 
 def format_of(file: Path | str | IO[bytes], name: str | None) -> str:
-    """The name of a file's format: the one that is given, or the one that its extension tells.
-
-    Raises:
-        InvalidArguments: it is not known.
-
-    """
+    """Return the name of a file's format: the given one, or that of its extension."""
     if name is not None and name in FORMATS:
         return name
     if name is None and isinstance(file, str | Path):
@@ -37,10 +32,10 @@ def format_of(file: Path | str | IO[bytes], name: str | None) -> str:
         for known, form in FORMATS.items():
             if form == by_extension:
                 return known
-    said = f"cannot be told from {shown(file)}" if name is None else f"is {name!r}, which is not known"
-    raise invalid("format", said, hint=f"one of {', '.join(FORMATS)}")
+    problem = f"cannot be derived from {shown(file)}" if name is None else f"is {name!r}, which is unknown"
+    raise invalid("format", problem, hint=f"one of {', '.join(FORMATS)}")
 
 
 def shown(file: Path | str | IO[bytes]) -> str:
-    """A file as an error names it."""
+    """Return the name of a file for errors."""
     return str(file) if isinstance(file, str | Path) else "the stream"

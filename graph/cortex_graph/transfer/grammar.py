@@ -1,11 +1,11 @@
-r"""Lines that are certainly triples, told by one expression over a whole block.
+"""Recognises lines that are certainly triples, with one regular expression for a whole block.
 
 Rules kept here:
-- it takes a part of N-Triples (RDF 1.1 N-Triples §7) and nothing beyond it: lines as serialisers write them, a blank
-  between the terms, of IRIs and literals. What it does not take may be a triple all the same, and is the parser's;
-- an IRI is absolute and of ASCII, its host a plain name, its `%` followed by two hexadecimal digits (RFC 3987 §2.2);
-- a literal is any text with the escapes of one letter, of a language such as `en` or `en-GB`, or a datatype of XSD;
-- it never goes back, so that it takes time with the length of a block and no more: a fifth of what the parser takes.
+- it accepts a subset of N-Triples (RDF 1.1 N-Triples §7): lines as serialisers write them, with one space between the
+  terms, of IRIs and literals. Other lines may be triples, too, and are parsed;
+- an IRI is absolute and ASCII, its host a plain name, its `%` followed by two hexadecimal digits (RFC 3987 §2.2);
+- a literal is any text with one-letter escapes, with a language such as `en` or `en-GB`, or an XSD datatype;
+- the expression never backtracks, so its time is linear in the length of a block: a fifth of the parser's time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 
 XSD = WELL_KNOWN_VOCABULARIES["xsd"]
-_MAX_BLOCK = 8 << 20  # the engine takes no term of twice that
+_MAX_BLOCK = 8 << 20  # the engine refuses terms of twice that length
 _CHARS = r"A-Za-z0-9._~!$&'()*+,;=:@/\-"
 
 
@@ -34,11 +34,11 @@ TRIPLE = rf"{_IRI} {_IRI} (?:{_IRI}|{_TEXT}(?:{_KIND})?+) "
 
 
 def are_triples(block: bytes, end: bytes) -> bool:
-    """Whether each line of a block is a triple with a certain end; False when that is not certain.
+    """Return whether each line of a block is a triple with a certain end; False when that is not certain.
 
     Args:
         block: whole lines.
-        end: what follows the object and a blank in a valid line, line feed included.
+        end: the text after the object and a space in a valid line, line feed included.
 
     """
     if len(block) > _MAX_BLOCK or not _lines(end).fullmatch(block):

@@ -1,17 +1,17 @@
 """Import of a file into a namespace, in the formats of RDF.
 
 Rules kept here:
-- everything goes into the namespace's one graph, whatever graphs the file names; statements that were there stay;
-- a file that breaks anywhere imports nothing, and the error says line and column. So a file is read twice: once by a
-  process of its own, which checks it and writes it out as N-Triples, and once by the store (`loading.py`);
-- IRIs are kept as they stand, also those of other vocabularies and namespaces; they are read back as absolute ones;
+- all triples are written to the graph of the namespace, not to graphs that the file names; existing statements stay;
+- an invalid file imports nothing, and the error has line and column. So a file is read twice: once by a separate
+  process, which checks it and writes it as N-Triples, and once by the store (`loading.py`);
+- IRIs are kept unchanged, also those of other vocabularies and namespaces, and are read back as absolute IRIs;
 - a blank node becomes a node of the namespace (it is skolemised, RDF 1.1 §3.5): `NS:genid:DIGEST-N`, where DIGEST is of
-  the file and N counts the file's blank nodes. So the same file imported twice is imported once;
+  the file and N counts its blank nodes. So importing the same file twice imports it once;
 - triple terms (RDF 1.2) have no name and are refused;
-- what the file says about who asserted what (graphs `{base}…/provenance`) is left out, unless it is asked for; then it
-  is the namespace's own only, checked (`records.py`), and what the store knows already wins;
+- the provenance in the file (graphs `{base}…/provenance`) is ignored unless it is requested; then only that of the
+  namespace itself is imported, after checks (`record_check.py`), and records of the store take precedence;
 - nothing is fetched: a JSON-LD context must be in the file;
-- memory stays flat, but for a table of the file's blank nodes.
+- memory use is constant, except for a table of the blank nodes of the file.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from typing import IO
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 from cortex_graph.names import absolute
 from cortex_graph.namespaced import NamespacedGraph
+from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import Pattern
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.transfer.reading import full, read_file
-from cortex_graph.transfer.records import grouped, parsed
-from cortex_graph.transfer.scratch import scratch_folder
+from cortex_graph.transfer.read_process import full, read_file
+from cortex_graph.transfer.record_check import grouped, parsed
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What an import has brought.
+class ImportResult:
+    """The counts of an import.
 
     Attributes:
-        statements: how many triples the file holds; some may have been there before.
-        records: how many records of who asserted what were added, or were there as they are.
-        left_out: how many records were not taken: their triple is not there, or the store has another record of it.
-        ignored: how many statements of the file are in provenance or index graphs that were not asked for.
+        statements: the triples in the file; some may have existed before.
+        records: the provenance records that were added, or existed unchanged.
+        left_out: the records that were not imported: their triple does not exist, or the store has another record.
+        ignored: the statements of the file in provenance or index graphs that were not requested.
 
     """
 
@@ -61,7 +61,7 @@ def import_rdf(
     *,
     base_iri: str | None = None,
 ) -> int:
-    """Add the triples of a file to a namespace; how many it holds. See `import_file`."""
+    """Add the triples of a file to a namespace, and return their number. See `import_file`."""
     return import_file(graph, source, format, base_iri=base_iri).statements
 
 
@@ -73,27 +73,27 @@ def import_file(
     base_iri: str | None = None,
     with_provenance: bool = False,
     progress: Progress = silent,
-) -> Imported:
+) -> ImportResult:
     """Add the statements of a file to a namespace.
 
     Args:
         graph: the namespace.
-        source: a path, or a stream of bytes.
-        format: one of `FORMATS`; None to tell it from the path's extension.
-        base_iri: what relative IRIs in the file are relative to; without it they are an error.
-        with_provenance: bring the namespace's own provenance, which `export_rdf` wrote, back with it.
-        progress: told how far it is.
+        source: a path, or a binary stream.
+        format: one of `FORMATS`; None for the format of the path's extension.
+        base_iri: the base of relative IRIs in the file; without it they are an error.
+        with_provenance: whether to import the provenance of the namespace, which `export_rdf` wrote.
+        progress: receives reports of the progress.
 
     Raises:
-        InvalidArguments: the file cannot be read, its format is not known, or it breaks (`details`: line, column).
-        GraphUnavailable: the store cannot write, or there is no room for temporary files.
+        InvalidArguments: the file cannot be read, its format is unknown, or it is invalid (`details`: line, column).
+        GraphUnavailable: the store cannot write, or there is no space for temporary files.
 
     """
     form = format_of(source, format)
     if base_iri is not None:
         absolute(base_iri, "base_iri")
     if with_provenance and not FORMATS[form].supports_datasets:
-        raise invalid("format", f"{form} holds no graphs, and so no provenance", hint="use trig, n-quads or json-ld")
+        raise invalid("format", f"{form} has no graphs, and so no provenance", hint="use trig, n-quads or json-ld")
     with scratch_folder() as folder:
         read = read_file(
             _as_file(source, folder),
@@ -106,17 +106,17 @@ def import_file(
             progress=progress,
         )
         with graph.store.maintenance:
-            # Proofs stand there without a record as well: of statements that nobody is recorded to have asserted.
-            has_beside = with_provenance and (folder / "records.nt").stat().st_size > 0
-            absent = _absent(graph, folder) if has_beside else set()
+            # It also has proofs of triples without a record.
+            has_provenance = with_provenance and (folder / "records.nt").stat().st_size > 0
+            absent = _absent(graph, folder) if has_provenance else set()
             graph.index.forget_completeness()
             load(graph.store, folder / "data.nt", graph.names.graph, graph.names.index_graph, folder, progress)
-            left_out = _load_records(graph, folder, absent, progress) if has_beside else 0
-    return Imported(read.statements, read.records - left_out, left_out, read.ignored)
+            left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
+    return ImportResult(read.statements, read.records - left_out, left_out, read.ignored)
 
 
 def _absent(graph: NamespacedGraph, folder: Path) -> set[str]:
-    """The records whose triple is neither in the file nor in the store."""
+    """Return the records whose triple is neither in the file nor in the store."""
     absent = set()
     with (folder / "recorded.nt").open("rb") as lines:
         for line in lines:
@@ -128,12 +128,12 @@ def _absent(graph: NamespacedGraph, folder: Path) -> set[str]:
 
 
 def _load_records(graph: NamespacedGraph, folder: Path, absent: set[str], progress: Progress) -> int:
-    """Add the records that are not left out; how many are."""
+    """Add the records that are not left out, and return the number of those that are."""
     store, names = graph.store, graph.names
     is_new = not store.count(Pattern(names.provenance_graph), 1)
     left_out = 0
 
-    def taken() -> Iterator[bytes]:
+    def selected() -> Iterator[bytes]:
         nonlocal left_out
         with (folder / "records.nt").open("rb") as lines:
             for subject, together in grouped(lines):
@@ -144,15 +144,15 @@ def _load_records(graph: NamespacedGraph, folder: Path, absent: set[str], progre
                 else:
                     yield from together
 
-    kept = folder / "kept.nt"
-    with kept.open("wb") as output:
-        output.writelines(taken())
-    load(store, kept, names.provenance_graph, names.index_graph, folder, progress)
+    selection = folder / "selected.nt"
+    with selection.open("wb") as output:
+        output.writelines(selected())
+    load(store, selection, names.provenance_graph, names.index_graph, folder, progress)
     return left_out
 
 
 def _agrees(graph: NamespacedGraph, record: NamedNode, lines: list[bytes]) -> bool:
-    """Whether the store knows nothing about a record that these lines do not say, too."""
+    """Return whether the store knows nothing about a record beyond these lines."""
     known = {quad.triple for quad in graph.store.quads(Pattern(graph.names.provenance_graph, record))}
     return known <= set(parsed(lines))
 

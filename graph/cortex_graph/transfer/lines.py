@@ -1,13 +1,13 @@
 """N-Triples and N-Quads, read in blocks of whole lines.
 
 Rules kept here:
-- in these formats a statement has a line to itself, and no line tells anything about another (RDF 1.1 N-Triples §2,
-  N-Quads §2). So a block of whole lines is read as a file is, and a line that breaks is found in its block alone;
-- a block that holds nothing but triples of one graph, one in each line, is plain: less the name of that graph it is
-  N-Triples as it stands. Nothing goes on that was not seen to be what it goes on as: by one expression, which most
-  lines fit (`grammar.py`), else by the parser;
-- whatever is otherwise is not plain, and is taken statement by statement: blank nodes, triple terms, comments, blank
-  lines, several graphs, other spacing than that of the first line, a line that breaks.
+- in these formats each statement is on one line, independent of the others (RDF 1.1 N-Triples §2, N-Quads §2). So a
+  block of whole lines is parsed like a file, and an invalid line is located in its block;
+- a block with only triples of one graph, one on each line, is plain: without the name of that graph it is N-Triples.
+  Every block is verified before it is written: by one regular expression that most lines match (`grammar.py`), or by
+  the parser;
+- any other block is parsed statement by statement: with blank nodes, triple terms, comments, empty lines, several
+  graphs, other spacing than that of the first line, or an invalid line.
 """
 
 from __future__ import annotations
@@ -20,24 +20,19 @@ from typing import IO
 
 from pyoxigraph import DefaultGraph, NamedNode, RdfFormat, parse
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 from cortex_graph.transfer.grammar import are_triples
 
 FORMATS = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 BLOCK = 1 << 20
-LONGEST = 64 << 20  # of a line; the engine takes no term beyond a quarter of it
+LONGEST = 64 << 20  # of a line; the engine refuses terms of a quarter of it
 _NOT_PLAIN = (b"_:", b"<<")
 _END = b".\n"
 _LINE = re.compile(r"\bline (\d+)")
 
 
 def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """The content of a file, in blocks of whole lines.
-
-    Raises:
-        InvalidArguments: a line has more than `LONGEST` bytes.
-
-    """
+    """Yield the content of a file, in blocks of whole lines."""
     while block := file.read(BLOCK):
         if not block.endswith(b"\n"):
             rest = file.readline(LONGEST)
@@ -50,12 +45,12 @@ def blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def plain(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -> tuple[bytes, int] | None:
-    """A plain block as N-Triples, and how many triples it holds; None for one that is not plain.
+    """Return a plain block as N-Triples, with its number of triples; None for any other block.
 
     Args:
         block: whole lines.
         form: their format.
-        is_data: whether the triples of a graph are wanted.
+        is_data: whether the triples of a graph are imported.
 
     """
     if not block.endswith(b"\n"):
@@ -77,13 +72,13 @@ def plain(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -
 
 
 def breaks(block: bytes, feeds: int | None = None) -> int:
-    """How many lines end in a block, by line feeds (so many, where that is known), carriage returns, or both."""
+    """Count the line ends in a block: line feeds (`feeds`, if known), carriage returns, or both."""
     feeds = block.count(b"\n") if feeds is None else feeds
     return feeds + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
 
 
 def moved(error: SyntaxError, lines: int) -> SyntaxError:
-    """What is wrong in a block, as what is wrong in the file that has so many lines before it."""
+    """Return the error of a block as an error of the file that has `lines` lines before it."""
     place, colon, problem = error.msg.partition(": ")
     place = _LINE.sub(lambda found: f"line {int(found[1]) + lines}", place)
     begin, end = ((line or 0) + lines for line in (error.lineno, error.end_lineno))
@@ -92,9 +87,9 @@ def moved(error: SyntaxError, lines: int) -> SyntaxError:
 
 
 def _end(block: bytes, form: RdfFormat, is_data: Callable[[NamedNode], bool]) -> bytes | None:
-    """How the first line of a block ends, from the name of its graph on; None when it is not plain.
+    """Return the end of the first line of a block, from the name of its graph; None when the block is not plain.
 
-    The first line is valid with that end. Another that has it, and is a triple without it, is a triple of that graph.
+    The first line is valid with that end. Another line with it, and valid without it, is a triple of the same graph.
     """
     line = block[: block.index(b"\n") + 1]
     if any(sign in line for sign in _NOT_PLAIN):

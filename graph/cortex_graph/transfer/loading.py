@@ -1,11 +1,11 @@
-"""Checked N-Triples, into a graph of a store.
+"""Loads verified N-Triples into a graph of a store.
 
 Rules kept here:
-- a store whose bulk load is atomic takes a file whole: killed in the middle, nothing of it is there;
-- any other takes it in slices, and a checkpoint in the store says which are in. The same file begun again goes on after
-  the last of them; if anything of what was loaded is gone since, it starts over. Nothing is ever there twice;
-- a checkpoint is about the content of a file, not its name, and goes once all of it is in. It lies in the index graph
-  of the namespace, which holds no data and is in no export.
+- a store with an atomic bulk load gets the whole file: after a kill, none of it is there;
+- any other store gets slices, and a checkpoint in the store records which are loaded. Loading the same file again
+  continues after the last of them; when a part of them is gone, it starts over. No triple is added twice;
+- a checkpoint identifies a file by its content, and is removed when the file is loaded. It is in the index graph of the
+  namespace, which has no data and is never exported.
 """
 
 from __future__ import annotations
@@ -26,20 +26,7 @@ _SAMPLES = 20
 
 
 def load(store: GraphStore, file: Path, graph: NamedNode, beside: NamedNode, folder: Path, progress: Progress) -> None:
-    """Add the triples of a file to a graph.
-
-    Args:
-        store: where to.
-        file: N-Triples without blank nodes.
-        graph: of the store.
-        beside: the graph that checkpoints are kept in.
-        folder: for temporary files.
-        progress: told how far it is.
-
-    Raises:
-        GraphUnavailable: the store cannot write; what is written so far stays, and is gone on from.
-
-    """
+    """Add the triples of a file to a graph."""
     size = file.stat().st_size
     if store.bulk_is_atomic or size <= SLICE_BYTES:
         progress("loading", 0, None)
@@ -58,7 +45,7 @@ def load(store: GraphStore, file: Path, graph: NamedNode, beside: NamedNode, fol
 
 
 class _Checkpoint:
-    """How much of a file is in a graph, as the store remembers it."""
+    """The part of a file that is loaded, as recorded in the store."""
 
     def __init__(self, store: GraphStore, file: Path, graph: NamedNode, beside: NamedNode) -> None:
         self._store = store
@@ -71,7 +58,7 @@ class _Checkpoint:
         self._node = NamedNode(f"{beside.value}/import/{digest.hexdigest()}")
 
     def offset(self) -> int:
-        """Where to go on; 0 when nothing is known, or when what was loaded is not all there any more."""
+        """Return the offset to continue from; 0 without a checkpoint, or when loaded triples are missing."""
         size = self._file.stat().st_size
         found = (quad.object for quad in self._store.quads(Pattern(self._beside, self._node, VALUE)))
         known = [object_.value for object_ in found if isinstance(object_, Literal)]
@@ -85,7 +72,7 @@ class _Checkpoint:
         return offset
 
     def move(self, before: int, after: int | None) -> None:
-        """Remember another offset; None to forget."""
+        """Replace the checkpoint; None removes it."""
         new = [] if after is None else [self._quad(str(after))]
         self._store.apply(insert=new, remove=[self._quad(str(before))] if before != after else [])
 
@@ -93,7 +80,7 @@ class _Checkpoint:
         return Quad(self._node, VALUE, Literal(offset), self._beside)
 
     def _is_there(self, offset: int) -> bool:
-        """Whether a sample of the lines before an offset, the last one included, is in the graph."""
+        """Return whether a sample of the lines before an offset, the last one included, is in the graph."""
         places = [offset * number // _SAMPLES for number in range(_SAMPLES)]
         with self._file.open("rb") as file:
             for place in [*places, offset - 1]:
@@ -107,7 +94,7 @@ class _Checkpoint:
 
 
 def _line_around(file: IO[bytes], place: int) -> bytes:
-    """The line that a place of a file is in."""
+    """Return the line that contains an offset of a file."""
     start = place
     while start > 0:
         step = min(start, 4096)
@@ -122,7 +109,7 @@ def _line_around(file: IO[bytes], place: int) -> bytes:
 
 
 def _slices(file: Path, offset: int, folder: Path) -> Iterator[tuple[Path, int]]:
-    """Files with some lines each, and where in the whole file each ends."""
+    """Yield files with some lines each, and the offset in the whole file where each ends."""
     part = folder / "slice.nt"
     with file.open("rb") as whole:
         whole.seek(offset)

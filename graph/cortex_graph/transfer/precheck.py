@@ -1,11 +1,11 @@
-"""What a hostile file is stopped for before Oxigraph reads it.
+"""Checks of untrusted files that Oxigraph must not parse.
 
 Rules kept here:
-- XML is read by expat first. It stops entities that grow without end (which would fill the memory), tells line and
-  column of what is not well-formed (Oxigraph does not), and lets be refused what would take Oxigraph time that grows
-  with its square: nesting beyond `MAX_DEPTH`, elements with more than `MAX_NAMES` attributes or prefixes in scope;
-- triple terms nested beyond `MAX_DEPTH` are refused: some ten thousand of them overflow the stack of the process;
-- memory stays flat, and time grows with the file's size and no faster.
+- XML is parsed with expat first. It stops entities that grow without end (which would fill the memory), and reports
+  line and column of errors (Oxigraph does not). It also limits what would take Oxigraph quadratic time: nesting beyond
+  `MAX_DEPTH`, elements with more than `MAX_NAMES` attributes or prefixes in scope;
+- triple terms nested beyond `MAX_DEPTH` are refused: about ten thousand of them overflow the stack of the process;
+- memory use is constant, and the time is linear in the size of the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 from pyoxigraph import RdfFormat
 
-from cortex_graph.errors import InvalidArguments
+from cortex_graph.exceptions import InvalidArguments
 
 MAX_DEPTH = 1000
 MAX_NAMES = 1000
@@ -30,16 +30,12 @@ _BLANKS_AND_COMMENTS = re.compile(rb"(?:\s++|#[^\n]*+(?:\n|\Z))*+")
 
 
 def check_file(file: Path, form: RdfFormat, step: Callable[[], None] = lambda: None) -> None:
-    """Raise for a file that Oxigraph must not be given.
+    """Check a file before it is parsed.
 
     Args:
-        file: to look at.
+        file: the file.
         form: its format.
-        step: called now and then, as a sign of progress.
-
-    Raises:
-        InvalidArguments: what is wrong, with line and column.
-        OSError: the file cannot be read.
+        step: called regularly, as a sign of progress.
 
     """
     if form == RdfFormat.RDF_XML:
@@ -50,14 +46,11 @@ def check_file(file: Path, form: RdfFormat, step: Callable[[], None] = lambda: N
 
 
 def check_terms(content: bytes | mmap.mmap, before: int = 0) -> None:
-    """Raise for triple terms that Oxigraph must not be given.
+    """Check the nesting of triple terms.
 
     Args:
         content: of a file, or whole lines of one.
-        before: how many lines of the file come before it.
-
-    Raises:
-        InvalidArguments: they are nested too deep, with line and column.
+        before: the number of lines of the file before it.
 
     """
     found = _deep_terms(content)
@@ -111,13 +104,12 @@ def _check_xml(file: Path, step: Callable[[], None]) -> None:
 
 
 def _deep_terms(content: bytes | mmap.mmap) -> int | None:
-    """Where more triple terms than may be close at once; None when nowhere.
+    """Return the position of a run of too many closing triple terms; None when there is none.
 
-    Triple terms nest as objects only (RDF 1.2 N-Triples §3), so that they all close at once, comments aside. What is in
-    a comment or a string is not known here, so every `)>>` may begin such a run; what lies between two of them is
-    looked at once.
+    Triple terms nest as objects only (RDF 1.2 N-Triples §3), so nested ones all close together, apart from comments.
+    Every `)>>` may begin such a run, since comments and strings are not recognised; the text between two is read once.
     """
-    runs: dict[int, tuple[int, int]] = {}  # where a run goes on → how many it has closed, and where it began
+    runs: dict[int, tuple[int, int]] = {}  # where a run continues → its length and its start
     seen = 0
     at = content.find(_CLOSED)
     while at >= 0:
@@ -126,7 +118,7 @@ def _deep_terms(content: bytes | mmap.mmap) -> int | None:
             return begin
         after = _end(_BLANKS, content, at + len(_CLOSED))
         if content[after : after + 1] == b"#":
-            # Inside of a comment that was passed already, this one ends where that did.
+            # A comment inside a comment that was read already ends at the same position.
             after = seen = seen if at < seen else _end(_BLANKS_AND_COMMENTS, content, after)
         if content[after : after + len(_CLOSED)] == _CLOSED:
             runs[after] = max(runs.get(after, (0, at)), (closed + 1, begin))
@@ -135,7 +127,7 @@ def _deep_terms(content: bytes | mmap.mmap) -> int | None:
 
 
 def _end(pattern: re.Pattern[bytes], content: bytes | mmap.mmap, start: int) -> int:
-    """Where what a pattern takes, maybe nothing, ends."""
+    """Return the end of the match of a pattern, which may be empty."""
     found = pattern.match(content, start)
     return found.end() if found else start
 
@@ -143,6 +135,6 @@ def _end(pattern: re.Pattern[bytes], content: bytes | mmap.mmap, start: int) -> 
 def _broken(problem: str, line: int, column: int) -> InvalidArguments:
     return InvalidArguments(
         f"the file is broken at line {line}, column {column}: {problem}",
-        hint="nothing was imported; mend the file and import it again",
+        hint="nothing was imported; correct the file and import it again",
         details={"field": "source", "line": line, "column": column},
     )

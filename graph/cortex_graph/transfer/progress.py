@@ -1,17 +1,17 @@
-"""How far long work has come.
+"""Reports of the progress of long operations.
 
 Rules kept here:
-- work that takes long tells it step by step; whoever shows it decides how often;
-- a step of which nobody knows how long it takes has no total.
+- a long operation reports each step; the receiver decides how often it shows one;
+- a step of unknown length has no total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# What is being done; how much of it is done; how much there is of it (None: nobody knows).
+# The step, the amount that is done, and the total (None if it is unknown).
 Progress = Callable[[str, int, int | None], None]
 
 
 def silent(step: str, done: int, total: int | None) -> None:
-    """Tell nobody."""
+    """Ignore a report."""

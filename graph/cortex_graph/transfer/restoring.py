@@ -1,12 +1,11 @@
-"""From a backup back to a store.
+"""Restores a backup into a store.
 
 Rules kept here:
-- a backup is verified before anything is replaced, and what is there is replaced only when that is asked for;
-- a folder is made anew beside the old one and put in its place in one step (`exchange.py`): whoever opens it finds all
-  of the old store or all of the new one. Nobody may have it open meanwhile;
-- a server's graphs are first filled, then rid of what the backup does not hold, and verified. That is no single step:
-  killed in the middle, they hold more than they should, and the same command goes on. Graphs that the backup does not
-  hold are left alone;
+- a backup is verified before anything is replaced, and existing data is replaced only on request;
+- a folder is written next to the old one and exchanged with it in one step (`scratch.exchange`), so that it contains
+  the whole old or the whole new store at any time. No process may have it open meanwhile;
+- the graphs of a server are filled first, then rid of other quads, and verified. That is not one step: after a kill
+  they have too many quads, and the same command continues. Graphs that are not in the backup are not changed;
 - the backup is never changed.
 """
 
@@ -24,19 +23,18 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.errors import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.exceptions import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.scratch import exchange, scratch_folder, sync_folder, whole_folder
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.stores.embedded import OxigraphStore, foreign_files
-from cortex_graph.stores.folders import folder_of
-from cortex_graph.stores.opening import open_store
+from cortex_graph.stores.location import folder_of
+from cortex_graph.stores.open_store import open_store
 from cortex_graph.transfer.backup import STORE, Backup, check_files, check_store, damaged, read_backup, reading
+from cortex_graph.transfer.canonical_hash import spool
 from cortex_graph.transfer.comparing import difference, extra_quads
-from cortex_graph.transfer.exchange import exchange
-from cortex_graph.transfer.hashing import spool
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import Progress, silent
-from cortex_graph.transfer.reading import full
-from cortex_graph.transfer.scratch import scratch_folder, sync_folder, whole_folder
+from cortex_graph.transfer.read_process import full
 
 try:
     import fcntl
@@ -52,27 +50,27 @@ def restore(
     """Restore a backup into a store.
 
     Args:
-        folder: what `back_up` made.
-        where: the store, as `open_store` takes it; not `memory:`.
-        replace: whether what the store holds may go.
-        progress: told how far it is.
+        folder: a folder that `back_up` made.
+        where: the store, as for `open_store`; not `memory:`.
+        replace: whether existing data may be replaced.
+        progress: receives reports of the progress.
 
     Returns:
-        What was restored.
+        The backup.
 
     Raises:
-        InvalidArguments: the folder holds no backup, a damaged one, or the store holds something.
-        StoreLocked: somebody has the store's folder open.
+        InvalidArguments: the folder is not a backup, it is damaged, or the store is not empty.
+        StoreLocked: another process has the folder of the store open.
         GraphUnavailable: the store cannot be written.
 
     """
     backup = read_backup(folder)
     place = folder_of(where)
     if place is not None:
-        # Behind links, or the link would be replaced, and not what it leads to.
+        # The target of a link is replaced, not the link.
         _into_folder(backup, Path(os.path.realpath(place)), replace, progress)
     elif where == "memory:":
-        raise invalid("store", "is in memory and would be gone at once", hint="name a folder or a server")
+        raise invalid("store", "is in memory and would be lost at once", hint="name a folder or a server")
     else:
         with closing(open_store(where)) as store:
             restore_into(backup, store, replace=replace, progress=progress)
@@ -88,10 +86,10 @@ def _into_folder(backup: Backup, place: Path, replace: bool, progress: Progress)
     new = place.with_name(f".{place.name}.restoring")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with _nobody_in(place) as is_there:
+        with _locked(place) as is_there:
             if is_there and not replace:
                 _refuse_unless_empty(place)
-            shutil.rmtree(new, ignore_errors=True)  # of a restore that was killed
+            shutil.rmtree(new, ignore_errors=True)  # of a killed restore
             with whole_folder(new) as part:
                 _fill(backup, part, progress)
             if is_there:
@@ -105,32 +103,32 @@ def _into_folder(backup: Backup, place: Path, replace: bool, progress: Progress)
         shutil.rmtree(new, ignore_errors=True)
         raise GraphUnavailable(
             f"the store in {place} cannot be written: {error.strerror or error}",
-            hint="it is as it was; see whether the disk is full or read-only",
+            hint="it was not changed; see whether the disk is full or read-only",
         ) from error
 
 
 @contextmanager
-def _nobody_in(place: Path) -> Iterator[bool]:
-    """Keep everybody from opening the store in a folder; whether there is one, or anything else but hidden files."""
+def _locked(place: Path) -> Iterator[bool]:
+    """Keep other processes from opening the store in a folder; yields whether it exists."""
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         yield place.exists()
         return
     if not place.is_dir():
-        raise GraphUnavailable(f"{place} is no folder", hint="give a new name")
+        raise GraphUnavailable(f"{place} is not a folder", hint="give a new name")
     if not (place / "CURRENT").exists() and (
-        strangers := [entry.name for entry in islice(place.iterdir(), 100) if not entry.name.startswith(".")]
+        foreign := [entry.name for entry in islice(place.iterdir(), 100) if not entry.name.startswith(".")]
     ):
         raise GraphUnavailable(
-            f"the folder {place} is no store and holds other files: {', '.join(strangers[:3])}",
+            f"the folder {place} is not a store and has other files: {', '.join(foreign[:3])}",
             hint="give an empty or a new folder",
         )
-    if (place / "CURRENT").exists() and (strangers := foreign_files(place)):
+    if (place / "CURRENT").exists() and (foreign := foreign_files(place)):
         raise GraphUnavailable(
-            f"the folder {place} holds more than its store, and that would be gone: {', '.join(strangers)}",
+            f"the folder {place} has other files than its store, which would be lost: {', '.join(foreign)}",
             hint="move it elsewhere, and restore again",
         )
-    OxigraphStore(place).close()  # says so when this process has it open, which the lock below does not
-    # The lock that RocksDB takes. Our reading of the store does not touch it; closing the file lets go of it.
+    OxigraphStore(place).close()  # raises when this process has it open, unlike the lock below
+    # RocksDB's lock. Reading the store does not take it; closing the file releases it.
     with (place / "LOCK").open("ab") if fcntl else nullcontext() as lock:
         if fcntl is not None:
             try:
@@ -138,7 +136,7 @@ def _nobody_in(place: Path) -> Iterator[bool]:
             except OSError as error:
                 raise StoreLocked(
                     f"the store in {place} is open in another process",
-                    hint="stop whatever uses it, and restore again",
+                    hint="stop the processes that use it, and restore again",
                     details={"folder": str(place)},
                 ) from error
         yield True
@@ -154,13 +152,13 @@ def _refuse_if(there: list[NamedNode], where: str) -> None:
     if there:
         raise invalid(
             "store",
-            f"{where} holds {there[0].value} already",
-            hint="restore into an empty store, or replace what it holds (--replace)",
+            f"{where} has {there[0].value} already",
+            hint="restore into an empty store, or replace its content (--replace)",
         )
 
 
 def _fill(backup: Backup, part: Path, progress: Progress) -> None:
-    """Make a store in a folder out of a backup, and verify it."""
+    """Make a store in a folder from a backup, and verify it."""
     progress("restoring", 0, None)
     if backup.kind == "snapshot":
         _copy_files(backup, part)
@@ -175,7 +173,7 @@ def _fill(backup: Backup, part: Path, progress: Progress) -> None:
 
 
 def _copy_files(backup: Backup, part: Path) -> None:
-    """Copied, not linked: what happens to the backup's files must not happen to the store's."""
+    """Copy the files instead of linking them: changes of the store must not change the backup."""
     for name, sha256 in backup.files.items():
         source = backup.folder / STORE / name
         if source.is_symlink() or not source.is_file():
@@ -188,12 +186,12 @@ def _copy_files(backup: Backup, part: Path) -> None:
             new.flush()
             os.fsync(new.fileno())
         if hasher.hexdigest() != sha256:
-            raise damaged(backup.folder, f"{name} in its snapshot is not what it was")
+            raise damaged(backup.folder, f"{name} in its snapshot was changed")
 
 
 @contextmanager
 def _trusted(backup: Backup) -> Iterator[None]:
-    """What cannot be read in a copy of a backup is the backup's fault."""
+    """Report failures to read the copy of a backup as damage of the backup."""
     try:
         yield
     except GraphUnavailable as error:
@@ -201,7 +199,7 @@ def _trusted(backup: Backup) -> Iterator[None]:
 
 
 def restore_into(backup: Backup, store: GraphStore, *, replace: bool, progress: Progress = silent) -> None:
-    """Restore a backup into a store that is open, graph by graph; see `restore`."""
+    """Restore a backup into an open store, graph by graph; see `restore`."""
     with scratch_folder() as folder, store.maintenance:
         if not replace:
             graphs = map(NamedNode, backup.graphs)
@@ -211,7 +209,7 @@ def restore_into(backup: Backup, store: GraphStore, *, replace: bool, progress: 
 
 
 def _files(backup: Backup, folder: Path, progress: Progress) -> dict[NamedNode, Path]:
-    """The sorted N-Triples of each graph, verified."""
+    """Return the sorted N-Triples of each graph, verified."""
     if backup.kind == "triples":
         check_files(backup)
         return {NamedNode(graph): backup.file_of(graph) for graph in backup.graphs}
@@ -221,7 +219,7 @@ def _files(backup: Backup, folder: Path, progress: Progress) -> dict[NamedNode, 
             for number, (graph, digest) in enumerate(backup.graphs.items()):
                 file = folder / f"{number}.nt"
                 if spool(store, NamedNode(graph), file, progress=progress) != digest:
-                    raise damaged(backup.folder, f"the graph {graph} is not what its manifest says")
+                    raise damaged(backup.folder, f"the graph {graph} differs from its manifest")
                 files[NamedNode(graph)] = file
     except OSError as error:
         raise full(error) from error
@@ -229,7 +227,7 @@ def _files(backup: Backup, folder: Path, progress: Progress) -> dict[NamedNode, 
 
 
 def _make_same(store: GraphStore, graph: NamedNode, file: Path, folder: Path, progress: Progress) -> None:
-    """Make a graph hold what a file holds, and nothing else."""
+    """Make a graph have exactly the triples of a file."""
     beside = graph.value.removesuffix("/provenance").removesuffix("/index")
     load(store, file, graph, NamedNode(f"{beside}/index"), folder, progress)
     with TemporaryDirectory(dir=folder) as sorting:
@@ -241,5 +239,5 @@ def _make_same(store: GraphStore, graph: NamedNode, file: Path, folder: Path, pr
     if found.missing or found.extra:
         raise GraphUnavailable(
             f"the graph {graph.value} lacks {found.missing} triples and has {found.extra} too many",
-            hint="if nobody writes at the same time, restore again: it goes on",
+            hint="if no other process writes to it, restore again: it continues",
         )

@@ -1,9 +1,9 @@
-"""Sorting the lines of a file that is larger than the memory.
+"""Sorts the lines of a file that is larger than the memory.
 
 Rules kept here:
-- lines are sorted by their bytes, which for UTF-8 is by code point;
-- memory stays flat: runs of `RUN_BYTES` are sorted and written out, and merged at the end, some at a time;
-- lines are whole, with their line feed; equal ones stay unless `unique` is asked for.
+- lines are sorted by their bytes, which for UTF-8 is the order of code points;
+- memory use is constant: runs of `RUN_BYTES` are sorted and written, and merged at the end;
+- lines include their line feed; duplicates are kept unless `unique` is set.
 """
 
 from __future__ import annotations
@@ -14,19 +14,12 @@ from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 
-RUN_BYTES = 64 << 20  # of lines; a line takes some 40 bytes more in memory
+RUN_BYTES = 64 << 20  # of lines; a line takes about 40 bytes more in memory
 _AT_ONCE = 64  # runs that are merged at a time
 
 
 def sorted_lines(lines: Iterable[bytes], folder: Path, *, unique: bool = False) -> Iterator[bytes]:
-    """The lines in order.
-
-    Args:
-        lines: in any order, each with its line feed.
-        folder: where runs may be kept; they are removed on the way.
-        unique: give each line once.
-
-    """
+    """Yield the lines in order."""
     runs: list[Path] = []
     run: list[bytes] = []
     room = RUN_BYTES

@@ -1,5 +1,5 @@
-"""The direct mode: a skill in the machine's Node.js, without a sandbox, for debuggers (docs/direct-mode.md)."""
+"""The direct mode: a skill in Node.js, without a sandbox, for debugging (docs/direct-mode.md)."""
 
-from .sandbox import IMPORT_TIMEOUT_S, DirectSandbox
+from cortex_sandbox.direct.sandbox import IMPORT_TIMEOUT_S, DirectSandbox
 
 __all__ = ["IMPORT_TIMEOUT_S", "DirectSandbox"]

@@ -1,10 +1,9 @@
-"""The machine's Node.js: which one, what it can load by itself, and how it is started for a skill.
+"""The installed Node.js: its path and version, the files that it loads without a bundle, and its command line.
 
 Rules kept here:
-- a Node.js that is absent or too old is an error that says so, before anything is started;
-- the skill's process gets the variables that programs need to find their way, and none that may hold a secret or that
-  would change how Node.js runs;
-- a debugger's door opens on a loopback address and nowhere else.
+- a Node.js that is missing or too old is an error, before anything is started;
+- the skill's process gets the usual environment variables, and none that may hold a secret or change how Node.js runs;
+- a debugger can attach on a loopback address only.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ _VARIABLES = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A Node.js: its path, its version, and whether it strips the types of TypeScript by itself."""
+class NodeRuntime:
+    """A Node.js: its path, its version, and whether it strips TypeScript types without a bundle."""
 
     path: str
     version: tuple[int, ...]
     strips_types: bool
 
     def loads(self, entry: str) -> bool:
-        """Whether it can be handed this file as it lies there."""
+        """Whether it can load this file without a bundle."""
         suffix = Path(entry).suffix
         return suffix in _NATIVE or (self.strips_types and suffix in _TYPED)
 
     def command(self, program: Path, pipes: Sequence[int], inspect: str | None) -> list[str]:
-        """The command that runs a program after the runner.
+        """The command that runs the runner, then a program.
 
         Args:
             program: the module that is loaded.
-            pipes: the descriptors that the runner finds open.
-            inspect: where a debugger may attach, as `inspector_address` gave it.
+            pipes: the open descriptors for the runner.
+            inspect: the address for a debugger, from `inspector_address`.
 
         """
         debugger = [] if inspect is None else [f"--inspect-brk={inspect}"]
@@ -57,8 +56,8 @@ class Node:
         return [self.path, *debugger, *flags, str(program), *map(str, pipes)]
 
 
-def find_node() -> Node:
-    """The Node.js on the path.
+def find_node() -> NodeRuntime:
+    """The Node.js on the `PATH`.
 
     Raises:
         SandboxError: `DirectModeUnavailable` when there is none, it does not run, or it is older than `MIN_VERSION`.
@@ -67,8 +66,8 @@ def find_node() -> Node:
     path = shutil.which("node")
     if path is None:
         raise SandboxError(
-            "the direct mode needs Node.js, and there is no `node` on the PATH: install Node.js 20 or newer, or leave "
-            "the sandbox on, which needs none",
+            "the direct mode needs Node.js, and there is no `node` on the PATH: install Node.js 20 or newer, or keep "
+            "the sandbox on, which does not need it",
             "DirectModeUnavailable",
         )
     node = _probed(path)
@@ -81,9 +80,9 @@ def find_node() -> Node:
 
 
 @cache
-def _probed(path: str) -> Node:
+def _probed(path: str) -> NodeRuntime:
     try:
-        told = subprocess.run(  # noqa: S603 - the path is the user's own `node`
+        probe = subprocess.run(  # noqa: S603 - the path is the user's `node`
             [path, "-p", _PROBE],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -91,25 +90,25 @@ def _probed(path: str) -> Node:
             check=True,
             env=child_environment(),
         )
-        version, strips_types = json.loads(told.stdout)
-        return Node(path, tuple(int(part) for part in version.split("-")[0].split(".")), strips_types)
+        version, strips_types = json.loads(probe.stdout)
+        return NodeRuntime(path, tuple(int(part) for part in version.split("-")[0].split(".")), strips_types)
     except (OSError, ValueError, TypeError, AttributeError, subprocess.SubprocessError) as error:
-        raise SandboxError(f"{path} does not run as Node.js does: {error}", "DirectModeUnavailable") from None
+        raise SandboxError(f"{path} does not run as Node.js: {error}", "DirectModeUnavailable") from None
 
 
 def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What of the host's environment the skill's process gets."""
+    """The part of the host's environment that the skill's process gets."""
     return {name: value for name, value in environment.items() if name in _VARIABLES or name.startswith("LC_")}
 
 
 def inspector_address(text: str) -> str:
-    """The address of a debugger's door, as Node.js wants it.
+    """The address for a debugger, in the format of Node.js.
 
     Args:
-        text: `127.0.0.1:9229`, say, or `[::1]:9229`.
+        text: for example `127.0.0.1:9229` or `[::1]:9229`.
 
     Raises:
-        ValueError: when it is no address of the loopback, with a port.
+        ValueError: when it is not a loopback address with a port.
 
     """
     host, _, port = text.rpartition(":")
@@ -119,4 +118,4 @@ def inspector_address(text: str) -> str:
             return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
     except ValueError:
         pass
-    raise ValueError(f"a debugger may attach on a loopback address with a port, 127.0.0.1:9229 say; not on {text!r}")
+    raise ValueError(f"a debugger needs a loopback address with a port, such as 127.0.0.1:9229, not {text!r}")

@@ -1,11 +1,11 @@
-"""One process of Node.js with its pipes: questions to it, calls from it, its death.
+"""One Node.js process with its pipes: requests to it, calls from it, its end.
 
 Rules kept here:
-- whoever waits, waits until a deadline and no longer, also while writing, and however fast the process talks;
-- what it says is checked: a message that is none ends it. Nothing is waited for after its end, and its whole process
-  group ends with it;
-- it never outlives its owner: it is killed and reaped when the owner is closed, collected or exits, and ends itself
-  when the owner was killed; a fork of the owner has no say in it.
+- every wait has a deadline, also while writing, and however much the process sends;
+- messages of the process are checked: a malformed one ends it. When it ends, every wait ends, and its process group is
+  killed;
+- it never outlives its owner: it is killed and reaped when the owner is closed, garbage-collected or exits, and kills
+  itself when the owner was killed; a forked child of the owner does not affect it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from cortex_sandbox.errors import SandboxError, SandboxTimeout
 _HEAD_BYTES = 5
 _CHUNK_BYTES = 1 << 16
 _MAX_LINE_BYTES = 8192
-_LOOK_S = 1.0  # how often it is looked for when it is silent
-_NO_DEBUGGER = 12  # how Node.js and the runner end when the debugger's port cannot be opened
+_CHECK_S = 1.0  # how often a silent process is checked
+_NO_DEBUGGER = 12  # the exit status of Node.js and the runner when the debugger's port cannot be opened
 CALL, LOG, OUTCOME, UNLOADABLE = b"c", b"l", b"o", b"u"
 LOAD, HOOK = b"l", b"h"
 
@@ -36,12 +36,12 @@ class NodeProcess:
     """A running Node.js.
 
     Args:
-        command: makes the command from the descriptors of the runner's pipes.
-        folder: where it runs.
-        environment: all of it.
-        max_bytes: the longest message that it may send.
-        on_call: answers a call of the guest's.
-        on_log: takes a line: its level, a line break, its text.
+        command: makes the command line from the descriptors of the runner's pipes.
+        folder: its working directory.
+        environment: its whole environment.
+        max_bytes: the maximum size of a message from it.
+        on_call: answers a call of the guest.
+        on_log: gets a log line: the level, a line break, the text.
 
     Raises:
         OSError: when it cannot be started.
@@ -62,28 +62,28 @@ class NodeProcess:
         self._on_call, self._on_log = on_call, on_log
         self._received = bytearray()
         with ExitStack() as undo:
-            theirs, ours = _pipes(undo)
+            runner_ends, own_ends = _pipes(undo)
             self._selector = undo.enter_context(selectors.DefaultSelector())
-            self._popen = subprocess.Popen(  # noqa: S603 - the user's own `node`, arguments as a list
-                command(theirs),
+            self._popen = subprocess.Popen(  # noqa: S603 - the user's `node`, arguments as a list
+                command(runner_ends),
                 cwd=folder,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                pass_fds=theirs,
+                pass_fds=runner_ends,
                 start_new_session=True,
             )
             streams = [stream for stream in (self._popen.stdout, self._popen.stderr) if stream is not None]
             self._kill_lock = threading.Lock()
             self._end = weakref.finalize(
-                self, _end, self._popen, self._kill_lock, [*streams, self._selector], ours, os.getpid()
+                self, _end, self._popen, self._kill_lock, [*streams, self._selector], own_ends, os.getpid()
             )
             undo.pop_all()
-        for fd in theirs:
+        for fd in runner_ends:
             os.close(fd)
-        self._requests, self._answers, output, _ = ours
+        self._requests, self._answers, output, _ = own_ends
         self._unsent = {self._requests: bytearray(), self._answers: bytearray()}
         self._rest = {stream.fileno(): b"" for stream in streams}
         self._levels = dict(zip(self._rest, (b"info", b"warning"), strict=True))
@@ -94,15 +94,15 @@ class NodeProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is that of its process group too."""
+        """Its process id, which is also the id of its process group."""
         return self._popen.pid
 
-    def tell(self, text: bytes) -> None:
-        """Put a text into its inbox of answers, before it asks."""
+    def send_setup(self, text: bytes) -> None:
+        """Send a text on the pipe of the answers, before the process calls."""
         self._send(self._answers, b"a", text)
 
-    def ask(self, kind: bytes, text: bytes, deadline: float) -> tuple[bytes, bytes]:
-        """Its answer to a request: `OUTCOME` or `UNLOADABLE`, and a text. Calls and logs are served on the way.
+    def request(self, kind: bytes, text: bytes, deadline: float) -> tuple[bytes, bytes]:
+        """The response to a request: `OUTCOME` or `UNLOADABLE`, and a text. Calls and logs are served meanwhile.
 
         Args:
             kind: `LOAD` or `HOOK`.
@@ -111,7 +111,7 @@ class NodeProcess:
 
         Raises:
             SandboxTimeout: past the deadline.
-            SandboxError: it ended, or sends what is no message.
+            SandboxError: it ended, or sent a malformed message.
 
         """
         self.pump()
@@ -128,14 +128,14 @@ class NodeProcess:
             elif message[0] == LOG:
                 self._on_log(message[1])
             else:
-                self._step(0)  # what it wrote beside, before this
+                self._step(0)  # output that it wrote before this message
                 return message
 
     def pump(self) -> None:
-        """Take what it logged while nobody asked.
+        """Read log lines while no request is pending.
 
         Raises:
-            SandboxError: it ended, or sends what is no message now.
+            SandboxError: it ended, or sent another message.
 
         """
         self._step(0)
@@ -145,21 +145,21 @@ class NodeProcess:
             self._on_log(message[1])
 
     def kill(self) -> None:
-        """Kill it and its group, from any thread; whoever waits for it learns that it ended."""
+        """Kill it and its process group, from any thread; a pending request raises an error."""
         with self._kill_lock:
             if self._end.alive:
                 _kill(self._popen)
 
     def end(self) -> None:
-        """Kill it, reap it, and close every pipe. Twice is fine."""
+        """Kill it, reap it, and close every pipe. A second call has no effect."""
         self._end()
 
     # --- inside
 
     def _step(self, timeout_s: float | None) -> None:
-        """Wait until something can be read or written, and do it."""
-        ready = self._selector.select(_LOOK_S if timeout_s is None else min(timeout_s, _LOOK_S))
-        if not ready and self._popen.poll() is not None:  # a program that the skill started holds its pipes open
+        """Wait until a pipe is ready, and read or write it."""
+        ready = self._selector.select(_CHECK_S if timeout_s is None else min(timeout_s, _CHECK_S))
+        if not ready and self._popen.poll() is not None:  # a program started by the skill may hold the pipes open
             raise self._ended()
         for key, _ in ready:
             fd = key.fd
@@ -178,7 +178,7 @@ class NodeProcess:
 
     def _write(self, fd: int) -> None:
         unsent = self._unsent[fd]
-        with suppress(BlockingIOError, BrokenPipeError):  # that it ended shows when it is listened to
+        with suppress(BlockingIOError, BrokenPipeError):  # reading will show that it ended
             del unsent[: os.write(fd, unsent)]
         registered = fd in self._selector.get_map()
         if unsent and not registered:
@@ -200,7 +200,7 @@ class NodeProcess:
         return kind, text
 
     def _read_lines(self, fd: int) -> None:
-        """Take what was written to standard output or standard error, past the runner, as lines of the log."""
+        """Log lines that were written directly to standard output or standard error."""
         chunk = _read(fd)
         if chunk is None:
             return
@@ -214,7 +214,7 @@ class NodeProcess:
             self._selector.unregister(fd)
 
     def _ended(self) -> SandboxError:
-        """What to say of a process that ended by itself, when it has been reaped and its last words were read."""
+        """The error for a process that has ended; reaps it and reads its last output."""
         _kill(self._popen)
         status = self._popen.wait()
         for fd in self._rest:
@@ -227,21 +227,21 @@ class NodeProcess:
 
 
 def _pipes(undo: ExitStack) -> tuple[list[int], list[int]]:
-    """The runner's ends and ours of four pipes: requests, answers, what it sends, and one that only ends."""
-    theirs, ours = [], []
+    """The runner's ends and the own ends of four pipes: requests, answers, messages of the runner, and its lifetime."""
+    runner_ends, own_ends = [], []
     for is_output in (False, False, True, False):
         read, write = os.pipe()
         undo.callback(os.close, read)
         undo.callback(os.close, write)
-        theirs.append(write if is_output else read)
-        ours.append(read if is_output else write)
-    for fd in ours:
+        runner_ends.append(write if is_output else read)
+        own_ends.append(read if is_output else write)
+    for fd in own_ends:
         os.set_blocking(fd, False)
-    return theirs, ours
+    return runner_ends, own_ends
 
 
 def _read(fd: int) -> bytes | None:
-    """What can be read now; nothing at the end, None when nothing is there yet."""
+    """The available data; empty at the end, None when there is none yet."""
     try:
         return os.read(fd, _CHUNK_BYTES)
     except BlockingIOError:
@@ -249,7 +249,7 @@ def _read(fd: int) -> bytes | None:
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has ended
+    with suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group that has ended
         os.killpg(popen.pid, signal.SIGKILL)
 
 
@@ -268,4 +268,4 @@ def _end(
 
 
 def _no_message() -> SandboxError:
-    return SandboxError("Node.js sent what is no message: the skill wrote to a pipe of the runner's", "ProtocolBroken")
+    return SandboxError("Node.js sent a malformed message: the skill wrote to a pipe of the runner", "ProtocolBroken")

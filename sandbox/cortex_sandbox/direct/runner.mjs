@@ -1,9 +1,9 @@
-// What Node.js runs before the skill: the sandbox's own bootstrap, with its host at the other end of four pipes.
+// Node.js runs this file before the skill: it runs the bootstrap of the sandbox, with the host on four pipes.
 //
 // Rules kept here:
-// - results, errors, host functions and logs are made by the bootstrap of the sandbox, so that they mean the same here;
-// - the host is asked only while it waits for this process (loading, a call); in between, a host function says so;
-// - when the host ends, so does this process, even in the middle of a loop: a worker watches for it;
+// - results, errors, host functions and logs are made by the bootstrap of the sandbox, so that they are the same here;
+// - the host is called only while it waits for this process (loading, a call); otherwise a host function throws an error;
+// - when the host ends, so does this process, even in the middle of a loop: a worker thread watches the host;
 // - neither workers nor child processes of the skill run this file again.
 //
 // A message is one letter, the length of its text (4 bytes, big-endian), and the text.
@@ -64,17 +64,17 @@ function start(requests, answers, output, life) {
     for (let at = 0; at < message.length; ) at += writeSync(output, message, at);
   };
 
-  const { parse } = JSON; // the skill may put something else in its place
+  const { parse } = JSON; // the skill may replace it
   const setup = parse(receive());
-  if (setup.inspecting && !inspector.url()) process.exit(NO_DEBUGGER); // Node.js itself would go on without
+  if (setup.inspecting && !inspector.url()) process.exit(NO_DEBUGGER); // Node.js itself would continue
   const failure = (name, message, code) => '!' + JSON.stringify({ name, message, stack: '', code });
   const tooLong = (text) => {
     const length = Buffer.byteLength(text);
     if (length <= setup.transferBytes) return undefined;
-    return failure('RangeError', `a text of ${length} bytes crosses a border of ${setup.transferBytes}`);
+    return failure('RangeError', `a text of ${length} bytes exceeds the transfer limit of ${setup.transferBytes}`);
   };
 
-  // --- stacks as the sandbox tells them: the skill's own frames, by their path in its folder
+  // --- stack traces in the format of the sandbox: the frames of the skill, with paths relative to its folder
 
   const folder = setup.folder + '/';
   const folderUrl = pathToFileURL(folder).href;
@@ -94,15 +94,15 @@ function start(requests, answers, output, life) {
   const shownStack = (stack) => stack.split('\n').map(shownFrame).filter((text) => text !== undefined).join('\n');
   const shownAnswer = (text) => {
     if (text[0] !== '!') return text;
-    const told = JSON.parse(text.slice(1));
-    return '!' + JSON.stringify({ ...told, stack: shownStack(told.stack) });
+    const described = JSON.parse(text.slice(1));
+    return '!' + JSON.stringify({ ...described, stack: shownStack(described.stack) });
   };
 
   // --- logs
 
   const log = (level, text) => {
     if (setup.inspecting) inspector.console[INSPECTOR_METHODS[level]](text);
-    const once = text.replace(/^([^\n]+)\n\1(?=\n {4}at )/, '$1'); // V8 begins a stack with the message
+    const once = text.replace(/^([^\n]+)\n\1(?=\n {4}at )/, '$1'); // a stack of V8 starts with the message
     send('l', `${level}\n${once.includes('\n    at ') ? shownStack(once) : once}`);
   };
   const capture = (stream, level) => {
@@ -125,7 +125,7 @@ function start(requests, answers, output, life) {
 
   // --- the bootstrap, with its one host function
 
-  let waiting = true; // whether the host waits for this process: it does from the start, for the load
+  let waiting = true; // whether the host waits for this process; at the start it waits for the load
   globalThis.__host = (text) => {
     if (text.startsWith(':log\n')) {
       const [, level] = text.split('\n', 2);
@@ -133,7 +133,7 @@ function start(requests, answers, output, life) {
       return 'null';
     }
     if (text.startsWith(':seed\n')) return JSON.stringify(Array.from(getRandomValues(new Int32Array(4))));
-    if (!waiting) return failure('HostError', 'the host answers only while it waits for a call to end', 'host_error');
+    if (!waiting) return failure('HostError', 'host functions work only during a call', 'host_error');
     const refused = tooLong(text);
     if (refused) return refused;
     send('c', text);
@@ -153,12 +153,12 @@ function start(requests, answers, output, life) {
   };
   const answerSettled = () => answer(entry.takeOutcome());
   const whenSettled = (promise, then) => {
-    const soon = () => setImmediate(then); // when the bootstrap's own reactions have run
+    const soon = () => setImmediate(then); // after the bootstrap's reactions
     promise.then(soon, soon);
     return promise;
   };
 
-  // The default export, whose functions say when the promise that they return has settled.
+  // A proxy of the default export that answers when a promise returned by one of its functions has settled.
   const announced = (target) => {
     if (typeof target !== 'function' && (typeof target !== 'object' || target === null)) return target;
     return new Proxy(typeof target === 'function' ? () => {} : {}, {
@@ -175,7 +175,7 @@ function start(requests, answers, output, life) {
     });
   };
 
-  // What is thrown where nobody catches it is logged; Node.js reports a failed load there too, which the host is told.
+  // Uncaught errors are logged. Node.js reports a failed load there too, which is an answer instead.
   const uncaught = [];
   const failedLoads = new Set();
   const logUncaught = () => {

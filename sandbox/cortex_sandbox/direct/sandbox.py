@@ -1,15 +1,15 @@
-"""`DirectSandbox`: a skill in the machine's own Node.js, without any sandbox, with the interface of `Sandbox`.
+"""`DirectSandbox`: a skill in Node.js, without any sandbox, with the interface of `Sandbox`.
 
     with DirectSandbox(Path("skills/verify-kyc"), host={"echo": lambda value: value}) as box:
         box.load()
         box.call("onQuery", {"results": []})
 
 Rules kept here:
-- only where the environment asks for it, and never without a warning (`gate.py`);
-- what `Sandbox` promises of results, errors, host functions and logs holds here too; what it promises of limits does
-  not, but for time: past it the process is killed;
-- whatever goes wrong between the two processes ends the other one; the next one is sound;
-- while a debugger may attach, no time limit applies: a person is reading.
+- only where the environment allows it, and never without a warning (`gate.py`);
+- results, errors, host functions and logs are as in `Sandbox`; of the limits only the time limit applies: past it the
+  process is killed;
+- any failure of the communication ends the Node.js process; other sandboxes are not affected;
+- with a debugger, no time limit applies.
 """
 
 from __future__ import annotations
@@ -24,45 +24,44 @@ from typing import Any, TypeVar
 
 import orjson
 
-from cortex_sandbox.border import from_json, to_json, with_own
 from cortex_sandbox.box import Box
+from cortex_sandbox.direct.node import child_environment, find_node, inspector_address
+from cortex_sandbox.direct.node_program import write_bundle
+from cortex_sandbox.direct.opt_in import check_allowed, warn
+from cortex_sandbox.direct.process import HOOK, LOAD, UNLOADABLE, NodeProcess
+from cortex_sandbox.engine.guests import read_guest
+from cortex_sandbox.engine.reentrancy import RemoteCall, refuse_inside, remote_call
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
-from cortex_sandbox.exports import Exports, exports_from
-from cortex_sandbox.guests import read_guest
-from cortex_sandbox.host import HostFunction, HostSide, LogLine, seed_source
-from cortex_sandbox.image import ENTRIES
 from cortex_sandbox.limits import Limits, check_timeout
-from cortex_sandbox.stacks import error_from
-from cortex_sandbox.waiting import Turn, refuse_inside, turn_until
-
-from .gate import check_allowed, warn
-from .node import child_environment, find_node, inspector_address
-from .process import HOOK, LOAD, UNLOADABLE, NodeProcess
-from .program import write_bundle
+from cortex_sandbox.quickjs.exports import Exports, exports_from
+from cortex_sandbox.quickjs.host import HostFunction, HostSide, LogLine, seed_source
+from cortex_sandbox.quickjs.image import ENTRIES
+from cortex_sandbox.quickjs.json_border import from_json, to_json, with_own
+from cortex_sandbox.quickjs.stack_traces import error_from
 
 IMPORT_TIMEOUT_S = 5.0
-_MARGIN_BYTES = 64 << 10  # what a message may be longer than what the guest was held to
-_LOOK_S = 0.05
+_MARGIN_BYTES = 64 << 10  # how much longer than the transfer limit a message may be
+_RETRY_S = 0.05
 
 T = TypeVar("T")
 
 
 class DirectSandbox(Box):
-    """One skill in a Node.js of its own. Safe to use from several threads.
+    """One skill in its own Node.js process. Safe to use from several threads.
 
     Args:
-        folder: of the skill.
+        folder: the folder of the skill.
         entry: the file that is loaded, by its path in the folder.
-        limits: `timeout_s`, `transfer_bytes` and `log_bytes` hold; memory and stack are as large as Node.js has them.
-        host: functions by the name under which the skill finds them, as for `Sandbox`.
-        inspect: where a debugger may attach, `127.0.0.1:9229` say. The skill waits for one before it starts, and no
-            time limit applies.
+        limits: `timeout_s`, `transfer_bytes` and `log_bytes` apply; memory and stack are those of Node.js.
+        host: functions by their name in the skill, as for `Sandbox`.
+        inspect: the address for a debugger, such as `127.0.0.1:9229`. The skill waits for a debugger before it starts,
+            and no time limit applies.
 
     Raises:
-        SandboxError: `DirectModeRefused` where the environment does not ask for it, `DirectModeUnavailable` where
-            there is no Node.js that can do it.
-        ValueError: the entry is no file of the folder, a name that JavaScript cannot say, an address that is not of
-            the loopback.
+        SandboxError: `DirectModeRefused` when the environment does not allow it, `DirectModeUnavailable` when there is
+            no suitable Node.js.
+        ValueError: the entry is not a file of the folder, a name of a host function is not a JavaScript name, or the
+            address is not a loopback address.
 
     """
 
@@ -83,12 +82,12 @@ class DirectSandbox(Box):
         self._entry = entry
         self._program = (self._folder / entry).resolve()
         if not self._program.is_relative_to(self._folder) or not self._program.is_file():
-            raise ValueError(f"{entry!r} is no file in {folder}")
+            raise ValueError(f"{entry!r} is not a file in {folder}")
         self._inspect = None if inspect is None else inspector_address(inspect)
         self._host = HostSide(host or {}, self.limits.log_bytes, self.limits.transfer_bytes, seed_source(None))
         self._lock = threading.Lock()
         self._process: NodeProcess | None = None
-        self._turn: Turn | None = None
+        self._pending: RemoteCall | None = None
         self._ticket: object = None
         self._closed = ""
         warn(self._folder, self._inspect)
@@ -99,19 +98,19 @@ class DirectSandbox(Box):
         """Start Node.js, import the skill, and keep its default export for `call`.
 
         Args:
-            timeout_s: for the start and the import; bundling has a limit of its own.
+            timeout_s: for the start and the import; bundling has a separate limit.
 
         Raises:
-            SandboxError: it throws, or it is loaded already.
+            SandboxError: it throws, or is already loaded.
             SandboxTimeout: past the limit.
-            TranspileError: it is not JavaScript or TypeScript, or imports what is not in its folder.
+            TranspileError: it is not JavaScript or TypeScript, or imports a file that is not in its folder.
 
         """
         check_timeout(timeout_s)
 
         def work(_deadline: float) -> bytes:
             if self._process is not None:
-                raise SandboxError("the skill is loaded already: make another one to load it anew", "SandboxBusy")
+                raise SandboxError("the skill is already loaded: use another sandbox to load it again", "SandboxBusy")
             with tempfile.TemporaryDirectory(prefix="cortex-direct-") as scratch:
                 return self._load(Path(scratch), timeout_s)
 
@@ -119,11 +118,11 @@ class DirectSandbox(Box):
         return self.exports
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """See `Box.call`; a promise that never settles runs into the time limit here."""
+        """See `Box.call`; here a promise that never settles is a timeout."""
         return self._call(threading.Event(), name, arguments, timeout_s, shared)
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop; cancelled, the process is killed, or the call never begins."""
+        """`call`, without blocking the event loop; cancellation kills the process, or prevents the call."""
         ticket = threading.Event()
         try:
             return await asyncio.to_thread(self._call, ticket, name, arguments, timeout_s, shared)
@@ -134,12 +133,12 @@ class DirectSandbox(Box):
             raise
 
     def interrupt(self) -> None:
-        """Kill the process when a call is under way; that gets a `SandboxError`."""
+        """Kill the process when a call is running; that call raises a `SandboxError`."""
         if self._ticket is not None and self._process is not None:
             self._process.kill()
 
     def take_logs(self) -> list[LogLine]:
-        """What the skill logged or printed since the last call of this, in order."""
+        """The lines that the skill logged or printed since the last call, in order."""
         if self._lock.acquire(blocking=False):
             try:
                 if self._process is not None and self.alive:
@@ -154,23 +153,25 @@ class DirectSandbox(Box):
 
     @property
     def alive(self) -> bool:
-        """Whether it can be called: not closed, not stopped."""
+        """Whether it can be called: neither closed nor stopped."""
         return not self._closed
 
     @property
     def pid(self) -> int | None:
-        """The process id of its Node.js; None when there is none."""
+        """The process id of its Node.js; None when it does not run."""
         return self._process.pid if self._process is not None and self.alive else None
 
     def close(self) -> None:
-        """End the process. Closing twice is fine; a call under way ends first, or at once where a debugger may hold it.
+        """Stop the process. A running call ends first, or is killed when there may be a debugger.
+
+        A second call has no effect.
 
         Raises:
-            SandboxError: when a host function of a call under way asks for it.
+            SandboxError: when called by a host function of a running call.
 
         """
-        refuse_inside(self._turn)
-        while not self._lock.acquire(timeout=_LOOK_S if self._inspect else -1):
+        refuse_inside(self._pending)
+        while not self._lock.acquire(timeout=_RETRY_S if self._inspect else -1):
             if self._process is not None:
                 self._process.kill()
         try:
@@ -193,7 +194,7 @@ class DirectSandbox(Box):
 
         def work(deadline: float) -> bytes:
             self._ticket = ticket
-            if ticket.is_set():  # nobody waits for it any more
+            if ticket.is_set():  # it was cancelled
                 raise SandboxError("stopped: it was interrupted", "Interrupted")
             return self._ask(self._started(), HOOK, request, deadline - time.monotonic())[1]
 
@@ -201,7 +202,7 @@ class DirectSandbox(Box):
         return answer if shared is None else with_own(answer, arguments[0], shared)
 
     def _enter(self, work: Callable[[float], T], timeout: float) -> T:
-        refuse_inside(self._turn)
+        refuse_inside(self._pending)
         deadline = time.monotonic() + timeout
         if not self._lock.acquire(timeout=-1 if self._inspect else timeout):
             raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
@@ -214,25 +215,25 @@ class DirectSandbox(Box):
             self._lock.release()
 
     def _ask(self, process: NodeProcess, kind: bytes, text: bytes, timeout_s: float) -> tuple[bytes, bytes]:
-        """Ask the process, with this turn known to the host functions; whatever goes wrong there ends it."""
+        """Send a request to the process, as the current call of this thread; any failure ends the process."""
         deadline = float("inf") if self._inspect else time.monotonic() + timeout_s
         try:
-            with turn_until(deadline) as self._turn:
-                return process.ask(kind, text, deadline)
+            with remote_call(deadline) as self._pending:
+                return process.request(kind, text, deadline)
         except BaseException as error:
             self._discard(error.message if isinstance(error, SandboxError) else "it was interrupted")
             raise
 
     def _load(self, scratch: Path, timeout_s: float) -> bytes:
-        """What the skill exports; a bundle of it is needed in `scratch` until it is loaded, and no longer."""
+        """The description of the skill's exports; a bundle is in `scratch` until it is loaded."""
         native = self._node.loads(self._entry)
         program = self._program if native else write_bundle(self._folder, self._entry, scratch)
         process = self._start(program)
-        kind, told = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
-        if kind == UNLOADABLE and native:  # what the bundler understands and Node.js alone does not, or an error
+        kind, exports = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
+        if kind == UNLOADABLE and native:  # the bundler may support syntax that Node.js does not
             program = write_bundle(self._folder, self._entry, scratch)
-            _, told = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
-        return told
+            _, exports = self._ask(process, LOAD, program.as_uri().encode(), timeout_s)
+        return exports
 
     def _start(self, program: Path) -> NodeProcess:
         setup = {
@@ -243,7 +244,7 @@ class DirectSandbox(Box):
             "inspecting": self._inspect is not None,
             "transferBytes": self.limits.transfer_bytes,
         }
-        host = self._host  # not by way of `self`, so that one that is forgotten goes at once
+        host = self._host  # the callbacks must not refer to `self`: a reference cycle would delay its collection
         try:
             process = self._process = NodeProcess(
                 lambda pipes: self._node.command(program, pipes, self._inspect),
@@ -255,7 +256,7 @@ class DirectSandbox(Box):
             )
         except OSError as error:
             raise SandboxError(f"Node.js cannot be started: {error.strerror}", "DirectModeUnavailable") from None
-        process.tell(orjson.dumps(setup))
+        process.send_setup(orjson.dumps(setup))
         return process
 
     def _started(self) -> NodeProcess:

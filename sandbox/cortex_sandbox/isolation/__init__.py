@@ -1,6 +1,6 @@
-"""The second ring, on Linux: a sandbox in a process that the kernel confines."""
+"""Sandboxes in worker processes that the Linux kernel confines."""
 
-from .process_sandbox import ProcessSandbox, protections
-from .protection import Protection
+from cortex_sandbox.isolation.process_sandbox import ProcessSandbox, protections
+from cortex_sandbox.isolation.protection import Protection
 
 __all__ = ["ProcessSandbox", "Protection", "protections"]

@@ -1,14 +1,12 @@
-"""Takes from the process that calls it what a worker does not need: files, network, other processes, rights.
+"""Confines the current process to what a worker needs: no files, network, other processes or privileges.
 
 Rules kept here:
-- it is called once, while the process has one thread, before anything untrusted is touched; nothing gives back what it
-  took;
-- each protection stands for itself: one that the kernel does not have is reported, and the others are put in force;
-- descriptors that are open stay open: the pipe to the host, /dev/null, and read-only handles of the compiled guest.
+- called once, while the process has one thread, before any untrusted data is read; nothing reverses it;
+- protections are independent: one that the kernel does not support is reported, and the others are applied;
+- open descriptors stay open: the pipe to the host, /dev/null, and read-only handles of the compiled guest.
 
-The system's own interface is called by ctypes: PyPI's `pyseccomp` needs the system library libseccomp, which slim
-images lack; there are bindings for landlock, but of it this needs three calls and no rule, so a ruleset is shorter
-than a dependency.
+The system calls are made with ctypes: PyPI's `pyseccomp` needs the system library libseccomp, which slim images lack,
+and landlock needs only three calls and no rules here.
 """
 
 from __future__ import annotations
@@ -23,14 +21,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from .protection import Protection
-from .syscalls import ARCHITECTURES, worker_filter
+from cortex_sandbox.isolation.protection import Protection
+from cortex_sandbox.isolation.syscalls import ARCHITECTURES, worker_filter
 
-# What the interpreter and the engine may add to the address space: the worst that was found is twice the guest's limit
-# (its memory, and a text on its way into it) and 20 MiB; memory that grows may lie there twice while it is moved.
+# What the interpreter and the engine may add to the address space: the measured maximum is twice the guest's limit
+# (its memory, and a text on its way into it) and 20 MiB; memory that grows may be there twice while it is moved.
 _ADDRESS_SPACE_BYTES = 128 << 20
 _ADDRESS_SPACE_FACTOR = 4
-# A worker that spins while nobody waits for it ends after this much of a processor's time.
+# A worker that spins without a request ends after this much processor time.
 _CPU_S = 6 * 3600
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
@@ -39,24 +37,24 @@ _CAPABILITY_VERSION_3 = 0x20080522
 # The numbers of landlock's calls are the same on every architecture.
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 _LANDLOCK_VERSION_FLAG = 1
-# Which rights each version of landlock's interface knows (Documentation/userspace-api/landlock.rst): those of files,
-# binding and connecting TCP from version 4, abstract Unix sockets and signals from version 6.
+# The rights in each version of landlock's ABI (Documentation/userspace-api/landlock.rst): files; bind and connect of
+# TCP from version 4; abstract Unix sockets and signals from version 6.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_RIGHTS, _SCOPES = 0b11, 0b11
 
 
 class _Lacking(Exception):
-    """The kernel does not have it, or does not let this process use it."""
+    """The kernel does not support a protection, or does not let this process use it."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def confine(parent: int) -> list[Protection]:
-    """Confine this process for good; what is in force from now on.
+    """Confine this process permanently; the protections, in force or not.
 
     Args:
-        parent: the process that this one may not outlive.
+        parent: the process id of the parent; this process is killed when it ends.
 
     """
     os.environ.clear()
@@ -72,10 +70,10 @@ def confine(parent: int) -> list[Protection]:
 
 
 def limit_memory(held_bytes: int, memory_bytes: int) -> None:
-    """Limit the address space of this process for good; allowed in a confined one.
+    """Limit the address space of this process permanently; also allowed in a confined process.
 
     Args:
-        held_bytes: what it had before it was confined; 0 when that is not known, and nothing is limited then.
+        held_bytes: its address space before it was confined; 0 when unknown, then there is no limit.
         memory_bytes: the limit of the guest that will run here.
 
     """
@@ -84,7 +82,7 @@ def limit_memory(held_bytes: int, memory_bytes: int) -> None:
 
 
 def address_space() -> int:
-    """The bytes of address space in use; 0 where /proc is not there to tell."""
+    """The bytes of address space in use; 0 where /proc is not mounted."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     except OSError:
@@ -119,7 +117,7 @@ def _drop_capabilities() -> str:
 
 def _refuse_new_privileges() -> str:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    return "no program that it could start gives it more rights"
+    return "no program that it starts gives it more privileges"
 
 
 def _end_with(parent: int) -> str:
@@ -137,7 +135,7 @@ def _refuse_inspection() -> str:
 def _restrict_by_landlock() -> str:
     version = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     if version < 1:
-        raise _Lacking("this kernel has no landlock, or it is not among its security modules")
+        raise _Lacking("this kernel has no landlock, or landlock is not enabled")
     attributes = struct.pack(
         "=QQQ",
         (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[5])) - 1,
@@ -162,7 +160,7 @@ def _limit_resources() -> str:
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         _set_limit(kind, 0)
     _set_limit(resource.RLIMIT_CPU, _CPU_S)
-    return f"no new descriptor, nothing written to files, {_CPU_S // 3600} hours of a processor's time"
+    return f"no new descriptor, nothing written to files, {_CPU_S // 3600} hours of processor time"
 
 
 def _set_limit(kind: int, limit: int) -> None:
@@ -181,5 +179,5 @@ def _filter_system_calls() -> str:
     try:
         _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described))
     except OSError as error:
-        raise _Lacking(f"this kernel takes no seccomp filter: {error.strerror}") from None
+        raise _Lacking(f"this kernel accepts no seccomp filter: {error.strerror}") from None
     return "only system calls that compute, wait and talk to the host"

@@ -1,10 +1,10 @@
-"""The host's end of the pipe to one worker, and a hold on its process.
+"""The host's end of the pipe to one worker, and the handle of its process.
 
 Rules kept here:
-- nothing is waited for beyond a deadline, reading and writing alike;
-- an answer is waited for awake for a moment, when no other is waited for in this process;
-- the worker is killed through a descriptor of its process, never by a number that another process may have by now;
-- a fork of the host's closes its copies: the worker stays the parent's own.
+- every read and write has a deadline;
+- the host spins for a moment before it sleeps, when no other thread of this process waits for a worker;
+- the worker is killed through a process descriptor, never by a process id that may have been reused;
+- a forked child of the host closes its copies: the worker belongs to the parent.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import time
 import weakref
 from functools import partial
 
-from .awake import Awake
-from .processes import kill_process
-from .wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
+from cortex_sandbox.isolation.processes import kill_process
+from cortex_sandbox.isolation.spin_wait import SpinWait
+from cortex_sandbox.isolation.wire import ERROR, HOST_CALL, LOG, READY, RESULT, Frames, frame
 
 _READ_BYTES = 1 << 16
-# As long as a small call takes in the worker, and to wake it.
+# About the time to wake a worker and make a small call.
 _AWAKE_S = 5e-4
-# How long beyond its time what came in time is still read; a worker that never falls silent has no more than that.
+# How long after the deadline data that has arrived is still read.
 _LAST_S = 0.25
 _END_MS = 1000
 
@@ -38,13 +38,13 @@ class WorkerGoneError(Exception):
     """The worker's process has ended."""
 
 
-class Link:
+class WorkerLink:
     """A worker's pipe and process.
 
     Args:
         pipe: a stream socket.
         process: a descriptor of the process (pidfd), which this object closes.
-        limit: the largest payload that the worker may send.
+        limit: the maximum size of a payload from the worker, in bytes.
 
     """
 
@@ -52,7 +52,7 @@ class Link:
         self._pipe = pipe
         self._process = process
         self._frames = Frames((READY, RESULT, ERROR, HOST_CALL, LOG), limit)
-        self._awake = Awake(pipe, _AWAKE_S)
+        self._spin_wait = SpinWait(pipe, _AWAKE_S)
         self._readable = select.poll()
         self._readable.register(pipe, select.POLLIN)
         self._ending = threading.Lock()
@@ -63,8 +63,8 @@ class Link:
         """Send one frame.
 
         Raises:
-            WorkerLateError: when it does not take it until then, in monotonic seconds.
-            WorkerGoneError: when it has ended.
+            WorkerLateError: when it is not sent at `until`, in monotonic seconds.
+            WorkerGoneError: when the worker has ended.
 
         """
         left = memoryview(frame(kind, payload))
@@ -84,9 +84,9 @@ class Link:
         """The kind and payload of the next frame.
 
         Raises:
-            WorkerLateError: when it does not come until then, in monotonic seconds.
+            WorkerLateError: when it has not arrived at `until`, in monotonic seconds.
             WorkerGoneError: when the worker has ended.
-            WireError: when it does not keep to the protocol.
+            WireError: when the worker violates the protocol.
 
         """
         _receiving.add(self)
@@ -106,9 +106,9 @@ class Link:
         left = until - time.monotonic()
         if left < -_LAST_S:
             raise WorkerLateError
-        if left <= 0 or len(_receiving) > 1:  # there is other work for the processors than to look for an answer
+        if left <= 0 or len(_receiving) > 1:  # other threads need the processors more than this one needs to spin
             return self._read(until, _READ_BYTES)
-        return self._awake.read(_READ_BYTES, partial(self._read, until))
+        return self._spin_wait.read(_READ_BYTES, partial(self._read, until))
 
     def _read(self, until: float, most: int) -> bytes:
         if not self._readable.poll(_milliseconds(until)):
@@ -116,13 +116,13 @@ class Link:
         return self._pipe.recv(most)
 
     def stop(self) -> None:
-        """Have the worker's process end, without waiting for it."""
+        """Kill the worker's process, without waiting for its end."""
         with self._ending:
             if self.open:
                 kill_process(self._process)
 
     def kill(self) -> None:
-        """End the worker, whatever it does, and wait until it has ended."""
+        """Kill the worker's process and wait until it has ended."""
         if not self.open:
             return
         self.stop()
@@ -132,7 +132,7 @@ class Link:
         self.let_go()
 
     def let_go(self) -> None:
-        """Close what this process holds of the worker."""
+        """Close the descriptors of the worker."""
         with self._ending:
             if self.open:
                 self.open = False
@@ -140,13 +140,13 @@ class Link:
                 os.close(self._process)
 
     def after_fork(self) -> None:
-        """Leave the worker to the process that this one was forked from."""
+        """In a forked child: leave the worker to the parent."""
         self._ending = threading.Lock()
         self.let_go()
 
 
-_links: weakref.WeakSet[Link] = weakref.WeakSet()
-_receiving: set[Link] = set()
+_links: weakref.WeakSet[WorkerLink] = weakref.WeakSet()
+_receiving: set[WorkerLink] = set()
 
 
 def _after_fork() -> None:

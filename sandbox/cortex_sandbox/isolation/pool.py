@@ -1,9 +1,9 @@
-"""Where a host gets its workers: one template process for each process that asks, started when first needed.
+"""Starts workers, by one template process per host process, which is started when first needed.
 
 Rules kept here:
-- the template is a program of its own in a session of its own: no memory, environment or descriptor of the host's;
-- a fork of the host's forgets the template and gets one of its own;
-- a template that is gone is replaced; when that fails too, the error says why;
+- the template is a separate program in a separate session: it has no memory, environment or descriptor of the host;
+- a forked child of the host starts its own template;
+- a template that has ended is replaced; when that fails too, the error has the reason;
 - the template ends with the host, at the latest when its socket closes.
 """
 
@@ -17,12 +17,11 @@ import sys
 import threading
 from pathlib import Path
 
-from cortex_sandbox.cache import cache_folder
+from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.errors import SandboxError
+from cortex_sandbox.isolation.link import WorkerLink
 
-from .link import Link
-
-# Long enough to compile the guests for this machine, which happens once.
+# Includes the time to compile the guests, once per machine.
 _START_S = 120.0
 _FORK_S = 10.0
 _END_S = 5.0
@@ -39,7 +38,7 @@ class _Template:
     def __init__(self) -> None:
         self._control, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - the interpreter that runs this, and words of ours
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a fixed program
                 [sys.executable, "-I", "-c", _PROGRAM, str(theirs.fileno()), *_import_path()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -50,28 +49,28 @@ class _Template:
             )
         self._control.settimeout(_START_S)
 
-    def worker(self, limit: int) -> Link:
+    def worker(self, limit: int) -> WorkerLink:
         """A worker that waits for its configuration.
 
         Raises:
-            ConnectionError, TimeoutError: when the template is gone or does not answer.
-            SandboxError: when it cannot make one.
+            ConnectionError, TimeoutError: when the template has ended or does not answer.
+            SandboxError: when it cannot fork a worker.
 
         """
         self._control.send(b"w")
-        told, descriptors, _flags, _address = socket.recv_fds(
+        answer, descriptors, _flags, _address = socket.recv_fds(
             self._control, _REASON_BYTES, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
         )
-        if not told:
+        if not answer:
             raise ConnectionResetError("the template of the workers has ended")
         if len(descriptors) != _DESCRIPTORS:
-            raise _unavailable(told[1:].decode("utf-8", "replace"))
+            raise _unavailable(answer[1:].decode("utf-8", "replace"))
         self._control.settimeout(_FORK_S)
         pipe, process = descriptors
-        return Link(socket.socket(fileno=pipe), process, limit)
+        return WorkerLink(socket.socket(fileno=pipe), process, limit)
 
     def end(self) -> None:
-        """End it, and wait for that."""
+        """Stop it and wait until it has ended."""
         self._control.close()
         try:
             self._process.wait(_END_S)
@@ -80,19 +79,19 @@ class _Template:
             self._process.wait()
 
     def forget(self) -> None:
-        """Leave it to the process that this one was forked from."""
+        """In a forked child: leave it to the parent."""
         self._control.close()
-        self._process.returncode = 0  # not this process's child: there is nothing to wait for
+        self._process.returncode = 0  # not a child of this process: nothing to wait for
 
 
 class _Pool:
-    """The template of the process that asks."""
+    """The template of this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._template: _Template | None = None
 
-    def take(self, limit: int) -> Link:
+    def take(self, limit: int) -> WorkerLink:
         with self._lock:
             try:
                 return self._running().worker(limit)
@@ -130,14 +129,14 @@ os.register_at_fork(after_in_child=_pool.after_fork)
 atexit.register(_pool.end)
 
 
-def take_worker(limit: int) -> Link:
-    """A fresh worker.
+def take_worker(limit: int) -> WorkerLink:
+    """A new worker.
 
     Args:
-        limit: the largest payload, in bytes, that it may send.
+        limit: the maximum size of a payload from the worker, in bytes.
 
     Raises:
-        SandboxError: where workers cannot be had.
+        SandboxError: when no worker can be started.
 
     """
     return _pool.take(limit)
@@ -153,7 +152,7 @@ def _import_path() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """What the interpreter itself needs to start, and where compiled guests lie; one heap keeps address space small."""
+    """What the interpreter needs to start, and the cache folder; one malloc arena keeps the address space small."""
     environment = {"MALLOC_ARENA_MAX": "1"}
     if libraries := os.environ.get("LD_LIBRARY_PATH"):
         environment["LD_LIBRARY_PATH"] = libraries

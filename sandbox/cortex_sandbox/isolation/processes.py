@@ -1,7 +1,7 @@
-"""Holds on processes that stay right when a number is used again (pidfd).
+"""Process descriptors (pidfd), which stay valid when a process id is reused.
 
 Rules kept here:
-- the calls are made by number, which is the same on every architecture: widely used builds of the interpreter lack
+- the system calls are made by number, which is the same on every architecture: common builds of the interpreter lack
   `os.pidfd_open` and `signal.pidfd_send_signal`.
 """
 
@@ -17,17 +17,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def open_process(pid: int) -> int:
-    """A descriptor of a process, which becomes readable when it ends.
+    """A descriptor of a process; it becomes readable when the process ends.
 
     Raises:
-        OSError: when there is no such process, or this kernel has no such descriptors.
+        OSError: when there is no such process, or the kernel does not support it.
 
     """
     return _called(_OPEN, pid, 0)
 
 
 def kill_process(descriptor: int) -> None:
-    """Kill a process by its descriptor; one that has ended is fine.
+    """Kill a process by its descriptor; no effect when it has ended.
 
     Raises:
         OSError: when it may not be killed.

@@ -1,8 +1,8 @@
-"""Which protections confine the workers, for a person to read.
+"""The protections that confine the workers, in readable form.
 
 Rules kept here:
-- a worker says it once, before it has touched anything that is not trusted;
-- what is lacking is told as one warning a process, by name and reason; nothing else depends on it.
+- a worker reports them once, before it reads any untrusted data;
+- missing protections are logged in one warning per process, with name and reason; nothing else depends on them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from .wire import WireError
+from cortex_sandbox.isolation.wire import WireError
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """One thing that keeps a worker from the rest of the machine.
+    """One protection of the machine from a worker.
 
     Attributes:
-        name: what it is called.
-        in_force: whether it holds in this process.
-        detail: what it holds, or why it does not.
+        name: its name.
+        in_force: whether it is in force.
+        detail: what it prevents, or why it is not in force.
 
     """
 
@@ -32,20 +32,20 @@ class Protection:
     detail: str
 
 
-def protections_from(told: list[Any]) -> tuple[Protection, ...]:
-    """What a worker says of itself.
+def protections_from(items: list[Any]) -> tuple[Protection, ...]:
+    """The protections that a worker reports.
 
     Raises:
-        WireError: when it is not of the form agreed on.
+        WireError: when the report is malformed.
 
     """
     found = []
-    for item in told:
+    for item in items:
         match item:
             case [str(name), bool(in_force), str(detail)]:
                 found.append(Protection(name, in_force, detail))
             case _:
-                raise WireError("a protection is not of the form agreed on")
+                raise WireError("a protection is malformed")
     return tuple(found)
 
 
@@ -56,8 +56,8 @@ class _Warning:
 
 
 def warn_once(protections: tuple[Protection, ...]) -> None:
-    """Tell of what is lacking, the first time that anything is."""
+    """Log the missing protections, the first time that there are any."""
     lacking = [f"{protection.name} ({protection.detail})" for protection in protections if not protection.in_force]
     if lacking and not _Warning.given:
         _Warning.given = True
-        log.warning("sandbox workers run with less protection than they could have, without %s", "; ".join(lacking))
+        log.warning("sandbox workers run without these protections: %s", "; ".join(lacking))

@@ -1,15 +1,14 @@
 """The system calls that a confined worker may make, as a seccomp program.
 
 Rules kept here:
-- pure: a program is made, nothing is installed;
-- an allow-list: what a warmed-up interpreter and a loaded engine need to compute, to wait and to end, and to read and
-  write what is open already. Nothing that opens, connects, signals, traces, or starts a process;
-- what is read from a socket without waiting is read with that flag and no other: of them the kernel has more than a
-  hostile process should have;
-- no memory becomes executable; `clone` starts threads of this process and nothing else; limits are the process's own,
-  and can only become narrower;
-- what is not allowed fails with EPERM, so that a library which tries something optional carries on; a call by another
-  architecture's numbers ends the process.
+- pure: the program is made, not installed;
+- an allow-list: the calls that a warmed-up interpreter and a loaded engine need to compute, wait, exit, and read and
+  write open descriptors. No call that opens, connects, signals, traces, or starts a process;
+- `recvfrom` is allowed with MSG_DONTWAIT and no other flag: others reach more code of the kernel than needed;
+- no memory becomes executable; `clone` starts threads of this process only; limits can only be lowered, and only those
+  of the process itself;
+- a refused call fails with EPERM, so that a library which tries something optional continues; a call with the numbers
+  of another architecture kills the process.
 
 The numbers are those of Linux's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h; the
 program's format is that of the kernel's Documentation/userspace-api/seccomp_filter.rst.
@@ -25,11 +24,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Architecture:
-    """What differs between processors.
+    """The numbers of one architecture.
 
     Attributes:
-        audit: the number by which the kernel names it to a filter.
-        plain: numbers of the calls that are allowed whatever their arguments, the frequent ones first.
+        audit: the number of the architecture in a filter.
+        plain: the calls that are allowed with any arguments, the frequent ones first.
         clone: the number of `clone`.
         maps: the numbers of `mmap` and `mprotect`.
         limits: the number of `prlimit64`.
@@ -75,10 +74,10 @@ ARCHITECTURES = {
         receive=207,
     ),
 }
-_CLONE3 = 435  # the same everywhere; its flags lie in memory, where a filter cannot see them
+_CLONE3 = 435  # the same everywhere; its flags are in memory, where a filter cannot read them
 
 # CLONE_VM | FS | FILES | SIGHAND | THREAD | SYSVSEM | SETTLS | PARENT_SETTID | CHILD_CLEARTID, as glibc starts a
-# thread; musl adds CLONE_DETACHED, which means nothing any more.
+# thread; musl adds CLONE_DETACHED, which has no effect.
 _THREADS = (0x3D0F00, 0x7D0F00)
 _PROT_EXEC = 4
 _MSG_DONTWAIT = 0x40
@@ -93,7 +92,7 @@ _Step = tuple[int, int, int, int]
 
 
 def failing(number: int) -> int:
-    """The verdict that makes a call fail with an error number."""
+    """The action that makes a call fail with an error number."""
     return 0x00050000 | number
 
 
@@ -115,12 +114,12 @@ def worker_filter(architecture: Architecture) -> bytes:
     steps += _when(architecture.clone, (_LOAD, 0, 0, _FIRST), *threads, refused)
     steps += _when(architecture.receive, (_LOAD, 0, 0, _FOURTH), *_when(_MSG_DONTWAIT, allowed), refused)
     steps += _when(architecture.limits, (_LOAD, 0, 0, _FIRST), *_when(0, allowed), refused)
-    steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then takes clone
+    steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then uses clone
     return assembled([*steps, refused])
 
 
 def _when(value: int, *steps: _Step) -> Iterator[_Step]:
-    """The steps, run when what was loaded last equals the value, skipped otherwise."""
+    """The steps, run when the last loaded value equals `value`, skipped otherwise."""
     yield (_IF_EQUAL, 0, len(steps), value)
     yield from steps
 

@@ -1,11 +1,11 @@
-"""The process that workers are forked from: it has loaded and tried everything that they need, and nothing else.
+"""The process that workers are forked from, with everything that they need loaded and warmed up.
 
 Rules kept here:
-- it never sees a skill's code or data: it makes workers, and the pipe to each goes straight to the host;
-- started by the host as a program of its own, so that nothing of the host's memory, environment or descriptors is in
-  it or in what is forked from it;
-- one worker is always forked ahead, which hides the cost of the fork;
-- it ends when the host closes its socket or ends; the system collects its dead.
+- it never sees a skill's code or data: the pipe to each worker goes straight to the host;
+- the host starts it as a separate program, so that neither it nor a worker has memory, environment or descriptors of
+  the host;
+- one worker is always forked in advance, which hides the cost of the fork;
+- it ends when the host closes its socket or ends; the system reaps its children.
 """
 
 from __future__ import annotations
@@ -18,42 +18,41 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
+from cortex_sandbox.engine.threads import stack_size
+from cortex_sandbox.isolation.processes import open_process
+from cortex_sandbox.isolation.worker import serve, warm_up
 from cortex_sandbox.limits import MAX_MEMORY_BYTES, MIN_MEMORY_BYTES
-from cortex_sandbox.threads import stack_size
 
-from .processes import open_process
-from .worker import serve, try_out
-
-# What the host reads from the socket: a worker, with two descriptors, or why there is none.
+# The answers on the socket: a worker, with two descriptors, or the reason why there is none.
 WORKER, FAILURE = b"w", b"!"
 MAX_REASON_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class _Worker:
-    """A process that waits for its configuration: the host's end of its pipe, and a descriptor of itself."""
+    """A process that waits for its configuration: the host's end of its pipe, and its process descriptor."""
 
     pipe: socket.socket
     process: int
 
 
 def main(descriptor: int) -> NoReturn:
-    """Make workers for the host at the other end of a socket, until it closes."""
+    """Fork workers for the host at the other end of a socket, until it closes."""
     control = socket.socket(fileno=descriptor)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the host's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host handles an interrupt from the keyboard
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    stack_size()  # asks the system for it, which a worker could not
-    for memory_bytes in (MIN_MEMORY_BYTES, MAX_MEMORY_BYTES):  # each kind of image
-        try_out(memory_bytes)
+    stack_size()  # cached here, since a worker may not make the system call
+    for memory_bytes in (MIN_MEMORY_BYTES, MAX_MEMORY_BYTES):  # both images
+        warm_up(memory_bytes)
     gc.freeze()
-    with contextlib.suppress(ConnectionError):  # the host ended while it was spoken to
+    with contextlib.suppress(ConnectionError):  # the host ended
         while True:
             _serve_one(control)
     os._exit(0)
 
 
 def _serve_one(control: socket.socket) -> None:
-    """Fork a worker, and hand it over when the host asks for it."""
+    """Fork a worker, and send it to the host on request."""
     try:
         worker = _fork(control)
     except OSError as error:
@@ -76,7 +75,7 @@ def _fork(control: socket.socket) -> _Worker:
         try:
             own.close()
             control.close()
-            os.dup2(0, 2)  # what it could say on the host's terminal, it says to nobody
+            os.dup2(0, 2)  # nothing is written to the host's terminal
             serve(theirs.detach(), template)
         finally:
             os._exit(1)

@@ -1,19 +1,18 @@
-"""What crosses the border between the host and a worker process: frames of bytes, and errors as JSON.
+"""The protocol between the host and a worker process: frames of bytes, and errors as JSON.
 
 Rules kept here:
-- pure: bytes in, bytes out. A frame is its length in four bytes, big end first, a byte that says its kind, and a
-  payload;
-- the worker is taken to be hostile: a kind that is not expected, a length beyond the limit or a form that was not
-  agreed on is a `WireError`, noticed before anything is kept or parsed;
-- nothing but JSON is ever decoded, and nothing that was decoded is ever run.
+- pure: bytes in, bytes out. A frame is its length in four bytes, big-endian, a byte for its kind, and a payload;
+- the worker is assumed to be hostile: an unexpected kind, a length over the limit or malformed content is a
+  `WireError`, raised before anything is kept or parsed;
+- only JSON is decoded, and decoded data is never run.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cortex_sandbox.border import from_json, to_json
 from cortex_sandbox.errors import Frame, SandboxError, SandboxMemoryError, SandboxTimeout
+from cortex_sandbox.quickjs.json_border import from_json, to_json
 
 # From the host: the configuration, a request, the answer to a host call.
 CONFIGURE, REQUEST, ANSWER = b"C", b"Q", b"A"
@@ -29,7 +28,7 @@ _ERRORS = {kind.code: kind for kind in (SandboxError, SandboxTimeout, SandboxMem
 
 
 class WireError(Exception):
-    """The other side does not keep to the protocol."""
+    """The other side violates the protocol."""
 
 
 def frame(kind: bytes, *parts: bytes) -> bytes:
@@ -41,8 +40,8 @@ class Frames:
     """Cuts a stream of bytes into frames.
 
     Args:
-        kinds: the kinds that may come.
-        limit: the largest payload, in bytes.
+        kinds: the allowed kinds.
+        limit: the maximum size of a payload, in bytes.
 
     """
 
@@ -52,14 +51,14 @@ class Frames:
         self._held = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take in what was read."""
+        """Add data from the stream."""
         self._held += data
 
     def take(self) -> tuple[bytes, bytes] | None:
-        """The kind and payload of the next frame; None while it is not complete.
+        """The kind and payload of the next frame; None while it is incomplete.
 
         Raises:
-            WireError: for a kind that may not come, or a payload beyond the limit.
+            WireError: for a kind that is not allowed, or a payload over the limit.
 
         """
         held = self._held
@@ -78,7 +77,7 @@ class Frames:
 
 
 def with_head(head: Any, body: bytes) -> bytes:
-    """A payload of two parts: JSON on one line, and bytes."""
+    """A payload of two parts: JSON in one line, and bytes."""
     return to_json(head) + b"\n" + body
 
 
@@ -86,7 +85,7 @@ def split_head(payload: bytes) -> tuple[Any, bytes]:
     """The two parts of a payload.
 
     Raises:
-        WireError: when the head is no JSON.
+        WireError: when the head is not JSON.
 
     """
     head, _, body = payload.partition(b"\n")
@@ -94,10 +93,10 @@ def split_head(payload: bytes) -> tuple[Any, bytes]:
 
 
 def parsed(text: bytes) -> Any:
-    """JSON of the other side's.
+    """A JSON value from the other side.
 
     Raises:
-        WireError: when it is none, or is nested too deeply.
+        WireError: when it is not JSON, or is nested too deeply.
 
     """
     try:
@@ -107,26 +106,26 @@ def parsed(text: bytes) -> Any:
 
 
 def error_to_json(error: SandboxError) -> bytes:
-    """An error on its way to the host."""
+    """An error as JSON."""
     return to_json({**error.details, "code": error.code})
 
 
 def error_from_json(text: bytes) -> SandboxError:
-    """The error that a worker told of: the same class, name, message and frames.
+    """The error that a worker sent: the same class, name, message and frames.
 
     Raises:
-        WireError: when it is not of the form that `error_to_json` gives.
+        WireError: when it is malformed.
 
     """
     match parsed(text):
         case {"code": str(code), "name": str(name), "message": str(message), "frames": list(frames)} if code in _ERRORS:
-            kept = tuple(_frame_from(told) for told in frames[:_MAX_FRAMES])
+            kept = tuple(_frame_from(item) for item in frames[:_MAX_FRAMES])
             return _ERRORS[code](message[:_MAX_TEXT], name[:_MAX_NAME], kept)
-    raise WireError("an error is not of the form agreed on")
+    raise WireError("an error is malformed")
 
 
-def _frame_from(told: Any) -> Frame:
-    match told:
+def _frame_from(item: Any) -> Frame:
+    match item:
         case {"function": str(function), "file": str(file), "line": int(line), "column": int(column)}:
             return Frame(function[:_MAX_NAME], file[:_MAX_NAME], line, column)
-    raise WireError("a frame of a stack is not of the form agreed on")
+    raise WireError("a frame of a stack is malformed")

@@ -1,9 +1,9 @@
-"""What runs in a worker process: one `Sandbox`, asked over a pipe.
+"""The program of a worker process: one `Sandbox`, controlled over a pipe.
 
 Rules kept here:
-- the process is confined before it hears anything; what the host then says is trusted;
-- host functions, the log and the seed are the host's: a call of them is a frame to it and, but for the log, one back;
-- the worker ends when the pipe does, and at whatever it did not foresee: the host sees that it is gone.
+- the process is confined before it reads anything; messages of the host are trusted;
+- host functions, the log and the seed are in the host: a call is a frame to the host and, except for the log, one back;
+- the worker ends when the pipe does, and after any unexpected error.
 """
 
 from __future__ import annotations
@@ -13,16 +13,11 @@ import socket
 from functools import partial
 from typing import Any, NoReturn
 
-from cortex_sandbox.border import to_json
-from cortex_sandbox.engine import INLINE_STACK_BYTES, deep_threads
+from cortex_sandbox.engine.engine import INLINE_STACK_BYTES, deep_threads
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError
-from cortex_sandbox.host import HostSide, Promised
-from cortex_sandbox.limits import MAX_STACK_BYTES, MIN_MEMORY_BYTES, Limits
-from cortex_sandbox.sandbox import Sandbox
-
-from .awake import Awake
-from .confinement import address_space, confine, limit_memory
-from .wire import (
+from cortex_sandbox.isolation.confinement import address_space, confine, limit_memory
+from cortex_sandbox.isolation.spin_wait import SpinWait
+from cortex_sandbox.isolation.wire import (
     ANSWER,
     CONFIGURE,
     ERROR,
@@ -39,19 +34,23 @@ from .wire import (
     split_head,
     with_head,
 )
+from cortex_sandbox.limits import MAX_STACK_BYTES, MIN_MEMORY_BYTES, Limits
+from cortex_sandbox.quickjs.host import HostSide, Promised
+from cortex_sandbox.quickjs.json_border import to_json
+from cortex_sandbox.sandbox import Sandbox
 
 _READ_BYTES = 1 << 16
-# As long as a host takes to be woken, to read an answer and to ask again.
+# About the time to wake a host that reads an answer and sends the next request.
 _AWAKE_S = 4e-4
 _LOG_PATH = b":log\n"
 
 
-class Pipe:
-    """The worker's end of the pipe; reads and writes, which is all that its confinement leaves it."""
+class HostPipe:
+    """The worker's end of the pipe; it only reads and writes, which its confinement allows."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._awake = Awake(socket.socket(fileno=descriptor), _AWAKE_S)
+        self._spin_wait = SpinWait(socket.socket(fileno=descriptor), _AWAKE_S)
         self._frames = Frames((CONFIGURE, REQUEST, ANSWER), MAX_PAYLOAD_BYTES)
 
     def send(self, kind: bytes, *parts: bytes) -> None:
@@ -63,7 +62,7 @@ class Pipe:
     def receive(self) -> bytes:
         """The payload of the next frame; the process ends when there is none."""
         while (taken := self._frames.take()) is None:
-            data = self._awake.read(_READ_BYTES, partial(os.read, self._descriptor))
+            data = self._spin_wait.read(_READ_BYTES, partial(os.read, self._descriptor))
             if not data:
                 os._exit(0)
             self._frames.feed(data)
@@ -71,14 +70,14 @@ class Pipe:
 
 
 class _Relay(HostSide):
-    """A host on the other side of the pipe."""
+    """The host on the other side of the pipe."""
 
-    def __init__(self, pipe: Pipe, limits: Limits) -> None:
+    def __init__(self, pipe: HostPipe, limits: Limits) -> None:
         super().__init__({}, limits.log_bytes, limits.transfer_bytes, list)
         self._pipe = pipe
 
     def answer(self, request: bytes) -> bytes:
-        """The host's answer; a line of the log is sent and not waited for."""
+        """The host's answer; a line of the log has none."""
         if request.startswith(_LOG_PATH):
             self._pipe.send(LOG, request[len(_LOG_PATH) :])
             return b"null"
@@ -87,14 +86,14 @@ class _Relay(HostSide):
 
 
 class _Driver(Sandbox):
-    """The sandbox, with a host that is elsewhere and calls that stay bytes."""
+    """The sandbox, with a relayed host and calls as JSON."""
 
-    def __init__(self, limits: Limits, offered: list[tuple[str, bool]], pipe: Pipe) -> None:
-        super().__init__(limits, {name: Promised(_elsewhere) if later else _elsewhere for name, later in offered})
+    def __init__(self, limits: Limits, offered: list[tuple[str, bool]], pipe: HostPipe) -> None:
+        super().__init__(limits, {name: Promised(_relayed) if later else _relayed for name, later in offered})
         self._host = _Relay(pipe, limits)
 
     def answer(self, method: str, timeout_s: float, rest: list[Any], body: bytes) -> bytes:
-        """The answer to one request, as JSON."""
+        """The result of one request, as JSON."""
         if method == "call":
             return self._called(body, timeout_s)
         text = body.decode("utf-8", "replace")
@@ -105,15 +104,15 @@ class _Driver(Sandbox):
         return to_json({"type": found.type, "functions": list(found.functions), "values": found.values})
 
 
-def _elsewhere(*_arguments: Any) -> NoReturn:
-    """Stands for a host function where the sandbox is told of its name."""
+def _relayed(*_arguments: Any) -> NoReturn:
+    """A placeholder: the sandbox only uses the names of the host functions."""
     raise AssertionError("host functions are answered by the relay")
 
 
-def try_out(memory_bytes: int = MIN_MEMORY_BYTES) -> None:
-    """Run a few words of our own on every path, so that threads are there and memory is at hand when a guest comes."""
+def warm_up(memory_bytes: int = MIN_MEMORY_BYTES) -> None:
+    """Run a small trusted program on every code path, so that threads and memory are ready for a guest."""
     for stack_bytes in (INLINE_STACK_BYTES, MAX_STACK_BYTES):
-        with Sandbox(Limits(memory_bytes=memory_bytes, stack_bytes=stack_bytes), {"echo": _elsewhere}) as box:
+        with Sandbox(Limits(memory_bytes=memory_bytes, stack_bytes=stack_bytes), {"echo": _relayed}) as box:
             box.load_module("export default { echo: async (value) => value }", source_map='{"mappings":""}')
             box.call("echo", "\ud800")
             for source in ("throw new Error('\\ud800')", "("):
@@ -124,32 +123,32 @@ def try_out(memory_bytes: int = MIN_MEMORY_BYTES) -> None:
 
 
 def serve(descriptor: int, parent: int) -> NoReturn:
-    """Be a worker until the pipe ends.
+    """Serve requests until the pipe ends.
 
     Args:
         descriptor: the pipe.
-        parent: the process that this one may not outlive.
+        parent: the process id of the parent; the worker is killed when it ends.
 
     """
-    pipe = Pipe(descriptor)
+    pipe = HostPipe(descriptor)
     held_bytes = address_space()
     protections = confine(parent)
-    try_out()
-    limits_told, offered = parsed(pipe.receive())
-    limits = Limits(**limits_told)
+    warm_up()
+    sent_limits, offered = parsed(pipe.receive())
+    limits = Limits(**sent_limits)
     limit_memory(held_bytes, limits.memory_bytes)
     try:
         box = _Driver(limits, offered, pipe)
     except SandboxError as error:
         pipe.send(ERROR, error_to_json(error))
         os._exit(0)
-    told = [[protection.name, protection.in_force, protection.detail] for protection in protections]
-    pipe.send(READY, to_json([box.memory_bytes, told]))
-    deep_threads.run(lambda: _answer(pipe, box))  # on which guests run as they are: no change of threads for each call
+    report = [[protection.name, protection.in_force, protection.detail] for protection in protections]
+    pipe.send(READY, to_json([box.memory_bytes, report]))
+    deep_threads.run(lambda: _answer(pipe, box))  # guests run on this thread: no switch of threads for each call
     os._exit(1)
 
 
-def _answer(pipe: Pipe, box: _Driver) -> NoReturn:
+def _answer(pipe: HostPipe, box: _Driver) -> NoReturn:
     """Answer requests until the pipe ends."""
     while True:
         head, body = split_head(pipe.receive())

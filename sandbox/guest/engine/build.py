@@ -1,22 +1,28 @@
-"""QuickJS-ng, with the C beside this file, → `quickjs.wasm`.
+"""`python build.py FOLDER`: compiles QuickJS-ng, with the C files beside this one, to `quickjs.wasm` in a folder.
 
 Rules kept here:
-- the engine's source is exactly the one that `requirements.txt` pins; pip checks its hash;
-- nothing of the source archive but its C files is unpacked, under their own plain names;
-- asserts stay in: an engine that finds itself in a state that it does not know stops.
+- the engine's source and the compiler are pinned in `requirements.txt` and `compiler.txt`; pip checks their hashes
+  before anything is unpacked;
+- only the C files of the source archive are unpacked, by their base names;
+- builds are reproducible: no debug information, no path and no time in the output;
+- asserts are compiled in: an engine in an unexpected state stops.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
-
-from compiler import Compiler, fetch
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ("guest.c", "memory.c", "engine.c", "dtoa.c", "libregexp.c", "libunicode.c")
 FLAGS = (
+    "-g0",
     "--target=wasm32-wasi",
     "-O2",
     "-D_GNU_SOURCE",
@@ -25,45 +31,68 @@ FLAGS = (
     "-fno-strict-aliasing",
     "-fno-sanitize=undefined",
     "-mexec-model=reactor",
-    # Limits.stack_bytes goes up to half of it. Zig lays the stack first, so that what runs out of it traps.
+    # Limits.stack_bytes is at most half of it. Zig puts the stack first, so that an overflow traps.
     "-Wl,-z,stack-size=1048576",
     "-Wl,--gc-sections",
     "-Wl,--strip-all",
 )
-# Of the compiler's package: the licences of the C library that is linked in.
+# The licences of the linked C library, from the compiler's package.
 LICENCES = ("wasi/LICENSE", "wasi/LICENSE-MIT", "wasi/LICENSE-APACHE-LLVM", "musl/COPYRIGHT")
+# The files of the compiler's package for other targets than WebAssembly, half of its 400 MB.
+OTHER_TARGETS = re.compile(r"ziglang/lib/(libcxx|libtsan|libc/(mingw|include/(?!wasm|generic-musl)))")
 
 
-def build(out: Path, compiler: Compiler) -> None:
-    """Put `quickjs.wasm` and `quickjs.LICENSE` into a folder.
-
-    Args:
-        out: the folder.
-        compiler: what compiles it.
+def build(out: Path) -> None:
+    """Build `quickjs.wasm` and `quickjs.LICENSE` in a folder.
 
     Raises:
-        RuntimeError: when the source is not what is pinned, or the compiler refuses.
+        RuntimeError: when a download does not have its pinned hash, or the compilation fails.
 
     """
     with tempfile.TemporaryDirectory(prefix="quickjs-") as scratch:
         work = Path(scratch)
         source = work / "source"
         source.mkdir()
-        (archive,) = fetch(HERE / "requirements.txt", work / "packages").glob("*.tar.gz")
-        _unpack_source(archive, source)
+        _unpack_source(_download("requirements.txt", work), source)
         for path in HERE.glob("*.c"):
             (source / path.name).write_bytes(path.read_bytes())
-        compiler.compile(FLAGS, SOURCES, source, out / "quickjs.wasm")
+        with zipfile.ZipFile(_download("compiler.txt", work)) as wheel:
+            wheel.extractall(work, [name for name in wheel.namelist() if not OTHER_TARGETS.match(name)])
+        zig = work / "ziglang" / ("zig.exe" if sys.platform == "win32" else "zig")
+        zig.chmod(0o755)
+        cache = {name: str(work / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+        _run([str(zig), "cc", *FLAGS, *SOURCES, "-o", str(out / "quickjs.wasm")], source, os.environ | cache)
         licence = (source / "quickjs.c").read_text(encoding="utf-8").partition("*/")[0] + "*/\n"
-        licence += "".join(f"\n{name}\n\n{(compiler.libc / name).read_text(encoding='utf-8')}" for name in LICENCES)
+        libc = work / "ziglang" / "lib" / "libc"
+        licence += "".join(f"\n{name}\n\n{(libc / name).read_text(encoding='utf-8')}" for name in LICENCES)
         (out / "quickjs.LICENSE").write_text(licence, encoding="utf-8")
 
 
+def _download(requirements: str, work: Path) -> Path:
+    """The package that a requirements file pins by its hashes."""
+    folder = work / Path(requirements).stem
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--require-hashes", "--requirement", requirements, "--dest", str(folder)]
+    _run([*pip, "download", *options], HERE, os.environ)
+    (package,) = folder.iterdir()
+    return package
+
+
 def _unpack_source(archive: Path, folder: Path) -> None:
-    """The C files of the engine, out of the folder of the archive that has them."""
+    """Unpack the C files of the engine."""
     with tarfile.open(archive) as packed:
         for member in packed:
             parts = Path(member.name).parts
             content = packed.extractfile(member) if member.isfile() and parts[-2:-1] == ("upstream-quickjs",) else None
             if content is not None and parts[-1].endswith((".c", ".h")):
                 (folder / parts[-1]).write_bytes(content.read())
+
+
+def _run(command: list[str], folder: Path, environment: os._Environ[str] | dict[str, str]) -> None:
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise RuntimeError(f"`{Path(command[0]).name} {' '.join(command[1:4])} …` failed: see above")
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]).resolve())

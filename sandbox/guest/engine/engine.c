@@ -1,27 +1,27 @@
-// QuickJS-ng's own source, with the three changes that speed asks for: numbers in JSON are read here, so is JSON itself
-// (json.c), and the interpreter is a `switch`.
+// QuickJS-ng's source with three changes for speed: numbers in JSON are parsed here, JSON is parsed in json.c, and the
+// interpreter uses a `switch`.
 //
 // Rules kept here:
-// - the engine's file is compiled as it came;
-// - what is read is the nearest double, to the last bit (tests/sandbox/test_numbers.py), as the C library's `strtod` reads
-//   it. That one works on software floats of 128 bits here, the longest part of `JSON.parse`;
-// - WebAssembly has no computed `goto`: for one, the compiler makes a table of numbers and a `switch` over those, so that
-//   every step of the interpreter looks up two tables, one after the other.
+// - the engine's file is compiled unchanged;
+// - a number is parsed as the nearest double, like the C library's `strtod` (tests/sandbox/test_numbers.py). `strtod` uses
+//   software floats of 128 bits here, which was the slowest part of `JSON.parse`;
+// - WebAssembly has no computed `goto`: the compiler would make it a table of numbers and a `switch` over them, with two
+//   table lookups for every step of the interpreter.
 
 #include <stdlib.h>
 
 static double read_number(const char *text, char **end);
 
 #define strtod(text, end) read_number(text, end)
-#define EMSCRIPTEN  // which in the engine's file means: no computed `goto`; all else that it means, WASI means too
+#define EMSCRIPTEN  // in the engine's file: no computed `goto`; its other effects are the same as those of WASI
 #include "quickjs.c"
 #undef EMSCRIPTEN
-#undef strtod  // below, the C library's
+#undef strtod  // below: the function of the C library
 
-// Whole numbers of up to 15 digits are exact in a double, and so are the powers of ten up to 22; one division of the
-// two is then rounded once, as it must be. The engine's reader of literals is next; it drops digits beyond its 38th,
-// which ECMAScript allows and JSON.parse shall not: texts that long are left to the C library
-// (which loses the sign of what it rounds to zero).
+// Integers of up to 15 digits are exact in a double, and so are powers of ten up to 22; their quotient is rounded once,
+// as required. Longer numbers are parsed by the engine's parser of literals. It drops digits after the 38th, which
+// ECMAScript allows but JSON.parse should not do: long numbers are parsed by the C library (which loses the sign of
+// numbers that it rounds to zero).
 static double read_number(const char *text, char **end)
 {
     static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

@@ -1,10 +1,10 @@
-// The C side of the border: QuickJS-ng as a guest that takes text and gives text.
+// The C side of the border between host and guest: QuickJS-ng as a guest, text in and text out.
 //
 // Rules kept here:
-// - what crosses is bytes and a status; no handle of a value ever leaves, so that there is none to free or to mix up;
-// - an entry runs what it sets off to its end, pending jobs included, and takes one crossing;
-// - the one import is `host_call`, text in and text out; clock and randomness are WASI's (see imports.py);
-// - a context gets the compiler only when it is asked for by name: sandboxes start from an image without it.
+// - only bytes and a status cross; the host never gets a handle of a value, so it cannot leak or confuse handles;
+// - an entry runs everything that it causes to its end, pending jobs included, in one crossing;
+// - the only import is `host_call`, text in and text out; the clock is WASI's (see imports.py);
+// - a context gets the compiler by an explicit call only: sandboxes start from an image without it.
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #define EXPORT(name) __attribute__((export_name(#name))) name
 #define SCRATCH_BYTES (64 << 10)
 
-// The functions of bootstrap.ts, in its order; `ENTRIES` in image.py.
+// The functions of bootstrap.ts, in the same order; `ENTRIES` in image.py.
 enum { CALL, SETTLE, TAKE_OUTCOME, ADOPT, INSTALL, DESCRIBE, ENTRY_COUNT };
 
-// What an entry comes to; `Status` in quickjs.py.
+// The status of an entry, as in image.py.
 enum { NOTHING, TEXT, THREW, NO_MEMORY };
 
 __attribute__((import_module("cortex"), import_name("host_call"))) int32_t host_call(const char *text, size_t length);
@@ -31,15 +31,15 @@ static JSRuntime *runtime;
 static JSContext *context;
 static JSValue entries[ENTRY_COUNT];
 
-// Where text lies that is handed over. What `host_call` answers lies in the scratch buffer, or in memory that the host
-// allocated for it and that is freed here.
+// The text for the other side. The answer to `host_call` is in the scratch buffer, or in memory that the host allocated
+// and that is freed here.
 static struct {
     const char *text;
     size_t length;
 } mail;
 static char scratch[SCRATCH_BYTES + 1] __attribute__((aligned(16)));
 extern uint32_t memory_used, memory_limit;  // memory.c, in pages
-static const char *lent;  // the text that the host was told of last, which it has read when it comes again
+static const char *lent;  // the last text for the host; the host has read it when it makes its next call
 
 static void drop_exception(void)
 {
@@ -66,19 +66,19 @@ static int hand_over(JSValue value, int status)
     return NO_MEMORY;
 }
 
-// Has the bootstrap put into words what was thrown; that this fails means that there is no memory left.
+// Lets the bootstrap describe the thrown error; when that fails, there is no memory left.
 static int thrown(void)
 {
     JSValue error = JS_GetException(context);
-    JSValue told = JS_Call(context, entries[DESCRIBE], JS_UNDEFINED, 1, &error);
+    JSValue described = JS_Call(context, entries[DESCRIBE], JS_UNDEFINED, 1, &error);
     JS_FreeValue(context, error);
-    if (!JS_IsException(told))
-        return hand_over(told, THREW);
+    if (!JS_IsException(described))
+        return hand_over(described, THREW);
     drop_exception();
     return NO_MEMORY;
 }
 
-// Runs pending jobs, then hands over the answer, or the outcome of the promise that it stands for. Frees `answer`.
+// Runs pending jobs, then hands over the answer, or the outcome of the promise when it is undefined. Frees `answer`.
 static int finish(JSValue answer)
 {
     JSContext *which;
@@ -115,9 +115,9 @@ static JSValue call_host(JSContext *ctx, JSValueConst self, int argc, JSValueCon
     return answer;
 }
 
-// --- what the host calls to make an image
+// --- called to make an image
 
-// 0, or -1 when there is no memory.
+// 0, or -1 when out of memory.
 int EXPORT(guest_start)(void)
 {
     runtime = JS_NewRuntime();
@@ -131,7 +131,7 @@ int EXPORT(guest_start)(void)
                : -1;
 }
 
-// Runs the bootstrap, which finds `__host`, and keeps the functions that it answers. 0, or -1.
+// Runs the bootstrap, which uses `__host`, and keeps the functions that it returns. 0, or -1.
 int EXPORT(guest_boot)(const uint8_t *code, size_t length)
 {
     JSValue global = JS_GetGlobalObject(context), functions;
@@ -150,13 +150,13 @@ void *EXPORT(guest_mail)(void) { return &mail; }
 void *EXPORT(guest_scratch)(void) { return scratch; }
 void *EXPORT(guest_used)(void) { return &memory_used; }
 
-// --- what the host calls of an image
+// --- called in an image
 
-// With room for a NUL behind.
+// With room for a terminating NUL.
 void *EXPORT(guest_alloc)(size_t size) { return size + 1 ? malloc(size + 1) : NULL; }
 void EXPORT(guest_free)(void *block) { free(block); }
 
-// What JavaScript may use, and the pages of memory that all of it may.
+// The limits of the JavaScript heap, of the whole memory in pages, and of the stack.
 void EXPORT(guest_limit)(size_t heap_bytes, uint32_t pages, size_t stack_bytes)
 {
     memory_limit = pages;
@@ -167,7 +167,7 @@ void EXPORT(guest_limit)(size_t heap_bytes, uint32_t pages, size_t stack_bytes)
 
 int EXPORT(guest_add_compiler)(void) { return JS_AddIntrinsicEval(context); }
 
-// Compiles `length` bytes of UTF-8 with a NUL behind them; TEXT is bytecode.
+// Compiles `length` bytes of UTF-8, followed by a NUL; TEXT is bytecode.
 int EXPORT(guest_compile)(const char *source, size_t length, const char *filename, int as_module)
 {
     int flags = JS_EVAL_FLAG_COMPILE_ONLY | (as_module ? JS_EVAL_TYPE_MODULE : JS_EVAL_TYPE_GLOBAL);
@@ -179,8 +179,8 @@ int EXPORT(guest_compile)(const char *source, size_t length, const char *filenam
     return mail.text ? TEXT : thrown();
 }
 
-// Runs compiled code, which is freed unless it lies in the scratch buffer, and hands its value to an entry: a script's
-// value to SETTLE; the promise of a module's end and its namespace to ADOPT.
+// Runs compiled code, which is freed unless it is in the scratch buffer, and passes its value to an entry: the value of a
+// script to SETTLE; the promise of a module's evaluation and its namespace to ADOPT.
 int EXPORT(guest_run)(uint8_t *code, size_t length, int entry)
 {
     JSValue values[2] = {JS_UNDEFINED, JS_UNDEFINED}, answer;
@@ -209,8 +209,8 @@ int EXPORT(guest_run)(uint8_t *code, size_t length, int entry)
     return finish(answer);
 }
 
-// Calls an entry with what a text in JSON says, or with nothing when `text` is NULL. The text is freed unless it lies in
-// the scratch buffer.
+// Calls an entry with the value of a JSON text, or with no argument when `text` is NULL. The text is freed unless it is
+// in the scratch buffer.
 int EXPORT(guest_enter)(int entry, char *text, size_t length)
 {
     JSValue argument = JS_UNDEFINED, answer;

@@ -1,21 +1,21 @@
-// JSON.parse for text that is what it should be; part of engine.c, since it makes objects from the engine's own parts.
+// A fast JSON.parse for valid text; included in engine.c, since it uses internal functions of the engine.
 //
 // Rules kept here:
-// - what is not plain (escapes, letters beyond ASCII, fractions) is read by the engine's own functions;
-// - what is no JSON, nested deeply, or too large for the memory is given to the engine's reader from the start, which says
-//   what is wrong with it: no error is made here, and of a thread's stack no more than that reader takes;
-// - no code of a guest's runs meanwhile: what was just read is as it was made;
-// - what stands in a list is alike: an object is first taken to have the names of the one before it, in their order, and
-//   a string to be the one that stood in its place there. Each is compared once, so the time is in proportion to the
-//   text, whatever it holds.
+// - strings with escapes or non-ASCII characters, and fractions, are parsed by the engine's functions;
+// - text that is invalid, deeply nested, or too large for the memory is parsed again by the engine's parser, which throws
+//   the error: no error is made here, and no more stack is used than that parser uses;
+// - no code of the guest runs during parsing, so new objects cannot change;
+// - items of a list are usually alike: the parser first compares the names of an object with those of the previous item,
+//   in order, and a string with the string at the same place there. Each is compared once, so the time is proportional
+//   to the length of the text.
 
 #define JSON_DEEPEST 64
 
 typedef struct {
     JSContext *context;
-    const uint8_t *at;    // what comes next; there is a NUL behind the text
+    const uint8_t *at;    // the next character; a NUL follows the text
     uint32_t depth;
-    JSParseState engine;  // for the engine's own functions
+    JSParseState engine;  // for the engine's functions
 } json_reader;
 
 static JSValue json_read(json_reader *r, JSValueConst like);
@@ -35,7 +35,7 @@ static inline bool json_take(json_reader *r, uint8_t wanted)
     return true;
 }
 
-// Where the letters end that stand for themselves.
+// The end of the characters that need no decoding.
 static inline const uint8_t *json_plain(const uint8_t *at)
 {
     while (*at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\')
@@ -43,7 +43,7 @@ static inline const uint8_t *json_plain(const uint8_t *at)
     return at;
 }
 
-// Names and values are short: less than what a call of `memcmp` costs.
+// Names and values are short, so this is faster than a call of `memcmp`.
 static inline bool json_same(JSString *text, const uint8_t *from, size_t length)
 {
     const uint8_t *with = str8(text), *end = from + length;
@@ -58,14 +58,14 @@ static inline bool json_same(JSString *text, const uint8_t *from, size_t length)
     return true;
 }
 
-// Behind the opening quote.
+// After the opening quote.
 static JSValue json_string(json_reader *r, JSValueConst like)
 {
     const uint8_t *from = r->at, *to = json_plain(from);
     if (*to != '"') {
         if (json_parse_string(&r->engine, &r->at))
             return JS_EXCEPTION;
-        r->engine.token.val = ' ';  // the string is ours now
+        r->engine.token.val = ' ';  // takes ownership of the string
         return r->engine.token.u.str.str;
     }
     r->at = to + 1;
@@ -94,7 +94,7 @@ static JSValue json_number(json_reader *r)
     return r->engine.token.u.num.val;
 }
 
-// Takes a name, with the colon behind it, when it is this one.
+// Consumes a name and its colon, if it is this name.
 static bool json_take_name(json_reader *r, JSAtom name)
 {
     const uint8_t *quote = r->at, *to;
@@ -110,7 +110,7 @@ static bool json_take_name(json_reader *r, JSAtom name)
     return false;
 }
 
-// Takes any name, with the colon behind it.
+// Consumes any name and its colon.
 static JSAtom json_name(json_reader *r)
 {
     const uint8_t *from, *to;
@@ -136,7 +136,7 @@ static JSAtom json_name(json_reader *r)
     return name;
 }
 
-// Whether an object or a list ends here; `*fine` tells whether it does that or goes on with a comma.
+// Whether an object or a list ends here; `*fine` is false when there is neither its end nor a comma.
 static inline bool json_ended(json_reader *r, uint8_t bracket, bool *fine)
 {
     bool ended = json_take(r, bracket);
@@ -145,7 +145,7 @@ static inline bool json_ended(json_reader *r, uint8_t bracket, bool *fine)
     return ended;
 }
 
-// Another object with the first `count` properties of this one, which is freed.
+// A new object with the first `count` properties of this one, which is freed.
 static JSValue json_first(JSContext *ctx, JSValue object, uint32_t count)
 {
     JSObject *from = JS_VALUE_GET_OBJ(object);
@@ -160,11 +160,11 @@ static JSValue json_first(JSContext *ctx, JSValue object, uint32_t count)
     return to;
 }
 
-// An object's properties as far as they have the names of another's, in its order.
+// The properties of an object as long as they have the names of the model's, in the same order.
 static JSValue json_alike(json_reader *r, JSObject *model, bool *ended)
 {
     JSContext *ctx = r->context;
-    JSShape *shape = model->shape;  // shared with that other, so that it stays as it is
+    JSShape *shape = model->shape;  // shared with the model, so it does not change
     JSShapeProperty *names = get_shape_prop(shape);
     uint32_t count = shape->prop_count, done = 0;
     JSProperty *properties;
@@ -194,7 +194,7 @@ static JSValue json_alike(json_reader *r, JSObject *model, bool *ended)
     return done == count ? object : json_first(ctx, object, done);
 }
 
-// Behind the opening brace.
+// After the opening brace.
 static JSValue json_object(json_reader *r, JSValueConst like)
 {
     JSContext *ctx = r->context;
@@ -222,7 +222,7 @@ static JSValue json_object(json_reader *r, JSValueConst like)
     return JS_EXCEPTION;
 }
 
-// Behind the opening bracket.
+// After the opening bracket.
 static JSValue json_array(json_reader *r, JSValueConst like)
 {
     JSContext *ctx = r->context;
@@ -255,7 +255,7 @@ static bool json_take_word(json_reader *r, const char *word)
     return true;
 }
 
-// The next value; `like` is what stood in its place in what came before.
+// The next value; `like` is the value at the same place in the previous item.
 static JSValue json_read(json_reader *r, JSValueConst like)
 {
     JSValue value;
@@ -282,7 +282,7 @@ static JSValue json_read(json_reader *r, JSValueConst like)
     }
 }
 
-// What a text says, which has a NUL behind it.
+// The value of a JSON text, which is followed by a NUL.
 JSValue read_json(JSContext *ctx, const char *text, size_t length)
 {
     json_reader reader;
@@ -315,7 +315,7 @@ static JSValue json_parse(JSContext *ctx, JSValueConst self, int argc, JSValueCo
     return value;
 }
 
-// Puts `json_parse` in the place of the engine's. 0, or -1 when there is no memory.
+// Replaces the engine's JSON.parse by `json_parse`. 0, or -1 when out of memory.
 int add_json_parse(JSContext *ctx)
 {
     JSValue global = JS_GetGlobalObject(ctx), json = JS_GetPropertyStr(ctx, global, "JSON");

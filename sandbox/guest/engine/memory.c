@@ -1,14 +1,14 @@
-// malloc for the guest: two levels of size classes, neighbours joined at once.
+// malloc for the guest: two levels of size classes, adjacent free blocks are merged at once.
 //
 // Rules kept here:
-// - every call takes bounded time, whatever came before it: a hostile guest cannot make the lists long and slow;
-// - what is freed can be used for any other size, and a block at the end grows in place: the limit of memory is used up by what
-//   is alive, not by what was;
-// - the memory grows by what is missing, and never shrinks (WebAssembly cannot). An image may have all of it from the
-//   start: what of it is in use is a number of pages that is counted here, and held to a limit here.
+// - every call takes bounded time: a hostile guest cannot make the lists long and slow;
+// - freed memory can be used for any other size, and a block at the end grows in place: only live blocks count against the
+//   memory limit;
+// - the memory grows as needed and never shrinks (WebAssembly cannot shrink it). An image may have all of its memory from
+//   the start: the number of pages in use is counted and limited here.
 //
-// A block is a header of four bytes, then what the user gets, at a multiple of eight. A free one holds its links there
-// and ends with its size, by which the block behind it finds it.
+// A block is a header of four bytes, then the user's bytes, at a multiple of eight. A free block has its list links there
+// and its size at the end, where the next block finds it.
 
 #include <errno.h>
 #include <stddef.h>
@@ -34,11 +34,11 @@ typedef struct block {
 extern unsigned char __heap_base;
 
 static block *lists[32][FINE];
-static uint32_t coarse_used;     // which of `lists` have a block
-static uint8_t fine_used[32];    // and in which of their lists
-static block *last;              // a header of size 0 at the end of what is in use
+static uint32_t coarse_used;     // bit set: the rows of `lists` that have a block
+static uint8_t fine_used[32];    // bit set: the lists of each row that have a block
+static block *last;              // a header of size 0 at the end of the memory in use
 
-// In pages: what is in use of the memory, and what may come to be.
+// In pages: the memory in use, and its limit.
 uint32_t memory_used, memory_limit = 65536;
 
 static inline uint32_t size_of(const block *b) { return b->head & ~FLAGS; }
@@ -80,7 +80,7 @@ static void take(block *b)
         coarse_used &= ~(1u << coarse);
 }
 
-// Gives a range back that is in no list, joined with what is free beside it.
+// Frees a range that is in no list, merged with adjacent free blocks.
 static void release(block *b, uint32_t size)
 {
     block *next = at(b, size);
@@ -97,7 +97,7 @@ static void release(block *b, uint32_t size)
     put(b, size);
 }
 
-// Makes `b`, which is in no list and has `size` bytes, a used block of `need`; the rest is given back.
+// Makes `b`, which is in no list and has `size` bytes, a used block of `need` bytes; the rest is freed.
 static void *use(block *b, uint32_t size, uint32_t need)
 {
     uint32_t before = b->head & BEFORE_IS_FREE;
@@ -117,7 +117,7 @@ static block *find(uint32_t need)
 {
     uint32_t coarse = coarse_of(need), fine = fine_of(need, coarse), above;
     block *b = lists[coarse][fine];
-    // Of its own class a block may be too small by a little: a few are looked at. Of any above, each will do.
+    // Blocks of the same class may be slightly too small: a few are tried. Every block of a larger class fits.
     for (int tries = TRIES; b && tries > 0; b = b->next, tries--)
         if (size_of(b) >= need)
             return b;
@@ -132,12 +132,12 @@ static block *find(uint32_t need)
     return lists[coarse][__builtin_ctz(above)];
 }
 
-// Adds `bytes` or more to the end of what is in use, as a free block joined with what is free before it.
+// Adds `bytes` or more at the end of the memory in use, as a free block merged with a free block before it.
 static int grow(uint32_t bytes)
 {
     uint32_t pages = (bytes + PAGE - 1) / PAGE, there = __builtin_wasm_memory_size(0);
     block *first = last;
-    if (!last) {  // the rest of the page that the data ends in
+    if (!last) {  // the rest of the page in which the data ends
         memory_used = there;
         uintptr_t start = ((uintptr_t)&__heap_base + 7) & ~(uintptr_t)7;
         first = (block *)(start + 4);
@@ -184,7 +184,7 @@ void free(void *p)
     }
 }
 
-// Without the attribute the compiler makes a call of itself out of it.
+// Without the attribute the compiler would replace the body by a call of calloc.
 __attribute__((no_builtin)) void *calloc(size_t count, size_t size)
 {
     size_t bytes;

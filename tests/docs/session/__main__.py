@@ -1,4 +1,4 @@
-"""`python -m tests.docs.session`: do the session, and write what the documentation shows of it."""
+"""`python -m tests.docs.session`: record the session, and write `docs/session.md`, `.cast` and `.svg`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEY_S, _READING_S = 0.03, 1.5
 
 
 def main() -> None:
-    """Record it."""
+    """Record the session and write its files."""
     with tempfile.TemporaryDirectory() as folder:
         cast = played(Path(folder), key_s=_KEY_S, reading_s=_READING_S)
     for name, text in (("session.cast", cast.to_text()), ("session.md", page(cast)), ("session.svg", picture(cast))):

@@ -1,11 +1,10 @@
-"""A recorded terminal session: what it is in a file, and what a terminal shows of it.
+"""A recorded terminal session: its file format, and the text that a terminal shows of it.
 
 Rules kept here:
 - the file is an asciicast of version 2 (https://docs.asciinema.org/manual/asciicast/v2/), which every player reads: a
-  header, then a line for each event, `[seconds, kind, data]`; kind "o" is output, "m" is where a part begins;
-- nothing of the machine is in the header: no time of day, no variables but the kind of terminal;
-- what a part shows is what a terminal emulator says that its screen shows, so that lines that were drawn and taken
-  back, as those of a progress bar, are not in it.
+  header, then a line for each event, `[seconds, kind, data]`; kind "o" is output, "m" marks the start of a part;
+- the header holds no detail of the machine: no date, no environment variables but the terminal type and the shell;
+- the text of a part is the final screen of a terminal emulator, without erased lines such as a progress bar.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _MAX_LINES = 500
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened, and when: in seconds from the beginning."""
+    """An event, in seconds from the start."""
 
     at: float
     kind: str
@@ -30,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a session: its label, and all that was written to the terminal in it."""
+    """A part of a session: its label, and all its output."""
 
     label: str
     output: str
@@ -38,13 +37,13 @@ class Part:
 
 @dataclass
 class Cast:
-    """A session."""
+    """A recorded session."""
 
     title: str
     events: list[Event] = field(default_factory=list)
 
     def to_text(self) -> str:
-        """The file."""
+        """The session as an asciicast."""
         header = {
             "version": 2,
             "width": COLUMNS,
@@ -57,12 +56,12 @@ class Cast:
 
     @classmethod
     def from_text(cls, text: str) -> Cast:
-        """A session from its file."""
+        """Parse an asciicast."""
         header, *events = map(json.loads, text.splitlines())
         return cls(header["title"], [Event(*event) for event in events])
 
     def parts(self) -> list[Part]:
-        """The parts of the session, from marker to marker; what was before the first one is left out."""
+        """The parts of the session, from marker to marker, without the output before the first marker."""
         parts: list[Part] = []
         for event in self.events:
             if event.kind == "m":
@@ -73,14 +72,14 @@ class Cast:
 
 
 def screen_of(output: str) -> pyte.Screen:
-    """The screen, high enough for everything, after some output."""
+    """The screen of a terminal after some output, with rows for all of it."""
     screen = pyte.Screen(COLUMNS, _MAX_LINES)
     pyte.Stream(screen).feed(output)
     return screen
 
 
 def shown(output: str) -> list[str]:
-    """The lines that a terminal shows after some output; the prompt that waits at the end is none of them."""
+    """The lines that a terminal shows after some output, without the prompt at the end."""
     lines = [line.rstrip() for line in screen_of(output).display]
     while lines and lines[-1] in ("", "$"):
         lines.pop()

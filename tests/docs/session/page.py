@@ -1,8 +1,8 @@
-"""What the documentation shows of the recorded session: a page to read, and a picture.
+"""The page and the picture of the recorded session.
 
 Rules kept here:
-- both are made of the recording alone; what is said between its parts stands with the steps of the story;
-- the picture fetches nothing: no font, no script.
+- both are made from the recording and the texts of its steps (`story.STEPS`);
+- the picture loads nothing remote: no font, no script.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tests.docs.session.story import PICTURED, STEPS, TITLE, Save, Step
 _INTRODUCTION = """\
 # {title}
 
-A terminal session as it went: `make record` types these commands into a shell, saves these files beside it, and writes
-down what the terminal shows. [session.cast](session.cast) is the recording (`asciinema play docs/session.cast`); a test
-does it all again and compares. What else the commands can do is told in [Writing a skill](skills.md).
+A recorded terminal session: `make record` types these commands into a shell, saves these files, and records the output.
+[session.cast](session.cast) is the recording (`asciinema play docs/session.cast`); a test replays the session and
+compares the output. [Writing a skill](skills.md) describes the commands.
 """
 _NAMES = {"brown": "yellow", "default": None}
 
@@ -37,7 +37,7 @@ def page(cast: Cast) -> str:
 
 
 def picture(cast: Cast) -> str:
-    """The most telling part of the session, as an SVG."""
+    """The parts `PICTURED` of the session, as an SVG."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for part in cast.parts()[PICTURED]:
         for line in _styled(part):
@@ -60,7 +60,7 @@ def _block(lines: list[str]) -> str:
 
 
 def _styled(part: Part) -> list[Text]:
-    """The lines that a terminal shows, in its colours."""
+    """The lines that a terminal shows, with colours."""
     screen = screen_of(part.output)
     lines = []
     for row in range(len(shown(part.output))):
@@ -73,7 +73,7 @@ def _styled(part: Part) -> list[Text]:
 
 
 def _colour(name: str) -> str | None:
-    """A colour of the emulator, by the name that it has for drawing."""
+    """The name in rich of a colour of the emulator."""
     name = name.replace("bright", "bright_")
     known = _NAMES.get(name, name)
     return known if known is None or known in ANSI_COLOR_NAMES else f"#{known}"

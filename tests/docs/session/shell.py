@@ -1,9 +1,9 @@
-"""A shell on a terminal that is recorded, typed on as a person would.
+"""A recorded shell on a pseudo-terminal, driven by typed keys.
 
 Rules kept here:
-- the shell knows nothing of who runs it: its home and its folder are empty ones, its prompt is `$ `, and of the
-  variables only those that say where programs and compiled code are come along;
-- times are those at which the terminal was written to.
+- the shell does not depend on the user: its home and working directory are empty, its prompt is `$ `, and of the
+  environment only the paths of programs and of compiled code are kept;
+- the time of an event is the time at which its output was read.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _WAIT_S = 90.0
 
 
 class Shell:
-    """A shell, and the session that it is recorded in.
+    """A shell and its recording.
 
     Args:
-        folder: an empty folder, to work in.
-        title: of the session.
-        key_s: how long a key takes to type, in seconds.
+        folder: an empty folder for the home and the working directory.
+        title: title of the session.
+        key_s: pause after each key, in seconds.
 
     """
 
@@ -59,21 +59,21 @@ class Shell:
         self.until_prompt()
 
     def begin(self, label: str) -> None:
-        """Begin a part."""
+        """Start a part."""
         self._unread = ""
         self.cast.events.append(Event(self._now(), "m", label))
 
     def type(self, text: str) -> None:
-        """Type on the terminal, a key after the other."""
+        """Type on the terminal, one key at a time."""
         for key in text:
             os.write(self._terminal, key.encode())
             self.rest(self._key_s)
 
     def until(self, pattern: re.Pattern[str]) -> None:
-        """Wait until what was written in this part fits a pattern.
+        """Wait until the output of this part matches a pattern.
 
         Raises:
-            TimeoutError: with what was written.
+            TimeoutError: the output did not match within 90 seconds.
 
         """
         until = self._now() + _WAIT_S
@@ -82,7 +82,7 @@ class Shell:
                 raise TimeoutError(f"{pattern.pattern!r} was not written, but {self._unread!r}")
 
     def rest(self, seconds: float) -> None:
-        """Type nothing for a while."""
+        """Record output for some seconds without typing."""
         until = self._now() + seconds
         while (left := until - self._now()) > 0:
             self._read(left)
@@ -92,9 +92,9 @@ class Shell:
         self.until(_PROMPT)
 
     def close(self) -> None:
-        """End the shell, and what runs in it."""
+        """Stop the shell and its jobs."""
         self._selector.close()
-        os.close(self._terminal)  # a hang-up, which the shell passes on
+        os.close(self._terminal)  # the shell passes the hang-up on
         try:
             self._process.wait(20)
         finally:
@@ -105,12 +105,12 @@ class Shell:
         return time.monotonic() - self._began
 
     def _read(self, wait_s: float) -> bool:
-        """Read what is there or comes in a while; whether something came."""
+        """Record output that arrives within some seconds. Returns whether there was any."""
         if not self._selector.select(max(0.0, wait_s)):
             return False
         try:
             data = self._rest + os.read(self._terminal, 65536)
-        except OSError:  # how a terminal says that the other side is closed
+        except OSError:  # the other end is closed
             return False
         text = data.decode("utf-8", "ignore")
         self._rest = b"" if text.encode() == data else data[len(text.encode()) :]

@@ -1,4 +1,4 @@
-// What a skill must not get past the compiler: each of these lines has to be an error.
+// The compiler must report an error on each of these lines.
 
 export const noTimers = () => {
   // @ts-expect-error no timers
@@ -63,9 +63,9 @@ export const remembered = async () => {
   await memory.remember("a", { importence: 1 });
   // @ts-expect-error tags are words
   await memory.remember("a", { tags: "a" });
-  // @ts-expect-error nobody recalls for another agent
+  // @ts-expect-error a skill cannot recall for another agent
   await memory.recall("a", { agent: "a2" });
-  // @ts-expect-error there is nothing else to the memory
+  // @ts-expect-error the memory has no other function
   await memory.forget("a");
 };
 
@@ -80,6 +80,6 @@ export const graph = async () => {
   await graphClient.createTriple({ subject: "a", predicate: "p", object: { value: "x" } });
   // @ts-expect-error an id is a string
   await graphClient.deleteTriple(1);
-  // @ts-expect-error there is nothing else to the client
+  // @ts-expect-error the client has no other function
   graphClient.store;
 };

@@ -1,4 +1,4 @@
-// Every value and call that a skill may use, as the graph takes and gives them.
+// Every value and function that a skill may use.
 
 export default {
   name: "use",

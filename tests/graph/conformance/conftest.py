@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 
 from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.stores.remote.engines import OTHER
-from cortex_graph.stores.remote.store import RemoteStore
+from cortex_graph.stores.remote.sparql_store import RemoteStore
 from tests.graph.conformance.kinds import KINDS, Kind, Subject
 from tests.graph.cortex.support import cortex_at
 from tests.graph.shared.processes import owner_of
@@ -19,7 +19,7 @@ from tests.services.oxigraph import Oxigraph, oxigraph
 from tests.services.virtuoso import Unavailable, Virtuoso, virtuoso
 
 _numbers = count()
-PATIENT_S = 100.0  # for one request: these servers are quick by themselves, and machines may be busy
+PATIENT_S = 100.0  # for one request, since the machine may be busy
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.name.removesuffix("_store"))
@@ -80,7 +80,7 @@ def oxigraph_store(oxigraph_server: Oxigraph) -> Iterator[GraphStore]:
 
 @pytest.fixture(scope="session")
 def unknown_server_store(oxigraph_server: Oxigraph) -> Iterator[GraphStore]:
-    """A server that does not say what it is: nothing is assumed of its spelling and its order."""
+    """A server without a known `Server` header: neither lexical forms nor an order are assumed."""
     for store in _opened(oxigraph_server.url):
         store._known = OTHER  # type: ignore[attr-defined]
         yield store

@@ -16,7 +16,7 @@ class Kind:
 
     Attributes:
         name: the name of the fixture that opens it.
-        refuses: of the terms in `terms.py`, those that it cannot keep and says so.
+        refuses: the terms of `terms.py` that it refuses to store.
         equals_apart: whether `1`, `1.0` and `true` are different objects of the same subject and predicate.
         any_query: whether a query may name graphs.
         any_graph: whether a graph may have any name, and not only that of a namespace.

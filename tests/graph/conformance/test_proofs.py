@@ -6,7 +6,7 @@ import pytest
 
 from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.proofs import MAX_PREMISES, StoredProof, content_id
-from cortex_graph.proving import assert_proved, revision_of
+from cortex_graph.proved_write import assert_proved, revision_of
 from cortex_graph.store import Pattern
 
 pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
@@ -53,7 +53,7 @@ def test_a_new_proof_takes_the_place_of_an_old_one(graph: NamespacedGraph) -> No
 
 def test_what_was_looked_at_may_not_have_changed(graph: NamespacedGraph) -> None:
     seen = revision_of(graph)
-    if seen is None:  # this store cannot tell, and says so
+    if seen is None:  # this store has no revisions
         return
     graph.create_triple({**ROW, "object": 2})
     assert assert_proved(graph, graph.quad_of(ROW), ORIGIN, proof_of(graph), revision=seen) is None

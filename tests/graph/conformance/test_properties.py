@@ -1,4 +1,4 @@
-"""What a read returns can be written back, for whatever was written, on every kind of store."""
+"""The result of a read can be written back, for every value, on every kind of store."""
 
 from __future__ import annotations
 

@@ -9,15 +9,15 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import Dataset, GraphStore
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.stopping import Stop
 
 pytestmark = pytest.mark.timeout(400)  # some of these servers take long for much on a busy machine
 
-LONG_S = 120.0  # far beyond what ending takes, on whatever machine
+LONG_S = 120.0  # far longer than the end of a query takes
 SAID = "SELECT ?s {{ ?s <{0}p> ?o }} LIMIT 1"
 LONG = "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . FILTER(?x + ?y + ?z = -1) }}"
-# For servers that go on with what nobody waits for; the others end it, and can be given what never ends.
+# For servers that continue a cancelled query; for the others an endless query is used.
 ENDLESS = (
     "SELECT (COUNT(*) AS ?n) {{ ?a <{0}p> ?x . ?b <{0}p> ?y . ?c <{0}p> ?z . ?d <{0}p> ?w . "
     "FILTER(?x + ?y + ?z + ?w = -1) }}"
@@ -32,8 +32,10 @@ def filled(store: GraphStore, name: NamedNode) -> NamedNode:
     return name
 
 
-def ask(store: GraphStore, name: NamedNode, text: str, stop: Stop | None = None) -> bytes:
-    return b"".join(store.query(text.format(f"{name.value}:"), Dataset((name,)), timeout_s=LONG_S, stop=stop).chunks)
+def ask(store: GraphStore, name: NamedNode, text: str, cancel: CancelToken | None = None) -> bytes:
+    return b"".join(
+        store.query(text.format(f"{name.value}:"), Dataset((name,)), timeout_s=LONG_S, cancel=cancel).chunks
+    )
 
 
 def test_a_query_that_is_stopped_ends_at_once(
@@ -42,12 +44,12 @@ def test_a_query_that_is_stopped_ends_at_once(
     goes_on = any(f"[{name}]" in request.node.name for name in ("oxigraph", "unknown_server"))
 
     def is_stopped(after_s: float) -> bool:
-        stop = Stop()
-        timer = threading.Timer(after_s, stop.set)
+        cancel = CancelToken()
+        timer = threading.Timer(after_s, cancel.cancel)
         begun = time.monotonic()
         timer.start()
         try:
-            ask(store, filled, LONG if goes_on else ENDLESS, stop)
+            ask(store, filled, LONG if goes_on else ENDLESS, cancel)
         except CortexError as error:
             assert error.code == "cancelled"  # noqa: PT017
         else:
@@ -64,17 +66,17 @@ def test_a_query_that_is_stopped_ends_at_once(
 
 
 def test_a_query_that_was_stopped_before_is_not_asked(store: GraphStore, filled: NamedNode) -> None:
-    stop = Stop()
-    stop.set()
+    cancel = CancelToken()
+    cancel.cancel()
     with pytest.raises(CortexError) as caught:
-        ask(store, filled, SAID, stop)
+        ask(store, filled, SAID, cancel)
     assert caught.value.code == "cancelled"
 
 
-def test_a_query_that_nobody_stops_answers_and_a_stop_afterwards_does_nothing(
+def test_a_query_without_a_cancellation_answers_and_a_later_one_has_no_effect(
     store: GraphStore, filled: NamedNode
 ) -> None:
-    stop = Stop()
-    answer = ask(store, filled, SAID, stop)
-    stop.set()
+    cancel = CancelToken()
+    answer = ask(store, filled, SAID, cancel)
+    cancel.cancel()
     assert answer == ask(store, filled, SAID)

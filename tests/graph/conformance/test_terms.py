@@ -71,7 +71,7 @@ def test_a_term_that_would_be_changed_is_refused_and_nothing_written(
 
 
 @pytest.mark.parametrize("which", [which for which, term in TERMS.items() if isinstance(term, NamedNode)])
-def test_an_iri_can_stand_anywhere(store: GraphStore, kind: Kind, name: NamedNode, which: str) -> None:
+def test_an_iri_is_stored_in_every_position(store: GraphStore, kind: Kind, name: NamedNode, which: str) -> None:
     iri = TERMS[which]
     assert isinstance(iri, NamedNode)
     if which in kind.refuses:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from cortex_graph import open_store
-from cortex_graph.stores.cortex.store import CortexStore
+from cortex_graph.stores.cortex.cortex_store import CortexStore
 from tests.server.serving import Running
 
 ALL = ("read", "write", "provenance")

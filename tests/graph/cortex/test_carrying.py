@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import InvalidArguments, Pattern, Provenance
-from cortex_graph.index import hash_line
+from cortex_graph import InvalidArguments, Pattern, Provenance, cursors
 from cortex_graph.names import Names
 from cortex_graph.provenance import description_of, record_of
-from cortex_graph.stores.cortex import cursors, wire
-from cortex_graph.stores.cortex.records import provenance_of, to_json
-from cortex_graph.stores.cortex.wire import StrangeError
+from cortex_graph.stores.cortex import json_terms as wire
+from cortex_graph.stores.cortex.assertions import provenance_of, to_json
+from cortex_graph.stores.cortex.json_terms import InvalidResponse
 from cortex_graph.terms import to_term
+from cortex_graph.triple_index import hash_line
 from tests.graph.strategies import values
 
 NAMES = Names("mayros", vocabularies={"schema": "https://schema.org/"})
@@ -30,24 +30,24 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 @given(st.text(st.characters(codec="ascii"), min_size=1))
 def test_a_cursor_comes_back_as_the_server_gave_it(foreign: str) -> None:
-    cursor = cursors.wrap(PATTERN, foreign)
-    assert cursors.unwrap(PATTERN, cursor) == foreign
+    cursor = cursors.wrap_cursor(PATTERN, foreign)
+    assert cursors.unwrap_cursor(PATTERN, cursor) == foreign
     for other in (Pattern(NamedNode("urn:cortex:mayro")), Pattern(NAMES.graph, S), Pattern(NAMES.provenance_graph)):
         with pytest.raises(InvalidArguments):
-            cursors.unwrap(other, cursor)
+            cursors.unwrap_cursor(other, cursor)
 
 
 @given(st.text())
 def test_a_cursor_that_was_made_up_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidArguments):
-        cursors.unwrap(PATTERN, cursor)
+        cursors.unwrap_cursor(PATTERN, cursor)
 
 
 def test_a_cursor_may_go_through_several_servers() -> None:
     cursor = "x" * 34
     for _ in range(5):
-        cursor = cursors.wrap(PATTERN, cursor)
-    assert len(cursor) < cursors.LONGEST
+        cursor = cursors.wrap_cursor(PATTERN, cursor)
+    assert len(cursor) < cursors.MAX_WRAPPED
 
 
 def row_of(quad: Quad, names: Names) -> dict[str, Any]:
@@ -75,7 +75,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_a_row_that_is_none_is_refused(row: Any) -> None:
-    with pytest.raises(StrangeError):
+    with pytest.raises(InvalidResponse):
         wire.read_row(row, NAMES)
 
 
@@ -83,20 +83,20 @@ def test_a_row_that_is_none_is_refused(row: Any) -> None:
     "lie", [{"subject": "<urn:t>"}, {"predicate": "x"}, {"object": 2}, {"id": "0" * 64}, {"id": None}, {"subject": 5}]
 )
 def test_a_row_that_is_not_the_one_of_its_id_is_refused(lie: dict[str, Any]) -> None:
-    with pytest.raises(StrangeError):
+    with pytest.raises(InvalidResponse):
         wire.read_row({**row_of(Quad(S, P, Literal(1), NAMES.graph), NAMES), **lie}, NAMES)
 
 
 def test_a_name_that_another_vocabulary_spells_is_not_read_in_its_sense() -> None:
     row = {**row_of(Quad(S, P, S, NAMES.graph), NAMES), "predicate": "schema:name"}
     assert wire.read_row(row, NAMES).predicate == P
-    with pytest.raises(StrangeError):
+    with pytest.raises(InvalidResponse):
         wire.read_row(row, PLAIN)
 
 
 @pytest.mark.parametrize("pattern", [Pattern(NAMES.graph, P), Pattern(NAMES.graph, None, S), Pattern(S)])
 def test_a_triple_that_was_not_asked_for_is_refused(pattern: Pattern) -> None:
-    with pytest.raises(StrangeError):
+    with pytest.raises(InvalidResponse):
         wire.check_match(Quad(S, P, S, NAMES.graph), pattern)
 
 
@@ -116,18 +116,18 @@ def group_of(provenance: Provenance, *, described: bool = True) -> list[Quad]:
         Provenance(time=WHEN),
     ],
 )
-def test_an_assertion_is_told_by_its_record(provenance: Provenance, described: bool) -> None:
+def test_an_assertion_is_recognised_by_its_record(provenance: Provenance, described: bool) -> None:
     assert provenance_of(group_of(provenance, described=described), NAMES) == provenance
 
 
 @given(st.builds(Provenance, texts | st.none(), texts | st.none(), texts | st.none(), st.just(WHEN)))
-def test_the_provenance_that_is_told_makes_the_same_record(provenance: Provenance) -> None:
+def test_the_recognised_provenance_makes_the_same_record(provenance: Provenance) -> None:
     group = group_of(provenance)
-    told = provenance_of(group, NAMES)
-    assert told is None or set(group_of(told)) == set(group)
+    reported = provenance_of(group, NAMES)
+    assert reported is None or set(group_of(reported)) == set(group)
 
 
-def test_a_record_that_says_anything_else_is_no_assertion() -> None:
+def test_a_record_with_other_statements_is_not_an_assertion() -> None:
     group = group_of(Provenance("k", "1", "a", WHEN))
     record = NAMES.record(hash_line(str(group[0])))
     for changed in (

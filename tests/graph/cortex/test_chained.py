@@ -22,6 +22,7 @@ from cortex_graph import (
     export_rdf,
     open_store,
 )
+from cortex_graph.index_build import indexed_triple
 from cortex_graph.transfer.backup import back_up
 from cortex_graph.transfer.copying import copy_store
 from cortex_graph.transfer.importing import import_file
@@ -71,7 +72,7 @@ def test_an_assertion_through_the_gate_is_the_same_on_both_sides(
         assert far.plugin.graph.provenance_of(triple_id) is None
 
 
-def test_a_third_instance_stands_on_the_second(far: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_third_instance_uses_the_second(far: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FAR_TOKEN", far.token("third", ("*",), ALL))
     store = {"cortex": far.url, "auth": {"type": "bearer", "token": "${FAR_TOKEN}"}}
     with served(tmp_path, store=store, vocabularies=["schema"]) as middle, cortex_at(middle) as last:
@@ -123,7 +124,7 @@ def test_an_index_that_the_server_has_begun_is_kept_with_every_kind_of_change(fa
         store.insert([[quads[0]]])
         store.apply(insert=quads[1:])
         fresh = NamespacedGraph(far.plugin.graph.store, "indexed")
-        assert [fresh.index.indexed(each) for each in ids] == quads
+        assert [indexed_triple(fresh.store, fresh.names, each) for each in ids] == quads
         store.apply(remove=quads[1:])
         assert here.delete_triple(ids[0])
         assert there.store.count(Pattern(there.names.index_graph)) == 2  # that it has begun, and is complete
@@ -172,7 +173,7 @@ def test_another_base_is_an_error_and_no_loss_of_everything(far: Running) -> Non
     with cortex_at(far) as store:
         graph = NamespacedGraph(store, "mayros", base="https://example.org/")
         for ask in (graph.list_triples, graph.count, lambda: graph.create_triple(dict.fromkeys(TRIPLE, "x"))):
-            with pytest.raises(GraphUnavailable, match="cannot hold the graph") as caught:
+            with pytest.raises(GraphUnavailable, match="cannot have the graph") as caught:
                 ask()
             assert far.url in caught.value.message
             assert "baseIri" in caught.value.hint
@@ -181,7 +182,7 @@ def test_another_base_is_an_error_and_no_loss_of_everything(far: Running) -> Non
 TRIPLE = ("subject", "predicate", "object")
 
 
-def test_health_tells_of_a_store_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_reports_an_unreachable_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ExitStack() as far_one, ExitStack() as near_one:
         far = far_one.enter_context(served(tmp_path / "far"))
         config = near_config(far, monkeypatch)
@@ -215,17 +216,17 @@ def test_a_query_that_takes_too_long_ends_and_is_no_failure_of_the_server(far: R
         assert graph.count() == 300
 
 
-def test_a_mistake_in_a_query_is_told_at_its_place(far: Running) -> None:
+def test_a_syntax_error_of_a_query_has_its_position(far: Running) -> None:
     with cortex_at(far) as store:
         graph = NamespacedGraph(store, "mistaken")
         local = NamespacedGraph(far.plugin.graph.store, "mistaken")
         for text in ("SELECT * {\n  ?s ?p }", "SELECT ?o\nWHERE { ?s ?p ?o . FILTER(?o >) }"):
-            told = []
+            reported = []
             for each in (graph, local):
                 with pytest.raises(InvalidArguments) as caught:
                     b"".join(each.query(text).chunks)
-                told.append((caught.value.details.get("line"), caught.value.details.get("column")))
-            assert told[0] == told[1] != (None, None)
+                reported.append((caught.value.details.get("line"), caught.value.details.get("column")))
+            assert reported[0] == reported[1] != (None, None)
         with pytest.raises(PermissionDenied):
             graph.query("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }")
 

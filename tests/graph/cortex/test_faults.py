@@ -26,10 +26,10 @@ from cortex_graph import (
     Provenance,
     QueryTimeout,
 )
-from cortex_graph.index import hash_line
-from cortex_graph.stores.cortex import Place
-from cortex_graph.stores.cortex.store import CortexStore
-from cortex_graph.stores.cortex.wire import to_triple
+from cortex_graph.stores.cortex import ServerAddress
+from cortex_graph.stores.cortex.cortex_store import CortexStore
+from cortex_graph.stores.cortex.json_terms import to_triple
+from cortex_graph.triple_index import hash_line
 from cortex_skills.tokens import TokenFile, new_token
 from tests.graph.cortex.support import ALL, cortex_at, store_with
 from tests.graph.remote.hostile import Answer, Hostile, hostile, response
@@ -70,7 +70,7 @@ def lies(*answers: bytes, spelling: Any = SPELLING) -> Answer:
 
 
 def store_at(url: str) -> CortexStore:
-    store = CortexStore(Place(url), timeout_s=WAIT_S)
+    store = CortexStore(ServerAddress(url), timeout_s=WAIT_S)
     store._api.client.breaker.rest_s = 0.05
     return store
 
@@ -136,7 +136,7 @@ def test_a_page_that_was_not_asked_for_is_an_error(document: Any) -> None:
         {**SPELLING, "namespaces": [5]},
     ],
 )
-def test_a_server_that_does_not_say_how_it_spells_names_is_an_error(spelling: Any) -> None:
+def test_a_server_without_a_base_and_vocabularies_is_an_error(spelling: Any) -> None:
     problem, _ = problem_of(lies(saying({}), spelling=spelling), lambda store: store.graph_names())
     assert isinstance(problem, GraphUnavailable)
 
@@ -210,7 +210,7 @@ def test_an_error_of_the_server_is_the_right_one_here(answer: bytes, kind: type[
     assert len(server.requests) == 1 + requests  # and one for the names
 
 
-def test_a_404_is_no_triple_only_when_a_cortex_says_so() -> None:
+def test_a_404_is_a_missing_triple_only_from_a_cortex_server() -> None:
     told = saying({"error": "none", "code": "not_found"}, 404)
     with hostile(lies(told)) as server, closing(store_at(server.url)) as store:
         assert store.find(G, "0" * 64) is None
@@ -218,18 +218,18 @@ def test_a_404_is_no_triple_only_when_a_cortex_says_so() -> None:
     assert isinstance(problem, GraphUnavailable)
 
 
-def test_a_server_that_is_no_cortex_of_this_kind_is_told_at_the_first_call() -> None:
+def test_another_kind_of_server_is_reported_at_the_first_call() -> None:
     """As other Cortex servers are: they have triples, and no `/namespaces`."""
 
     def answer(connection: socket.socket, request: bytes) -> None:
         connection.sendall(saying({"error": "no route", "code": "NOT_FOUND"}, 404))
 
     problem, server = problem_of(answer, lambda store: store.insert([[QUAD]]))
-    assert "has not what a store asks for" in problem.message
+    assert "lacks a path of the Cortex API" in problem.message
     assert len(server.requests) == 1
 
 
-def test_the_breaker_leaves_a_failing_server_in_peace_and_lets_it_come_back() -> None:
+def test_the_breaker_opens_for_a_failing_server_and_closes_when_it_recovers() -> None:
     failing = [saying(b"", 503)] * 6
     with hostile(lies(*failing, saying(page_of(row_of(QUAD))))) as server, closing(store_at(server.url)) as store:
         store._api.client.breaker.rest_s = 30.0
@@ -237,12 +237,12 @@ def test_the_breaker_leaves_a_failing_server_in_peace_and_lets_it_come_back() ->
             with pytest.raises(GraphUnavailable):
                 store.contains(QUAD)
         asked = len(server.requests)
-        with pytest.raises(GraphUnavailable, match="left in peace"):
+        with pytest.raises(GraphUnavailable, match="not contacted"):
             store.contains(QUAD)
         assert len(server.requests) == asked
-        store._api.client.breaker._asked_again_at = 0.0
+        store._api.client.breaker._probe_at = 0.0
         while not _asked(store):
-            store._api.client.breaker._asked_again_at = 0.0
+            store._api.client.breaker._probe_at = 0.0
         assert store.contains(QUAD)
 
 
@@ -316,7 +316,7 @@ def test_a_token_that_may_only_read_reads(server: Running) -> None:
 DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal"
 
 
-def test_a_token_without_provenance_says_nothing_of_who_asserted(server: Running) -> None:
+def test_a_token_without_the_provenance_permission_writes_no_provenance(server: Running) -> None:
     with cortex_at(server, ("mayros",), ("read", "write")) as store:
         graph = NamespacedGraph(store, "mayros")
         for write in (

@@ -11,7 +11,7 @@ import pytest
 from cortex_graph import NamespacedGraph, Pattern
 from cortex_graph.stores.http.client import HttpClient
 from cortex_skills import Config, Plugin
-from cortex_skills.proofs.logic.verifying import verify
+from cortex_skills.proofs.logic.verify import verify
 from tests.configs import config
 from tests.graph.cortex.support import ALL
 from tests.plugin.skills import write_skill
@@ -83,7 +83,7 @@ def test_an_assertion_that_needs_a_proof_is_written_with_it_on_the_other_side(fa
     assert verified.details["verdict"] == "verified", verified.text
 
 
-def test_the_other_side_verifies_it_by_itself(far: Running, near: Plugin) -> None:
+def test_the_other_side_verifies_it(far: Running, near: Plugin) -> None:
     owned(far.plugin.graph)
     proof_id = near.call("skill_assert", SEALED).details["proofHash"]
     client = far.client(far.token("reader", ("mayros",), ("read",)))
@@ -111,7 +111,7 @@ def test_asserting_again_keeps_the_proof_and_deleting_takes_it_along(far: Runnin
 
 def test_what_the_rules_refuse_writes_nothing_on_the_other_side(far: Running, near: Plugin) -> None:
     before = everything(far)
-    refused = near.call("skill_assert", SEALED)  # nobody owns it
+    refused = near.call("skill_assert", SEALED)  # it has no owner
     assert refused.code == "proof_failed"
     assert everything(far) == before
 
@@ -136,17 +136,17 @@ def test_it_is_one_request(far: Running, near: Plugin, monkeypatch: pytest.Monke
     asked: list[tuple[str, str]] = []
     send = HttpClient.send
 
-    def told(self: HttpClient, method: str, url: str, **settings: Any) -> Any:
+    def recorded(self: HttpClient, method: str, url: str, **settings: Any) -> Any:
         if settings.get("writes"):
             asked.append((method, url.partition("?")[0].removeprefix(f"{far.url}/api/v1/")))
         return send(self, method, url, **settings)
 
-    monkeypatch.setattr(HttpClient, "send", told)
+    monkeypatch.setattr(HttpClient, "send", recorded)
     assert near.call("skill_assert", SEALED).details["created"] is True
     assert asked == [("POST", "changes")]
 
 
-def test_a_server_that_stands_on_another_takes_proofs_in_for_it(
+def test_a_server_whose_store_is_another_one_imports_proofs_for_it(
     far: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = near_config(far, tmp_path, monkeypatch).store

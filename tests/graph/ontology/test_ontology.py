@@ -1,4 +1,4 @@
-"""What the code writes is what the ontology, the shapes and the context say."""
+"""The code writes what the ontology, the shapes and the context define."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_proof_that_lacks_something_does_not_conform(predicate: NamedNode) -> 
         vocabulary.SOFTWARE_VERSION,
     ],
 )
-def test_a_record_that_says_something_twice_does_not_conform(predicate: NamedNode) -> None:
+def test_a_record_with_a_repeated_property_does_not_conform(predicate: NamedNode) -> None:
     graph = recorded(ROW, skill="s", skill_version="1.0.0", agent="a", time=datetime(2026, 1, 1, tzinfo=UTC))
     (*_, quad) = [quad for quad in records_of(graph) if quad.predicate == predicate]
     other = {
@@ -228,7 +228,7 @@ WIRE = [
 
 
 @pytest.mark.parametrize("value", WIRE, ids=str)
-def test_a_triple_on_the_wire_is_the_statement_that_it_stands_for(value) -> None:
+def test_a_triple_on_the_wire_is_its_statement_in_json_ld(value) -> None:
     graph = NamespacedGraph(open_store("memory:"), "mayros", vocabularies={"schema": WELL_KNOWN_VOCABULARIES["schema"]})
     wire = graph.create_triple({"subject": "a", "predicate": "schema:name", "object": value})
     del wire["created"]

@@ -1,4 +1,4 @@
-"""A server on loopback that answers whatever a test wants, as raw bytes."""
+"""A server on loopback that sends the raw bytes of a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = Callable[[socket.socket, bytes], None]
 def response(
     status: int = 200, body: bytes = TRUE, kind: str = JSON, length: int | None = None, extra: str = ""
 ) -> bytes:
-    """A whole answer; `length` is what it says that its body has."""
+    """A whole response; `length` is its Content-Length."""
     head = (
         f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body) if length is None else length}\r\n"
     )

@@ -19,9 +19,9 @@ from cortex_graph.store import Dataset
 from cortex_graph.stores.http import CircuitBreaker
 from cortex_graph.stores.http.client import HttpClient
 from cortex_graph.stores.remote.endpoints import read_endpoints
-from cortex_graph.stores.remote.store import RemoteStore
+from cortex_graph.stores.remote.sparql_store import RemoteStore
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.stopping import Stop
 from tests.graph.remote.hostile import JSON, TRUE, Answer, Hostile, hostile, response, says
 from tests.ports import quiet_port
 from tests.services.oxigraph import oxigraph
@@ -89,7 +89,7 @@ def test_an_answer_that_is_none_is_a_clear_error(answer: bytes) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_server_that_does_not_know_us_says_so(status: int) -> None:
+def test_refused_credentials_are_reported(status: int) -> None:
     problem, server = problem_of(says(response(status=status)))
     assert f"it answers {status}" in problem.message
     assert "auth" in problem.hint
@@ -149,7 +149,7 @@ def test_a_write_that_is_not_answered_is_not_known_to_have_failed() -> None:
 
 
 def test_an_endless_row_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cortex_graph.stores.remote.protocol.MAX_ROW", 1 << 20)
+    monkeypatch.setattr("cortex_graph.stores.remote.sparql_protocol.MAX_ROW", 1 << 20)
 
     def answer(connection: socket.socket, request: bytes) -> None:
         if b"ASK" in request:
@@ -235,7 +235,7 @@ def test_a_connection_that_breaks_is_tried_again_and_then_given_up() -> None:
     assert len(server.requests) == 3
 
 
-def test_a_server_that_says_500_is_not_asked_again() -> None:
+def test_a_request_with_status_500_is_not_repeated() -> None:
     _, server = problem_of(says(response(status=500, body=b"boom", kind="text/plain")))
     assert len(server.requests) == 1
 
@@ -249,7 +249,7 @@ def test_a_server_that_fails_is_left_in_peace_and_asked_again_later() -> None:
             with pytest.raises(GraphUnavailable):
                 store.contains(QUAD)
         assert len(server.requests) == 5
-        with pytest.raises(GraphUnavailable, match=r"left in peace for 10\.0 s"):
+        with pytest.raises(GraphUnavailable, match=r"not contacted for 10\.0 s"):
             store.contains(QUAD)
         assert len(server.requests) == 5
         now[0] += 10
@@ -323,13 +323,13 @@ def test_a_server_that_ignores_the_dataset_gets_no_query_of_a_user() -> None:
 
     with hostile(answer) as server:
         store = store_of(server.url)
-        with pytest.raises(GraphUnavailable, match="graphs that it was not asked about"):
+        with pytest.raises(GraphUnavailable, match="graphs outside the dataset"):
             store.query("SELECT * { ?s ?p ?secret }", Dataset((G,)))
         assert not any(b"secret" in request for request in server.requests)
         store.close()
 
 
-def test_an_answer_that_nobody_reads_is_let_go() -> None:
+def test_an_unread_response_releases_its_connection() -> None:
     with oxigraph() as server:
         store = store_of(server.url)
         store.bulk_insert([QUAD])
@@ -361,13 +361,13 @@ def test_a_call_that_is_stopped_is_cut_off_asked_once_and_no_failure_of_the_serv
     with hostile(stalls) as server:
         breaker = CircuitBreaker()
         client = HttpClient(server.url, breaker=breaker, timeout_s=600)
-        stop = Stop()
-        threading.Thread(target=lambda: (asked.wait(), stop.set())).start()
+        cancel = CancelToken()
+        threading.Thread(target=lambda: (asked.wait(), cancel.cancel())).start()
         with pytest.raises(CortexError, match="cancelled"):
-            client.send("GET", server.url, stop=stop)
+            client.send("GET", server.url, cancel=cancel)
         assert (breaker.failures, len(server.requests)) == (0, 1)
         server.answer = says(response())
-        assert client.send("GET", server.url, stop=Stop()).read(1000) == TRUE
+        assert client.send("GET", server.url, cancel=CancelToken()).read(1000) == TRUE
         client.close()
 
 
@@ -378,10 +378,10 @@ def test_a_body_that_stalls_is_cut_off_when_its_call_is_stopped() -> None:
 
     with hostile(drips) as server:
         client = HttpClient(server.url, timeout_s=600)
-        stop = Stop()
-        chunks = client.send("GET", server.url, stop=stop).chunks()
+        cancel = CancelToken()
+        chunks = client.send("GET", server.url, cancel=cancel).chunks()
         assert next(chunks) == b"["
-        threading.Timer(0.05, stop.set).start()
+        threading.Timer(0.05, cancel.cancel).start()
         with pytest.raises(CortexError, match="cancelled"):
             next(chunks)
         client.close()

@@ -80,7 +80,7 @@ def test_a_digest_is_signed_when_the_server_asks_and_holds_no_secret() -> None:
         assert SECRET.encode() not in first + second
 
 
-def test_a_breaker_opens_lets_one_through_and_closes() -> None:
+def test_a_breaker_opens_allows_one_probe_and_closes() -> None:
     now = [0.0]
     breaker = CircuitBreaker(threshold=2, rest_s=10, clock=lambda: now[0])
     breaker.failed()

@@ -1,4 +1,4 @@
-"""A client of a folder that another process owns; each test has a graph of its own in it."""
+"""A client of a folder that another process owns, with a separate graph for each test."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ from typing import Any
 
 import pytest
 
-from cortex_graph.stores.shared.place import FOLDER
+from cortex_graph.stores.shared.rendezvous import FOLDER
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 END_S = 250  # generous: only so that a test ends
 
-KEEPER = "import sys; from cortex_graph.stores.shared.keeper import main; main(sys.argv[1])"
+KEEPER = "import sys; from cortex_graph.stores.shared.owner_main import main; main(sys.argv[1])"
 
 
 started: list[subprocess.Popen[str]] = []

@@ -34,14 +34,14 @@ from cortex_graph import (
     StoreLocked,
     open_store,
 )
-from cortex_graph.errors import GraphError
+from cortex_graph.exceptions import GraphError
 from cortex_graph.store import Revisioned
 from cortex_graph.stores.embedded import OxigraphStore
-from cortex_graph.stores.shared import limits, wire
+from cortex_graph.stores.shared import protocol_limits, wire
 from cortex_graph.stores.shared.channel import Channel
-from cortex_graph.stores.shared.client import Client
+from cortex_graph.stores.shared.remote_owner import RemoteOwner
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.stopping import Stop
 from tests.graph.shared.processes import owner_of, stopped
 
 P, OTHER = NamedNode("urn:p"), NamedNode("urn:test:other")
@@ -109,7 +109,7 @@ def test_a_client_stores_and_finds_every_term(client: GraphStore, some: list[Qua
 
 
 def test_the_store_is_another_process(client: GraphStore) -> None:
-    assert isinstance(client._shared.store, Client)  # type: ignore[attr-defined]
+    assert isinstance(client._finder._owner, RemoteOwner)  # type: ignore[attr-defined]
 
 
 def test_the_changes_of_a_client(client: GraphStore, name: NamedNode) -> None:
@@ -172,7 +172,7 @@ def test_a_stream_of_many_chunks_is_read_whole_or_left(client: GraphStore, name:
         return (Quad(P, P, Literal(f"{number} " + "x" * 500), name) for number in range(5000))
 
     client.bulk_insert(made())
-    assert 10 * limits.CHUNK_BYTES < 5000 * 500
+    assert 10 * protocol_limits.CHUNK_BYTES < 5000 * 500
     assert set(client.quads(Pattern(name))) == set(made())
     left = client.quads(Pattern(name))
     assert len(list(islice(left, 3))) == 3
@@ -191,8 +191,8 @@ def test_a_quad_longer_than_a_chunk_comes_through(client: GraphStore, name: Name
 def test_what_is_too_long_for_a_message_is_refused(
     client: GraphStore, name: NamedNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FRAME_BYTES", 10_000)
-    with pytest.raises(InvalidArguments, match="too much"):
+    monkeypatch.setattr(protocol_limits, "FRAME_BYTES", 10_000)
+    with pytest.raises(InvalidArguments, match="too long"):
         client.insert([[Quad(P, P, Literal("x" * 20_000), name)]])
     assert client.count(Pattern(name)) == 0
 
@@ -254,7 +254,7 @@ def test_a_snapshot_is_made_by_the_owner(client: GraphStore, name: NamedNode, tm
     copy.close()
 
 
-def test_a_stream_whose_owner_dies_says_so_and_what_to_do(tmp_path: Path) -> None:
+def test_a_stream_whose_owner_dies_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with owner_of(tmp_path) as owner:
         store = open_store(tmp_path)
         store.bulk_insert(Quad(P, P, Literal(f"{number} " + "x" * 500), OTHER) for number in range(5000))
@@ -271,10 +271,8 @@ def test_a_stream_whose_owner_dies_says_so_and_what_to_do(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
-def test_a_guarded_change_whose_owner_dies_is_not_made_again_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next owner would answer that the graphs have changed, and whoever counts would count twice."""
+def test_a_guarded_change_whose_owner_dies_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next owner would report that the graphs have changed, and a counter would count twice."""
     with owner_of(tmp_path) as owner:
         store = open_store(tmp_path)
         assert isinstance(store, Revisioned)
@@ -286,11 +284,11 @@ def test_a_guarded_change_whose_owner_dies_is_not_made_again_by_itself(
             sent = threading.Event()
             send = Channel.send
 
-            def told(self: Channel, *message: Any) -> None:
+            def recorded(self: Channel, *message: Any) -> None:
                 send(self, *message)
                 sent.set()
 
-            monkeypatch.setattr(Channel, "send", told)
+            monkeypatch.setattr(Channel, "send", recorded)
             change = pool.submit(store.apply_at, revision, [OTHER], [quad(3, OTHER)], [])
             try:
                 assert sent.wait(WAIT_S)
@@ -305,7 +303,7 @@ def test_a_guarded_change_whose_owner_dies_is_not_made_again_by_itself(
     store.close()
 
 
-def test_an_upload_whose_owner_dies_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_upload_whose_owner_dies_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
     with owner_of(tmp_path) as owner:
         store = open_store(tmp_path)
 
@@ -344,11 +342,13 @@ open_store(sys.argv[1]).query(sys.argv[2], Dataset((NamedNode("urn:test:other"),
     with owner_of(tmp_path / "store") as owner:
         store = open_store(tmp_path / "store")
         store.bulk_insert(quad(number, OTHER) for number in range(300))
-        stop = Stop()
+        cancel = CancelToken()
 
         def is_at_work(child: psutil.Process) -> bool:
             with suppress(psutil.NoSuchProcess):
-                return child.status() == psutil.STATUS_RUNNING and any("worker.py" in word for word in child.cmdline())
+                return child.status() == psutil.STATUS_RUNNING and any(
+                    "query_worker" in word for word in child.cmdline()
+                )
             return False
 
         def evaluating() -> bool:
@@ -356,14 +356,14 @@ open_store(sys.argv[1]).query(sys.argv[2], Dataset((NamedNode("urn:test:other"),
 
         def ask() -> None:
             with pytest.raises(CortexError, match="cancelled"):
-                store.query(endless, Dataset((OTHER,)), timeout_s=600, stop=stop)
+                store.query(endless, Dataset((OTHER,)), timeout_s=600, cancel=cancel)
 
         thread = threading.Thread(target=ask)
         thread.start()
         try:
             until(evaluating)
         finally:
-            stop.set()
+            cancel.cancel()
             thread.join()
         until(lambda: not evaluating())
         with subprocess.Popen([sys.executable, "-c", asking, str(tmp_path / "store"), endless]) as client:

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from cortex_graph import open_store
-from cortex_graph.stores.shared import limits
+from cortex_graph.stores.shared import protocol_limits
 from tests.graph.shared.processes import ended, line_of, owner_of, python, running
 
 HOLDING = """
@@ -31,7 +31,7 @@ print(store.maintenance.acquire(blocking=False))
 """
 
 
-def test_one_process_at_a_time_has_it_whoever_owns_the_folder(tmp_path: Path) -> None:
+def test_one_process_at_a_time_holds_the_lock_for_any_owner(tmp_path: Path) -> None:
     with running(HOLDING, tmp_path) as owner:
         store = open_store(tmp_path)
         assert store.maintenance.acquire(blocking=False) is False
@@ -53,7 +53,7 @@ def test_one_client_excludes_another_and_the_owner(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_holder_that_is_killed_lets_go_of_it(tmp_path: Path) -> None:
+def test_a_killed_holder_releases_the_lock(tmp_path: Path) -> None:
     with owner_of(tmp_path):
         store = open_store(tmp_path)
         with running(HOLDING, tmp_path) as holder:
@@ -74,7 +74,7 @@ def test_a_holder_whose_owner_dies_keeps_it(tmp_path: Path) -> None:
         holder.stdin.write("\n")
         holder.stdin.flush()
         assert line_of(holder) == "flushed"
-        assert store.maintenance.acquire(timeout=limits.GRACE_S + 1) is False
+        assert store.maintenance.acquire(timeout=protocol_limits.GRACE_S + 1) is False
         ended(holder)
         assert store.maintenance.acquire(timeout=60) is True
         store.maintenance.release()

@@ -31,7 +31,7 @@ for number in range(int(count)):
     if enough.is_set():
         break
 """
-MOST = 1_000_000  # more than anybody writes until it is told that it is enough
+MOST = 1_000_000  # more than a writer writes until the test stops it
 
 
 def written(folder: Path, namespace: str = "mayros") -> set[str]:
@@ -112,7 +112,7 @@ def test_what_was_acknowledged_survives_ten_dead_owners_and_the_others_go_on(tmp
     assert all(reader.lines for reader in dead)
     found = written(folder)
     assert acknowledged <= found
-    assert len(found) <= len(acknowledged) + 10  # what a victim had written and could not say any more
+    assert len(found) <= len(acknowledged) + 10  # writes of a killed owner without an answer
 
 
 def owner_that_writes(folder: Path, alive: dict[int, Lines], before: dict[int, int]) -> int:
@@ -192,7 +192,7 @@ def test_a_client_goes_on_when_its_owner_is_killed(tmp_path: Path) -> None:
     graph.store.close()
 
 
-def test_an_owner_that_is_told_to_end_leaves_the_folder_to_another(tmp_path: Path) -> None:
+def test_an_owner_that_is_terminated_leaves_the_folder_to_another(tmp_path: Path) -> None:
     with owner_of(tmp_path) as owner:
         graph = NamespacedGraph(open_store(tmp_path), "mayros")
         graph.create_triple({"subject": "a", "predicate": "p", "object": 1})

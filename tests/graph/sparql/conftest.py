@@ -1,4 +1,4 @@
-"""Namespaces with something in them, and a listener that nobody may reach."""
+"""Namespaces with data, and a listener to which no query may connect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cortex_graph import Answer, GraphStore, NamespacedGraph, Provenance, open_store
+from cortex_graph import GraphStore, NamespacedGraph, Provenance, QueryAnswer, open_store
 
 EX = "https://example.org/"
 
@@ -46,7 +46,7 @@ def shop(shop_store: GraphStore) -> NamespacedGraph:
 
 @pytest.fixture
 def unreached() -> Iterator[str]:
-    """The URL of a listener on loopback that nobody may have connected to at the end."""
+    """The URL of a listener on loopback that must have no connection at the end."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
@@ -54,11 +54,11 @@ def unreached() -> Iterator[str]:
             server.accept()
 
 
-def content(answer: Answer) -> bytes:
+def content(answer: QueryAnswer) -> bytes:
     return b"".join(answer.chunks)
 
 
-def rows_of(answer: Answer) -> list[dict[str, str]]:
+def rows_of(answer: QueryAnswer) -> list[dict[str, str]]:
     """The rows of an answer in JSON, with the values alone."""
     bindings = json.loads(content(answer))["results"]["bindings"]
     return [{name: term["value"] for name, term in row.items()} for row in bindings]

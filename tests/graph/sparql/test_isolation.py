@@ -1,4 +1,4 @@
-"""Whatever SPARQL is sent to a namespace, no other one is read, counted, changed or deleted.
+"""No SPARQL that is sent to a namespace reads, counts, changes or deletes another one.
 
 Every other namespace holds a canary. Texts are drawn from a grammar that tries to get out; whatever they do, no answer
 holds a canary, and the others' quads are byte for byte what they were.
@@ -24,8 +24,9 @@ from cortex_graph import (
     QueryTimeout,
     check_namespace,
 )
-from cortex_graph.sparql import Limits, query_graphs, update_graphs
-from cortex_graph.sparql.workers import Workers
+from cortex_graph.processes import ProcessPool
+from cortex_graph.sparql import QueryLimits, query_graphs, update_graphs
+from cortex_graph.sparql.query_run import query_pool
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from tests.graph import strategies
@@ -139,15 +140,15 @@ data = st.lists(st.tuples(local_names, local_names, strategies.plain_values), ma
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
+def workers() -> Iterator[ProcessPool]:
     """Processes for many stores."""
-    pool = Workers()
+    pool = query_pool()
     yield pool
     pool.close()
 
 
 @pytest.fixture(scope="module")
-def world(workers: Workers) -> OxigraphStore:
+def world(workers: ProcessPool) -> OxigraphStore:
     """A store with the others in it, each with a canary in its graph and in its provenance."""
     store = OxigraphStore()
     store._evaluation._workers = workers
@@ -186,7 +187,7 @@ def fresh(store: OxigraphStore, own: str = "mayros", vocabularies: dict[str, str
 )
 @settings(max_examples=150)
 def test_no_sparql_leads_out_of_a_namespace(
-    workers: Workers,
+    workers: ProcessPool,
     names: list[str],
     rows: list[tuple[str, str, Any]],
     requests: list[tuple[str, str]],
@@ -204,7 +205,7 @@ def test_no_sparql_leads_out_of_a_namespace(
         said = ""
         try:
             if kind == "update":
-                update_graphs(world, [graph], text, timeout_s=5, limits=Limits(triples=1000))
+                update_graphs(world, [graph], text, timeout_s=5, limits=QueryLimits(triples=1000))
             else:
                 # What the text itself spells may come back; the canaries' own texts it does not know.
                 said = content(query_graphs(world, [graph], text, timeout_s=5)).decode()
@@ -219,8 +220,8 @@ def test_no_sparql_leads_out_of_a_namespace(
 
 
 @pytest.fixture(scope="module")
-def alone(workers: Workers) -> OxigraphStore:
-    """A store in which there is nobody else."""
+def alone(workers: ProcessPool) -> OxigraphStore:
+    """A store without other namespaces."""
     store = OxigraphStore()
     store._evaluation._workers = workers
     return store
@@ -281,7 +282,7 @@ class Watched(OxigraphStore):
     ],
 )
 def test_the_store_is_asked_the_same_whether_another_namespace_has_it_or_not(text: str) -> None:
-    """So that time tells nothing either, beyond noise: all that is asked names the own graphs."""
+    """Every query names the graphs of the namespace only, so the time reveals nothing either."""
     asked = []
     for there in (True, False):
         store = Watched()

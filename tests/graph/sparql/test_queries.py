@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, parse
 
 from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, NamespaceViolation, QueryLimit, open_store
-from cortex_graph.sparql import Limits, query_graphs
+from cortex_graph.sparql import QueryLimits, query_graphs
 from tests.graph.sparql.conftest import content, rows_of
 
 
@@ -103,7 +103,7 @@ def test_another_namespace_is_not_there(shop: NamespacedGraph, text: str) -> Non
     ["FROM <urn:cortex:shop-2>", "FROM NAMED <urn:cortex:shop-2>", "FROM <urn:cortex:shop> FROM <urn:nowhere>"],
 )
 def test_a_dataset_beyond_the_own_graphs_is_refused(shop: NamespacedGraph, clause: str) -> None:
-    with pytest.raises(NamespaceViolation, match="none of those that may be read here"):
+    with pytest.raises(NamespaceViolation, match="cannot be read here"):
         shop.query(f"SELECT * {clause} {{ ?s ?p ?o }}")
 
 
@@ -140,13 +140,13 @@ def test_several_namespaces_are_asked_as_one(shop: NamespacedGraph) -> None:
         ("SELECT * {\n ?s shop:price ,\n ?o }", "line 2, column 16"),
         ("SELECT ?s { ?s ?p ?o } GROUP BY ?p", "the SPARQL text, line 1"),
         ("INSERT DATA { shop:a shop:b 1 }", "`INSERT` begins an update, not a query"),
-        ("SELECT * { ?s ?p ?o } ; DROP ALL", "`DROP` has no place in a query"),
-        ("HELLO", "`HELLO` is no word of SPARQL"),
-        ("", "says nothing"),
-        ("PREFIX a: <urn:a>", "says nothing"),
+        ("SELECT * { ?s ?p ?o } ; DROP ALL", "`DROP` is not allowed in a query"),
+        ("HELLO", "`HELLO` is not a word of SPARQL"),
+        ("", "is empty"),
+        ("PREFIX a: <urn:a>", "is empty"),
         (7, "must be a string"),
         ("ASK { ?s ?p '\ud800' }", "lone surrogate"),
-        ("SELECT (<urn:f>(1) AS ?x) {}", "<urn:f> is no function"),
+        ("SELECT (<urn:f>(1) AS ?x) {}", "<urn:f> is not a function"),
     ],
 )
 def test_what_is_no_query_is_refused(shop: NamespacedGraph, text: str, problem: str) -> None:
@@ -157,7 +157,7 @@ def test_what_is_no_query_is_refused(shop: NamespacedGraph, text: str, problem: 
 
 def test_a_text_that_is_too_long_is_refused(shop: NamespacedGraph) -> None:
     with pytest.raises(InvalidArguments, match="has 31 bytes, and 30 are allowed"):
-        query_graphs(shop.store, [shop], "ASK { ?s ?p ?o }" + " " * 15, limits=Limits(query_bytes=30))
+        query_graphs(shop.store, [shop], "ASK { ?s ?p ?o }" + " " * 15, limits=QueryLimits(query_bytes=30))
 
 
 def test_a_chain_that_overflows_the_engine_is_an_error(shop: NamespacedGraph) -> None:

@@ -17,7 +17,7 @@ from cortex_graph import (
     QueryLimit,
     QueryTimeout,
 )
-from cortex_graph.sparql import Limits, Updated, update_graphs
+from cortex_graph.sparql import QueryLimits, Updated, update_graphs
 
 Row = tuple[str, str, Any]
 
@@ -67,7 +67,7 @@ def test_provenance_comes_with_new_triples_and_goes_with_those_that_go(graph: Na
 
 
 def test_an_index_that_has_begun_follows_updates(graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cortex_graph.index.SMALL", 0)
+    monkeypatch.setattr("cortex_graph.triple_index.SMALL", 0)
     graph.update("INSERT DATA { mayros:a mayros:p 1 }")
     assert graph.get_triple("0" * 64) is None  # begins the index
     graph.update("INSERT DATA { mayros:a mayros:p 2 }")
@@ -171,18 +171,21 @@ def test_an_update_sees_nothing_of_another_graph(graph: NamespacedGraph, other: 
     [
         ("SELECT * { ?s ?p ?o }", "`SELECT` begins a query, not an update"),
         ("", "the update does nothing"),
-        ("INSERT DATA { mayros:a mayros:p ?x }", "data holds no variables"),
-        ("DELETE DATA { _:a mayros:p 1 }", "a blank node names nothing to delete"),
-        ("DELETE { [] ?p ?o } WHERE { ?s ?p ?o }", "a blank node names nothing to delete"),
-        ("INSERT DATA { mayros:a mayros:p 1 FILTER(1) }", "`FILTER` has no place among triples"),
-        ("INSERT DATA { { mayros:a mayros:p 1 } }", "`{` has no place among triples"),
+        ("INSERT DATA { mayros:a mayros:p ?x }", "data cannot contain variables"),
+        ("DELETE DATA { _:a mayros:p 1 }", "a blank node cannot be deleted"),
+        ("DELETE { [] ?p ?o } WHERE { ?s ?p ?o }", "a blank node cannot be deleted"),
+        ("INSERT DATA { mayros:a mayros:p 1 FILTER(1) }", "`FILTER` is not allowed in triples"),
+        ("INSERT DATA { { mayros:a mayros:p 1 } }", "`{` is not allowed in triples"),
         ("INSERT DATA {\n mayros:a mayros:p\n 'x' 'y' }", "line 3, column 6: no triples"),
-        ("INSERT DATA { mayros:a mayros:p 1 } INSERT DATA { mayros:a mayros:p 1 }", "`;` belongs here, not `INSERT`"),
+        (
+            "INSERT DATA { mayros:a mayros:p 1 } INSERT DATA { mayros:a mayros:p 1 }",
+            "`;` is expected here, not `INSERT`",
+        ),
         ("INSERT DATA { mayros:a mayros:p 1 ", "`{` is not closed"),
-        ("INSERT DATA", "the text ends where `{` belongs"),
-        ("INSERT { ?s ?p ?o } WHERE { ?s ?p ?o . INSERT { ?s ?p 1 } }", "`INSERT` has no place in a pattern"),
+        ("INSERT DATA", "the text ends where `{` is expected"),
+        ("INSERT { ?s ?p ?o } WHERE { ?s ?p ?o . INSERT { ?s ?p 1 } }", "`INSERT` is not allowed in a pattern"),
         ("INSERT { ?s ?p\n ?o ?x } WHERE { ?s ?p ?o }", "line 2, column 5"),
-        ("WITH <urn:cortex:mayros> SELECT", "DELETE or INSERT belongs here"),
+        ("WITH <urn:cortex:mayros> SELECT", "DELETE or INSERT is expected here"),
         ("INSERT DATA { <<( mayros:a mayros:p 1 )>> mayros:p 1 }", "triple terms"),
     ],
 )
@@ -213,7 +216,7 @@ def test_an_update_that_touches_too_many_triples_does_nothing(graph: NamespacedG
     graph.create_triples([{"subject": "a", "predicate": "p", "object": number} for number in range(20)])
     for text in ("DELETE WHERE { ?s ?p ?o }", "INSERT { ?s mayros:q ?o } WHERE { ?s ?p ?o }", "CLEAR DEFAULT"):
         with pytest.raises(QueryLimit, match="more than 10 triples"):
-            update_graphs(graph.store, [graph], text, limits=Limits(triples=10))
+            update_graphs(graph.store, [graph], text, limits=QueryLimits(triples=10))
     assert graph.count() == 20
 
 
@@ -252,7 +255,7 @@ def test_the_longest_update_is_read_in_time_or_refused(graph: NamespacedGraph) -
 def test_triples_that_are_too_long_together_are_not_changed_at_once(graph: NamespacedGraph) -> None:
     long = "x" * 3000
     graph.update(f'INSERT DATA {{ mayros:a mayros:p "1{long}", "2{long}" }}')
-    few = Limits(triples=10)
+    few = QueryLimits(triples=10)
     for text in ("CLEAR DEFAULT", "DELETE WHERE { ?s ?p ?o }", "INSERT { ?s mayros:q ?o } WHERE { ?s ?p ?o }"):
         with pytest.raises(QueryLimit, match="together"):
             update_graphs(graph.store, [graph], text, limits=few)
@@ -282,7 +285,7 @@ def test_of_several_namespaces_the_one_to_write_to_is_named(graph: NamespacedGra
 
 def test_the_protocol_may_narrow_what_where_reads(graph: NamespacedGraph, other: NamespacedGraph) -> None:
     text = "WITH <urn:cortex:mayros> INSERT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-    with pytest.raises(InvalidArguments, match="itself says WITH or USING"):
+    with pytest.raises(InvalidArguments, match="itself has WITH or USING"):
         update_graphs(graph.store, [graph], text, using_graphs=["urn:cortex:mayros"])
     with pytest.raises(NamespaceViolation):
         update_graphs(graph.store, [graph], text.partition(">")[2], using_graphs=["urn:cortex:may"])

@@ -19,10 +19,10 @@ from pyoxigraph import NamedNode
 
 from cortex_graph import GraphBusy, GraphError, GraphUnavailable, NamespacedGraph, QueryLimit, QueryTimeout
 from cortex_graph.sparql import query_graphs
-from cortex_graph.sparql.workers import Workers
+from cortex_graph.sparql.query_run import query_pool
 from cortex_graph.stores.embedded import OxigraphStore
+from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
-from cortex_skills.stopping import Stop
 from tests.graph.sparql.conftest import content, rows_of
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a mayros:p ?x . ?b mayros:p ?y . ?c mayros:p ?z FILTER(?x + ?y + ?z = -1) }"
@@ -83,7 +83,7 @@ def test_a_join_that_takes_too_long_ends_and_others_go_on_meanwhile(graph: Names
         assert 0.9 * seconds < ended[0] < WAIT_S
         return answered
 
-    # Longer where this machine is so busy that nobody gets anywhere in a second.
+    # Longer on a busy machine, where no thread progresses within a second.
     assert any(answered_during_a_join(seconds) > 0 for seconds in (1.0, 6.0, 30.0))
 
 
@@ -97,7 +97,7 @@ def test_a_process_that_answered_is_asked_again_and_one_that_was_killed_is_repla
         graph.query("SELECT ?s { ?s ?p ?o } GROUP BY ?p")
     assert processes(store) == first
     os.kill(first[0], signal.SIGKILL)
-    os.waitid(os.P_PID, first[0], os.WEXITED | os.WNOWAIT)  # until the last of its threads has let go of its pipes
+    os.waitid(os.P_PID, first[0], os.WEXITED | os.WNOWAIT)  # until its last thread has closed its pipes
     assert content(graph.query("ASK {}"))
     assert processes(store) != first
 
@@ -106,20 +106,20 @@ def test_a_query_that_is_stopped_frees_its_process_and_one_that_waits_waits_no_l
     store: OxigraphStore, graph: NamespacedGraph
 ) -> None:
     workers = store._evaluation.workers
-    stops = [Stop() for _ in range(workers.size + 1)]
-    ended: queue.SimpleQueue[tuple[Stop, str]] = queue.SimpleQueue()
+    stops = [CancelToken() for _ in range(workers.size + 1)]
+    ended: queue.SimpleQueue[tuple[CancelToken, str]] = queue.SimpleQueue()
 
-    def join(stop: Stop) -> None:
+    def join(cancel: CancelToken) -> None:
         with pytest.raises(CortexError) as caught:
-            query_graphs(store, [graph], ENDLESS, timeout_s=600, stop=stop)
-        ended.put((stop, caught.value.code))
+            query_graphs(store, [graph], ENDLESS, timeout_s=600, cancel=cancel)
+        ended.put((cancel, caught.value.code))
 
-    threads = [threading.Thread(target=join, args=(stop,)) for stop in stops]
+    threads = [threading.Thread(target=join, args=(cancel,)) for cancel in stops]
     with contextlib.ExitStack() as stack:
 
         def begin(number: int) -> None:
             stack.callback(threads[number].join)
-            stack.callback(stops[number].set)
+            stack.callback(stops[number].cancel)
             threads[number].start()
 
         for number in range(workers.size):
@@ -127,11 +127,11 @@ def test_a_query_that_is_stopped_frees_its_process_and_one_that_waits_waits_no_l
         wait_for(lambda: len(workers._state.busy) == workers.size)
         begin(workers.size)
         wait_for(lambda: workers._state.waiting == 1)
-        stops[-1].set()
+        stops[-1].cancel()
         assert ended.get(timeout=WAIT_S) == (stops[-1], "cancelled")
         assert (len(workers._state.busy), workers._state.waiting) == (workers.size, 0)
         pids = processes(store)
-        stops[0].set()
+        stops[0].cancel()
         assert ended.get(timeout=WAIT_S) == (stops[0], "cancelled")
         assert content(graph.query("ASK {}"))  # on a process in the place of that one
         assert len(set(pids) & set(processes(store))) == workers.size - 1
@@ -140,16 +140,16 @@ def test_a_query_that_is_stopped_frees_its_process_and_one_that_waits_waits_no_l
 
 
 def test_a_stop_ends_an_answer_that_is_being_read(store: OxigraphStore, graph: NamespacedGraph) -> None:
-    stop = Stop()
-    answer = query_graphs(store, [graph], MANY, timeout_s=600, stop=stop)
+    cancel = CancelToken()
+    answer = query_graphs(store, [graph], MANY, timeout_s=600, cancel=cancel)
     next(answer.chunks)
-    stop.set()
+    cancel.cancel()
     with pytest.raises(CortexError, match="cancelled"):
         content(answer)
     assert processes(store) == []
 
 
-def test_an_answer_that_nobody_reads_any_further_ends_its_query(store: OxigraphStore, graph: NamespacedGraph) -> None:
+def test_a_result_that_is_closed_or_dropped_ends_its_query(store: OxigraphStore, graph: NamespacedGraph) -> None:
     closed = graph.query(MANY)
     assert len(next(closed.chunks)) > 0
     never_read = graph.query(MANY)
@@ -171,7 +171,7 @@ def test_an_answer_that_is_read_too_slowly_ends_with_its_time(store: OxigraphSto
             next(answer.chunks)
             break
     wait_for(lambda: processes(store) == [])
-    assert content(graph.query("ASK {}"))  # its place is free, though nobody closed it
+    assert content(graph.query("ASK {}"))  # its place is free, although it was not closed
     with pytest.raises(QueryTimeout):
         content(answer)
 
@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_in_the_middle_is_an_error(store: OxigraphStore
 def test_more_memory_than_allowed_is_an_error_and_not_the_end_of_the_machine(
     store: OxigraphStore, graph: NamespacedGraph
 ) -> None:
-    store._evaluation._workers = Workers(memory_bytes=256 << 20)
+    store._evaluation._workers = query_pool(memory_bytes=256 << 20)
     with pytest.raises(QueryLimit, match="more than 256 MiB of memory") as over:
         content(graph.query("SELECT DISTINCT * { ?a ?p ?x . ?b ?q ?y . ?c ?r ?z } ORDER BY ?z", timeout_s=60))
     assert over.value.code == "query_limit"
@@ -197,7 +197,7 @@ def test_more_memory_than_allowed_is_an_error_and_not_the_end_of_the_machine(
 
 
 def test_beyond_those_that_run_and_wait_is_busy(store: OxigraphStore, graph: NamespacedGraph) -> None:
-    store._evaluation._workers = Workers(size=1, waiting=1)
+    store._evaluation._workers = query_pool(size=1, waiting=1)
     running = graph.query(MANY)
     waiting = threading.Thread(target=lambda: content(graph.query("ASK {}", timeout_s=60)))
     waiting.start()
@@ -293,8 +293,8 @@ store.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_fork_has_processes_of_its_own() -> None:
-    """In a process of its own: beside the threads that other tests have left here, no fork would be safe."""
+def test_a_fork_starts_new_processes() -> None:
+    """In a separate process: a fork is not safe beside threads of other tests."""
     done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=WAIT_S)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -347,7 +347,7 @@ def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: Nam
         if count % 200 == 0:
             here.append(rss_kib(os.getpid()))
             there.append(rss_kib(pid))
-        if received > 300 << 20:  # as much of it as tells
+        if received > 300 << 20:  # enough to see growth
             break
     answer.chunks.close()
     assert received > 300 << 20
@@ -355,17 +355,15 @@ def test_ten_million_rows_stream_in_flat_memory(store: OxigraphStore, graph: Nam
     assert max(there) - there[1] < 30 << 10
 
 
-def test_a_process_that_nobody_asks_ends(
-    store: OxigraphStore, graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cortex_graph.sparql.workers.IDLE_S", 0.2)
+def test_an_idle_process_ends(store: OxigraphStore, graph: NamespacedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cortex_graph.processes.IDLE_S", 0.2)
     content(graph.query("ASK {}"))
     wait_for(lambda: processes(store) == [])
     assert content(graph.query("ASK {}"))
 
 
 def test_many_who_ask_at_once_share_one_copy(store: OxigraphStore, graph: NamespacedGraph) -> None:
-    store._evaluation._workers = Workers(size=2, waiting=100)
+    store._evaluation._workers = query_pool(size=2, waiting=100)
     made: list[Path] = []
     take = store._evaluation._snapshots._take
 

@@ -37,9 +37,11 @@ def assert_some(graph: NamespacedGraph, count: int = 3) -> list[str]:
     return [row["id"] for row in graph.create_triples(rows, origin)]
 
 
-def write_triples(file: Path, count: int, *, subject: str = "urn:cortex:mayros:s") -> Path:
+def write_triples(file: Path, count: int) -> Path:
     with file.open("w") as output:
-        output.writelines(f'<{subject}{n}> <urn:cortex:mayros:p{n % 7}> "value {n}" .\n' for n in range(count))
+        output.writelines(
+            f'<urn:cortex:mayros:s{n}> <urn:cortex:mayros:p{n % 7}> "value {n}" .\n' for n in range(count)
+        )
     return file
 
 
@@ -54,7 +56,7 @@ Path.rename, Path.replace = never(Path.rename), never(Path.replace)
 
 
 class Sliced(OxigraphStore):
-    """A store whose bulk load is not atomic, like that of a server, and that fails when it was told to."""
+    """A store whose bulk load is not atomic, like that of a server, and that fails on request."""
 
     bulk_is_atomic = False
 
@@ -88,9 +90,9 @@ def python(code: str, *arguments: object, env: dict[str, str] | None = None) -> 
     )
 
 
-def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object], *, within_s: float = 100) -> bool:
+def kill_when(process: subprocess.Popen[bytes], happened: Callable[[], object]) -> bool:
     """Kill a process as soon as something has happened; whether it still ran then."""
-    end = time.monotonic() + within_s
+    end = time.monotonic() + 100
     try:
         while process.poll() is None and not happened():
             assert time.monotonic() < end

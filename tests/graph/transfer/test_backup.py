@@ -55,7 +55,7 @@ def test_what_was_backed_up_comes_back(graph: NamespacedGraph, backup: Path, tmp
 
 
 def test_a_backup_replaces_nothing(graph: NamespacedGraph, backup: Path) -> None:
-    with pytest.raises(InvalidArguments, match="there already"):
+    with pytest.raises(InvalidArguments, match="exists already"):
         back_up(graph.store, backup)
 
 
@@ -71,7 +71,7 @@ def test_a_store_that_holds_something_is_replaced_only_when_that_is_asked_for(ba
     NamespacedGraph(other, "mayros").create_triple({"subject": "b", "predicate": "p", "object": "mine"})
     other.close()
     before = restored(place)
-    with pytest.raises(InvalidArguments, match="holds urn:cortex:mayros already"):
+    with pytest.raises(InvalidArguments, match="has urn:cortex:mayros already"):
         restore(backup, place)
     assert restored(place) == before
     restore(backup, place, replace=True)
@@ -115,11 +115,11 @@ print("open", flush=True); sys.stdin.read()
 def test_a_folder_of_something_else_is_left_alone(backup: Path, tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_bytes(b"meow")
-    with pytest.raises(GraphUnavailable, match="holds other files"):
+    with pytest.raises(GraphUnavailable, match="has other files"):
         restore(backup, tmp_path / "photos", replace=True)
     assert (tmp_path / "photos" / "cat.jpg").read_bytes() == b"meow"
     (tmp_path / "file").touch()
-    with pytest.raises(GraphUnavailable, match="no folder"):
+    with pytest.raises(GraphUnavailable, match="not a folder"):
         restore(backup, tmp_path / "file", replace=True)
 
 
@@ -141,11 +141,11 @@ def test_behind_a_link_the_store_is_restored_and_the_link_stays(backup: Path, tm
     assert left_in(tmp_path, (".",)) == []
 
 
-def test_a_store_is_not_replaced_together_with_what_else_lies_in_its_folder(backup: Path, tmp_path: Path) -> None:
+def test_a_store_is_not_replaced_when_its_folder_has_other_files(backup: Path, tmp_path: Path) -> None:
     place = tmp_path / "other"
     open_store(place).close()
     (place / "notes.txt").write_text("mine")
-    with pytest.raises(GraphUnavailable, match=r"would be gone: notes\.txt"):
+    with pytest.raises(GraphUnavailable, match=r"would be lost: notes\.txt"):
         restore(backup, place, replace=True)
     (place / "notes.txt").unlink()
     backup.rename(place / "backup")
@@ -178,7 +178,7 @@ def test_a_backup_whose_files_are_devices_is_refused(backup: Path, tmp_path: Pat
         kept = file.read_bytes()
         file.unlink()
         file.symlink_to("/dev/zero")
-        with pytest.raises(InvalidArguments, match="no file"):
+        with pytest.raises(InvalidArguments, match="not a file"):
             restore(backup, tmp_path / "new")
         file.unlink()
         file.write_bytes(kept)
@@ -186,7 +186,7 @@ def test_a_backup_whose_files_are_devices_is_refused(backup: Path, tmp_path: Pat
 
 def damage(backup: Path, how: str) -> None:
     manifest = backup / "manifest.json"
-    told = json.loads(manifest.read_text())
+    listing = json.loads(manifest.read_text())
     files = sorted(path for path in backup.rglob("*") if path.is_file() and path.suffix in (".sst", ".nt"))
     largest = max(files, key=lambda path: path.stat().st_size)
     if how == "no manifest":
@@ -196,15 +196,15 @@ def damage(backup: Path, how: str) -> None:
     elif how == "a manifest of something else":
         manifest.write_text('{"format": 1, "graphs": {"a": 1}}')
     elif how == "a newer format":
-        manifest.write_text(json.dumps(told | {"format": 2}))
+        manifest.write_text(json.dumps(listing | {"format": 2}))
     elif how == "another hash":
-        told["graphs"][0]["sha256"] = "0" * 64
-        manifest.write_text(json.dumps(told))
+        listing["graphs"][0]["sha256"] = "0" * 64
+        manifest.write_text(json.dumps(listing))
     elif how == "another count":
-        told["graphs"][0]["triples"] += 1
-        manifest.write_text(json.dumps(told))
-    elif how == "a graph that is not told of":
-        manifest.write_text(json.dumps(told | {"graphs": told["graphs"][1:]}))
+        listing["graphs"][0]["triples"] += 1
+        manifest.write_text(json.dumps(listing))
+    elif how == "a graph that is not listed":
+        manifest.write_text(json.dumps(listing | {"graphs": listing["graphs"][1:]}))
     elif how == "a file that is cut":
         os.truncate(largest, largest.stat().st_size // 2)
     elif how == "a file that is missing":
@@ -226,7 +226,7 @@ def damage(backup: Path, how: str) -> None:
         "a newer format",
         "another hash",
         "another count",
-        "a graph that is not told of",
+        "a graph that is not listed",
         "a file that is cut",
         "a file that is missing",
         "a flipped bit",
@@ -240,7 +240,7 @@ def test_a_damaged_backup_replaces_nothing(backup: Path, tmp_path: Path, how: st
     other = open_store(place)
     NamespacedGraph(other, "mayros").create_triple({"subject": "b", "predicate": "p", "object": "mine"})
     other.close()
-    if how == "a graph that is not told of" and is_of_triples:
+    if how == "a graph that is not listed" and is_of_triples:
         (copy / "graphs" / "0.nt").unlink()  # the files are numbered
     with pytest.raises(InvalidArguments):
         restore(copy, place, replace=True)
@@ -360,7 +360,7 @@ def test_a_restore_that_is_killed_at_any_time_leaves_the_old_or_the_new_store(la
     assert left_in(tmp_path, (".",)) == []
 
 
-def test_a_backup_to_where_nobody_may_write_says_so(graph: NamespacedGraph, tmp_path: Path) -> None:
+def test_a_backup_to_a_folder_without_permission_is_an_error(graph: NamespacedGraph, tmp_path: Path) -> None:
     assert_some(graph)
     (tmp_path / "file").touch()
     with pytest.raises(InvalidArguments, match="cannot be written"):

@@ -58,7 +58,7 @@ def test_one_namespace_of_several(store: GraphStore, target: Sliced) -> None:
     assert [name.value for name in target.graph_names()] == ["urn:cortex:shop"]
 
 
-def test_what_the_target_holds_stays_and_is_told_of(store: GraphStore, target: Sliced) -> None:
+def test_existing_triples_of_the_target_stay_and_are_counted(store: GraphStore, target: Sliced) -> None:
     assert_some(NamespacedGraph(store, "mayros"), 3)
     mine = NamespacedGraph(target, "mayros")
     mine.create_triple({"subject": "mine", "predicate": "p", "object": 1})

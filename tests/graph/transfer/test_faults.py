@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
@@ -16,11 +15,11 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphUnavailable, InvalidArguments, NamespacedGraph, export_rdf, import_rdf, open_store
+from cortex_graph.scratch import scratch_folder, sweep, whole_folder
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import import_file
 from cortex_graph.transfer.loading import load
 from cortex_graph.transfer.progress import silent
-from cortex_graph.transfer.scratch import scratch_folder, sweep
 from cortex_graph.vocabulary import VALUE
 from tests.graph.transfer.support import (
     GRAPH,
@@ -98,16 +97,16 @@ def test_an_import_into_a_server_goes_on_where_it_was_killed(tmp_path: Path, mon
     again.close()
 
 
-def test_the_reader_of_a_file_ends_with_whoever_started_it(tmp_path: Path, scratch: Path) -> None:
+def test_the_reader_of_a_file_ends_with_its_parent(tmp_path: Path, scratch: Path) -> None:
     pipe = tmp_path / "endless.nt"
     os.mkfifo(pipe)
     process = python(IMPORT, tmp_path / "store", pipe)
 
     def readers() -> list[str]:
         found = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True
         ).stdout
-        return [line.split()[0] for line in found.splitlines() if "cortex_graph.transfer.reader" in line]
+        return [line.split()[0] for line in found.splitlines() if "cortex_graph.transfer.read_worker" in line]
 
     found: list[str] = []
     assert kill_when(process, lambda: found.extend(readers()) or found)
@@ -136,7 +135,7 @@ def test_an_export_that_is_killed_leaves_the_file_that_was_there(tmp_path: Path,
 
 
 def test_scratch_folders_of_the_dead_are_removed_and_no_others(scratch: Path) -> None:
-    hold = "import sys\nfrom cortex_graph.transfer.scratch import scratch_folder\nwith scratch_folder() as f:\n"
+    hold = "import sys\nfrom cortex_graph.scratch import scratch_folder\nwith scratch_folder() as f:\n"
     process = python(f"{hold} print(f, flush=True); sys.stdin.read()")
     assert process.stdout is not None
     alive = Path(process.stdout.readline().decode().strip())
@@ -163,13 +162,25 @@ def test_scratch_folders_of_the_dead_are_removed_and_no_others(scratch: Path) ->
     process.communicate()
 
 
+def test_a_part_without_a_lock_is_removed_when_its_process_has_ended(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, alive = (tmp_path / f".new.{pid}.part" for pid in (ended.pid, os.getppid()))
+    dead.mkdir()
+    alive.mkdir()
+    with whole_folder(tmp_path / "new"):
+        pass
+    assert not dead.exists()
+    assert alive.exists()
+
+
 def test_a_file_that_is_cut_while_it_is_read_is_refused(
     tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_triples(tmp_path / "large.ttl", 200_000)
     whole = file.stat().st_size
     waiting = f"""
-from cortex_graph.transfer import reader
+from cortex_graph.transfer import read_worker as reader
 parse = reader.parse
 def until_it_is_cut(*how, **more):
     for number, quad in enumerate(parse(*how, **more)):
@@ -177,9 +188,9 @@ def until_it_is_cut(*how, **more):
             time.sleep(0.01)
         yield quad
 reader.parse = until_it_is_cut
-sys.exit(reader.main())
+reader.main()
 """
-    reader_that(waiting, monkeypatch, tmp_path, asked="")
+    replace_reader(waiting, monkeypatch, tmp_path)
     graph = NamespacedGraph(open_store("memory:"), "mayros")
 
     def cut() -> None:
@@ -199,14 +210,12 @@ sys.exit(reader.main())
     assert graph.count() == 0
 
 
-def reader_that(
-    code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: str = "sys.stdin.readline()"
-) -> None:
-    """Let the reader of files be a program that does something else, after it has heard what to read."""
+def replace_reader(code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Run `code` in the process that reads a file, in place of the reader."""
     program = tmp_path / "python"
-    program.write_text(f"#!{sys.executable}\nimport os, sys, time, json\n{asked}\n{code}\n")
+    program.write_text(f"#!{sys.executable}\nimport os, sys, time, json\nsys.argv[1:] = sys.argv[-2:]\n{code}\n")
     program.chmod(0o755)
-    monkeypatch.setattr("cortex_graph.transfer.reading.sys.executable", str(program))
+    monkeypatch.setattr("cortex_graph.processes.sys.executable", str(program))
 
 
 @pytest.mark.parametrize(
@@ -215,18 +224,24 @@ def reader_that(
         ("os.kill(os.getpid(), 11)", "SIGSEGV"),
         ("os.abort()", "SIGABRT"),
         ("sys.exit('MemoryError')", "more memory"),
-        ("print(json.dumps({'read': 1, 'statements': 1, 'written': 1 << 50}), flush=True); time.sleep(600)", "grows"),
+        ("report(1 << 50); time.sleep(600)", "grows"),
         ("time.sleep(600)", "no progress"),
-        ("[print(json.dumps({'read': 1, 'statements': 1, 'written': 1}), flush=True) for _ in range(9)]\n"
-         "time.sleep(600)", "no progress"),
+        ("[report(1) for _ in range(9)]; time.sleep(600)", "no progress"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_breaks_or_stops_its_reader_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, said: str
 ) -> None:
-    reader_that(code, monkeypatch, tmp_path)
+    receive_job = """
+from cortex_graph.worker_channel import WorkerChannel
+channel = WorkerChannel()
+channel.receive()
+def report(written):
+    channel.send(b"P", json.dumps({"read": 1, "statements": 1, "written": written}).encode())
+"""
+    replace_reader(receive_job + code, monkeypatch, tmp_path)
     if said == "no progress":
-        monkeypatch.setattr("cortex_graph.transfer.reading.STALLED_S", 1.0)
+        monkeypatch.setattr("cortex_graph.transfer.read_process.STALLED_S", 1.0)
     graph = NamespacedGraph(open_store("memory:"), "mayros")
     with pytest.raises(InvalidArguments, match=said):
         import_rdf(graph, io.BytesIO(b"<urn:a> <urn:b> <urn:c> ."), "turtle")
@@ -234,26 +249,17 @@ def test_a_file_that_breaks_or_stops_its_reader_is_refused(
 
 
 @pytest.mark.slow
-def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(tmp_path: Path) -> None:
-    code = """
-import json, sys
-from cortex_graph.transfer import reader
-reader.MAX_MEMORY = 300 << 20
-sys.exit(reader.main())
-"""
+def test_a_file_that_fills_the_memory_ends_its_reader_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "nodes.nt"
     with file.open("w") as output:
         output.writelines(f"_:b{number} <urn:p> _:c{number} .\n" for number in range(2_000_000))
-    job = {"file": str(file), "format": "n-triples", "base_iri": None, "folder": str(tmp_path)}
-    line = json.dumps(job | {"namespace": "m", "base": "urn:cortex:", "with_provenance": False})
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with process:
-        process.stdin.write(line.encode() + b"\n")
-        process.stdin.flush()
-        answers = process.stdout.read().splitlines()
-    assert process.returncode != 0 or b"memory" in answers[-1]
+    monkeypatch.setattr("cortex_graph.transfer.read_process.MAX_MEMORY", 300 << 20)
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    with pytest.raises(InvalidArguments, match=r"memory|SIGABRT|SIGSEGV"):
+        import_rdf(graph, file)
+    assert graph.count() == 0
 
 
 @contextmanager
@@ -283,7 +289,7 @@ def test_an_import_onto_a_full_disk_imports_nothing_and_the_store_stays_readable
         store.close()
 
 
-def test_a_full_folder_for_temporary_files_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_folder_for_temporary_files_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_triples(tmp_path / "large.nt", 100_000)
     with small_disk(tmp_path / "disk", "1m") as disk:
         monkeypatch.setattr("tempfile.tempdir", str(disk))
@@ -307,7 +313,7 @@ def test_an_export_onto_a_full_disk_leaves_the_file_that_was_there(tmp_path: Pat
         assert [entry.name for entry in disk.iterdir()] == ["out.nq"]
 
 
-def test_an_export_to_where_nobody_may_write_says_so(tmp_path: Path) -> None:
+def test_an_export_to_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
     graph = NamespacedGraph(open_store("memory:"), "mayros")
     with small_disk(tmp_path / "disk", "1m") as disk:
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
@@ -315,7 +321,7 @@ def test_an_export_to_where_nobody_may_write_says_so(tmp_path: Path) -> None:
             export_rdf(graph, disk / "out.nq")
 
 
-def test_a_checkpoint_that_somebody_made_up_skips_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_checkpoint_skips_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cortex_graph.transfer.loading.SLICE_BYTES", 5_000)
     file = write_triples(tmp_path / "some.nt", 500)
     beside = NamedNode("urn:cortex:mayros/index")

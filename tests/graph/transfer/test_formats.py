@@ -73,7 +73,7 @@ def test_every_value_survives_every_format(form: str, rows: list[tuple[str, Any]
 
 
 @pytest.mark.parametrize("form", BROKEN)
-def test_a_broken_file_imports_nothing_and_says_where_it_breaks(graph: NamespacedGraph, form: str) -> None:
+def test_an_invalid_file_imports_nothing_and_the_error_has_its_position(graph: NamespacedGraph, form: str) -> None:
     with pytest.raises(InvalidArguments) as caught:
         import_rdf(graph, io.BytesIO(BROKEN[form]), form)
     assert caught.value.details["field"] == "source"
@@ -90,7 +90,7 @@ def test_a_long_file_that_breaks_at_its_end_imports_nothing(graph: NamespacedGra
     assert graph.count() == 0
 
 
-def test_everything_goes_into_the_one_graph_whatever_graphs_the_file_names(graph: NamespacedGraph) -> None:
+def test_all_triples_are_imported_into_one_graph(graph: NamespacedGraph) -> None:
     file = b'<urn:a> <urn:p> "1" . <urn:cortex:may> { <urn:a> <urn:p> "2" } _:g { <urn:a> <urn:p> "3" }'
     assert import_rdf(graph, io.BytesIO(file), "trig") == 3
     assert sorted(objects(graph)) == ["1", "2", "3"]
@@ -275,7 +275,7 @@ def test_an_import_adds_to_what_is_there(graph: NamespacedGraph) -> None:
     assert graph.count() == 1
 
 
-def test_a_format_is_told_from_the_extension(graph: NamespacedGraph, tmp_path: Path) -> None:
+def test_a_format_is_derived_from_the_extension(graph: NamespacedGraph, tmp_path: Path) -> None:
     graph.create_triple({"subject": "a", "predicate": "p", "object": 1})
     for extension in ("ttl", "nt", "nq", "trig", "jsonld", "rdf"):
         file = tmp_path / f"a.{extension}"

@@ -1,4 +1,4 @@
-"""The canonical hash is RDFC-1.0's, whatever the order and the size."""
+"""The canonical hash is that of RDFC-1.0, for every order and size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, NamedNode,
 from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, open_store
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import digest_of
-from cortex_graph.transfer.hashing import digest_of_file, spool
+from cortex_graph.transfer.canonical_hash import digest_of_file, spool
 from cortex_graph.transfer.sorting import sorted_lines
 from tests.graph.strategies import unicode_text, values
 from tests.graph.transfer.support import GRAPH
@@ -50,7 +50,7 @@ def test_the_hash_does_not_depend_on_the_order_or_the_kind_of_store(tmp_path: Pa
 
 
 @given(st.lists(st.binary(max_size=6).map(lambda line: line.replace(b"\n", b"") + b"\n"), max_size=60), st.booleans())
-def test_lines_are_sorted_whatever_they_need_of_memory(tmp_path_factory, content, unique) -> None:
+def test_lines_are_sorted_with_little_memory(tmp_path_factory, content, unique) -> None:
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cortex_graph.transfer.sorting.RUN_BYTES", 9)

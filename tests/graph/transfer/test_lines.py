@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph import InvalidArguments
 from cortex_graph.transfer import lines
-from cortex_graph.transfer.reader import Reading
+from cortex_graph.transfer.read_worker import FileReader
 
 NQ = RdfFormat.N_QUADS
 TRIPLE = '<urn:s{n}> <urn:p> "value {n}"'
@@ -47,12 +47,12 @@ def is_data(graph: NamedNode) -> bool:
     return "/" not in graph.value
 
 
-def read(folder: Path, content: bytes) -> tuple[Reading, dict[str, Any], bytes]:
+def read(folder: Path, content: bytes) -> tuple[FileReader, dict[str, Any], bytes]:
     """What the reader makes of a file, without the process around it."""
     file = folder / "file.nq"
     file.write_bytes(content)
     job: dict[str, Any] = {"file": str(file), "format": "n-quads", "base_iri": None, "folder": str(folder)}
-    reading = Reading(job | {"namespace": "mayros", "base": "urn:cortex:", "with_provenance": False})
+    reading = FileReader(job | {"namespace": "mayros", "base": "urn:cortex:", "with_provenance": False})
     return reading, reading.run(), (folder / "data.nt").read_bytes()
 
 
@@ -61,7 +61,7 @@ def many(count: int, graph: str = DATA) -> bytes:
 
 
 @pytest.mark.parametrize("end", [" .\n", " .\r\n", "\t.\n", ".\n"])
-def test_a_plain_block_goes_on_as_it_stands_less_its_graph(end: str) -> None:
+def test_a_plain_block_is_unchanged_except_for_its_graph(end: str) -> None:
     block = "".join(f"{TRIPLE.format(n=n)} {DATA}{end}" for n in range(3)).encode()
     assert lines.plain(block, NQ, is_data) == (
         b"".join(b'<urn:s%d> <urn:p> "value %d" .\n' % (n, n) for n in range(3)),
@@ -111,7 +111,7 @@ def test_blocks_are_whole_lines_and_nothing_is_lost(content: bytes) -> None:
 
 
 @given(st.lists(LINES, max_size=8).map("".join), st.sampled_from([1, 40, 1 << 20]))
-def test_a_file_holds_the_same_whatever_blocks_it_is_read_in(
+def test_a_file_has_the_same_content_for_every_block_size(
     tmp_path_factory: pytest.TempPathFactory, text: str, size: int
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "blocks"
@@ -185,5 +185,8 @@ def test_a_reader_starts_without_the_stores() -> None:
     import subprocess
     import sys
 
-    code = "import sys, cortex_graph.transfer.reader\nprint([m for m in sys.modules if 'stores' in m or 'sparql' in m])"
+    code = (
+        "import sys, cortex_graph.transfer.read_worker\n"
+        "print([m for m in sys.modules if 'stores' in m or 'sparql' in m])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

@@ -52,7 +52,7 @@ def test_every_record_survives_every_format_that_holds_it(form: str, rows: list[
     assert lines(copy) == lines(graph)
 
 
-def test_without_being_asked_for_records_are_left_out_and_told_of(graph: NamespacedGraph) -> None:
+def test_records_are_ignored_and_counted_unless_requested(graph: NamespacedGraph) -> None:
     assert_some(graph)
     file = exported(graph, with_provenance=True)
     copy = NamespacedGraph(open_store("memory:"), "mayros")
@@ -83,7 +83,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_provenance_that_somebody_changed_is_refused_and_nothing_imported(graph: NamespacedGraph, change: str) -> None:
+def test_changed_provenance_is_refused_and_nothing_imported(graph: NamespacedGraph, change: str) -> None:
     assert_some(graph, 1)
     data, records = exported(graph), exported(graph, with_provenance=True)
     changed = data + records.removeprefix(data).replace(*CHANGES[change])
@@ -154,7 +154,7 @@ def test_imported_twice_is_imported_once(graph: NamespacedGraph) -> None:
     assert lines(copy) == lines(graph)
 
 
-def test_another_namespace_gets_the_triples_as_they_stand_and_none_of_the_records(graph: NamespacedGraph) -> None:
+def test_another_namespace_gets_the_triples_unchanged_without_records(graph: NamespacedGraph) -> None:
     assert_some(graph)
     shop = NamespacedGraph(graph.store, "shop")
     _, done = brought_back(exported(graph, with_provenance=True), into=shop)
@@ -165,7 +165,7 @@ def test_another_namespace_gets_the_triples_as_they_stand_and_none_of_the_record
 
 @pytest.mark.parametrize("form", ["turtle", "n-triples", "rdf-xml"])
 def test_formats_without_graphs_hold_no_provenance(graph: NamespacedGraph, form: str) -> None:
-    with pytest.raises(InvalidArguments, match="holds no graphs"):
+    with pytest.raises(InvalidArguments, match="has no graphs"):
         exported(graph, form, with_provenance=True)
-    with pytest.raises(InvalidArguments, match="holds no graphs"):
+    with pytest.raises(InvalidArguments, match="has no graphs"):
         brought_back(b"", form)

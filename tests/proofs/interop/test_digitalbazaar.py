@@ -1,4 +1,4 @@
-"""Credentials between this implementation and one that nobody here wrote: `@digitalbazaar/vc` and its cryptosuite."""
+"""Credentials between this implementation and an independent one: `@digitalbazaar/vc` and its cryptosuite."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from cortex_skills.proofs.keys import Key
+from cortex_skills.keys import Key
 from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, issue
 from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.jsonld import described
+from cortex_skills.proofs.signing.jsonld import to_rdf
 from tests.proofs.signing.conftest import claim_of
 from tests.proofs.signing.test_credentials import OBJECTS
 
@@ -56,7 +56,7 @@ def ask() -> Iterator[Ask]:
 
 
 def ours_says(document: dict[str, Any]) -> str:
-    """What this implementation says of the signature of a credential that was made just now."""
+    """The verdict of this implementation about the signature of a new credential."""
     checks = check_credential(document, datetime.now(UTC) + timedelta(seconds=30))
     assert [check.part for check in checks] == ["signature", "validity"]
     return checks[0].verdict.value
@@ -118,7 +118,7 @@ def changed(credential: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield one("no proof", lambda d: d.pop("proof"))
 
 
-def test_what_was_changed_is_verified_by_neither(ask: Ask) -> None:
+def test_neither_verifies_a_changed_credential(ask: Ask) -> None:
     key = Key("ours", SEED)
     ours = issue(claim_of(Literal("yes")), key, datetime.now(UTC))
     unsigned = {name: value for name, value in ours.items() if name != "proof"}
@@ -142,7 +142,7 @@ def test_both_write_the_same_canonical_form(links: list[tuple[str, str, str]], n
     nodes += [{"id": label, "name": name} for label, name in names.items()]
     document = {"@context": [V2], "id": "urn:x:s", "urn:x:has": nodes}
     try:
-        ours = canonical(described(document).dataset).decode()
+        ours = canonical(to_rdf(document).dataset).decode()
     except (MalformedError, UnsupportedError) as error:
         pytest.fail(str(error))
     assert ask({"canonize": document}) == {"nquads": ours}
@@ -179,11 +179,11 @@ VALUES = st.recursive(
 
 @settings(max_examples=100)
 @given(members=nodes(VALUES))
-def test_what_we_can_say_they_say_the_same(members: dict[str, Any], ask: Ask) -> None:
+def test_both_convert_documents_to_the_same_quads(members: dict[str, Any], ask: Ask) -> None:
     """So nothing that they would refuse, or that one of the two would lose, is signed here."""
     document = {"@context": [V2], **members}
     try:
-        ours = canonical(described(document).dataset).decode()
+        ours = canonical(to_rdf(document).dataset).decode()
     except (MalformedError, UnsupportedError):
         return
     assert ask({"canonize": document}) == {"nquads": ours}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,9 @@ import pytest
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills import Config
-from cortex_skills.proofs.logic.engine import ENGINE
 from cortex_skills.proofs.logic.prover import Prover
-from cortex_skills.proofs.logic.rules import RuleSet, read_rules
+from cortex_skills.proofs.logic.rule_set import RuleSet, read_rules
+from cortex_skills.proofs.logic.shacl_engine import ENGINE
 
 PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -21,11 +21,10 @@ PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix : <urn:cortex:mayros:> .
 """
 ORIGIN = Provenance(skill="probe", skill_version="1.2.3", agent="bob")
-Provers = Callable[..., Prover]
 
 
-def patient(**proofs: Any) -> Config:
-    """Settings with all the time for shapes that there may be: they are asked in a process that has to start."""
+def config_with_time(**proofs: Any) -> Config:
+    """A configuration with a long time limit for shapes: the process that evaluates them has to start."""
     return Config(proofs=proofs, skill_sandbox={"proofTimeoutMs": 60_000})
 
 
@@ -56,7 +55,7 @@ def plain() -> Iterator[NamespacedGraph]:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    return patient(keys=str(tmp_path / "keys"))
+    return config_with_time(keys=str(tmp_path / "keys"))
 
 
 @pytest.fixture

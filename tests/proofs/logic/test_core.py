@@ -1,4 +1,4 @@
-"""The core rules, each with what it lets pass and what it does not."""
+"""The core rules, each with statements that it accepts and that it refuses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def typed(text: str, kind: str) -> Literal:
 
 
 def found(subject: Any = S, predicate: Any = P, object_: Any = Literal("x")) -> list[str]:  # noqa: B008
-    statement = core.Statement(Quad(subject, predicate, object_, NAMES.graph), NAMES)
+    statement = core.AssertedStatement(Quad(subject, predicate, object_, NAMES.graph), NAMES)
     return [finding.rule for finding in core.check_core(statement)]
 
 
-def test_an_ordinary_statement_breaks_nothing() -> None:
+def test_an_ordinary_statement_has_no_findings() -> None:
     assert found() == []
     assert found(object_=NAMES.node("o")) == []
 
@@ -40,17 +40,17 @@ def test_an_ordinary_statement_breaks_nothing() -> None:
 @given(name=unicode_text, value=values)
 def test_no_statement_makes_a_rule_fail(name: str, value: Any) -> None:
     quad = Quad(NAMES.node(f"mayros:{name}"), P, to_term(value, NAMES), NAMES.graph)
-    rules = {finding.rule for finding in core.check_core(core.Statement(quad, NAMES))}
+    rules = {finding.rule for finding in core.check_core(core.AssertedStatement(quad, NAMES))}
     assert rules <= set(core.DESCRIPTION.replace(" (a warning)", "").replace("\n", ": ").split(": "))
 
 
-def test_what_has_no_name_is_neither_subject_nor_object() -> None:
+def test_a_blank_node_is_neither_subject_nor_object() -> None:
     assert found(subject=BlankNode("b")) == ["subject-well-formed"]
     assert found(object_=BlankNode("b")) == ["object-well-formed"]
 
 
 @pytest.mark.parametrize("part", ["subject", "predicate", "object_"])
-def test_an_iri_has_a_length(part: str) -> None:
+def test_the_length_of_an_iri_is_bounded(part: str) -> None:
     rule = f"{part.removesuffix('_')}-well-formed"
     assert found(**{part: NAMES.node("x" * (8192 - len(NAMES.graph.value) - 1))}) == []
     assert rule in found(**{part: NAMES.node("x" * 8192)})
@@ -115,14 +115,14 @@ def test_what_the_standard_library_writes_is_a_time(moment: datetime) -> None:
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x7f", "\x85", "\u202e", "\u2066"])
-def test_no_name_holds_a_character_that_is_not_seen(character: str) -> None:
+def test_an_iri_has_no_invisible_character(character: str) -> None:
     hidden = NAMES.node(f"a{character}b")
     assert found(subject=hidden) == found(object_=hidden) == ["no-control-characters"]
     assert found(predicate=hidden) == ["no-control-characters"]
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x7f", "\x9b"])
-def test_no_text_holds_a_control_character(character: str) -> None:
+def test_a_text_has_no_control_character(character: str) -> None:
     assert found(object_=Literal(f"a{character}b")) == ["no-control-characters"]
     assert found(object_=Literal("a\tb\r\nc \u202e d")) == []
 
@@ -147,7 +147,7 @@ TEMPORAL = [
 
 
 @pytest.mark.parametrize("predicate", TEMPORAL, ids=str)
-def test_a_temporal_predicate_holds_a_time(predicate: NamedNode) -> None:
+def test_the_object_of_a_temporal_predicate_is_a_time(predicate: NamedNode) -> None:
     rule = ["temporal-predicates-hold-times"]
     for text in ("2026-01-31", "2026-01-31T12:00:00Z", "2026", "12:00:00"):
         assert found(predicate=predicate, object_=Literal(text)) == []
@@ -158,7 +158,7 @@ def test_a_temporal_predicate_holds_a_time(predicate: NamedNode) -> None:
     assert found(predicate=predicate, object_=typed("2026-02-30", "date")) == ["object-well-formed", *rule]
 
 
-def test_another_namespace_may_call_what_it_likes_a_time() -> None:
+def test_temporal_names_of_another_namespace_are_not_temporal() -> None:
     assert found(predicate=NamedNode("urn:cortex:mayros2:createdAt"), object_=Literal("soon")) == [
         "predicate-namespaced"
     ]
@@ -166,25 +166,25 @@ def test_another_namespace_may_call_what_it_likes_a_time() -> None:
 
 
 @pytest.mark.parametrize("predicate", ["rdf:type", "mayros:rdf:type"])
-def test_what_something_is_a_type_of_is_a_name(predicate: str) -> None:
+def test_the_object_of_a_type_is_a_name(predicate: str) -> None:
     names = Names("mayros") if predicate.startswith("mayros") else NAMES
     assert found(predicate=names.node(predicate), object_=NAMES.node("Person")) == []
     assert found(predicate=names.node(predicate), object_=Literal("Person")) == ["type-objects-are-names"]
 
 
-def test_nothing_relates_to_itself() -> None:
+def test_a_statement_does_not_relate_its_subject_to_itself() -> None:
     assert found(object_=S) == ["no-self-reference"]
     assert found(object_=Literal(S.value)) == []
 
 
-def test_a_predicate_of_no_namespace_is_a_warning_alone() -> None:
-    statement = core.Statement(Quad(S, NamedNode("https://example.org/p"), Literal("x"), NAMES.graph), NAMES)
+def test_a_predicate_without_a_namespace_is_only_a_warning() -> None:
+    statement = core.AssertedStatement(Quad(S, NamedNode("https://example.org/p"), Literal("x"), NAMES.graph), NAMES)
     (finding,) = core.check_core(statement)
     assert (finding.rule, finding.severity) == ("predicate-namespaced", Severity.WARNING)
     assert found(predicate=NamedNode(f"{SCHEMA}name")) == []
 
 
-def test_the_digest_is_of_what_the_rules_say_and_changes_with_it() -> None:
+def test_the_digest_is_that_of_the_description() -> None:
     assert core.digest() == hashlib.sha256(core.DESCRIPTION.encode()).hexdigest()
-    # Whoever changes the description changes VERSION, and then this.
+    # A change of the description must change VERSION, and then this digest.
     assert (core.VERSION, core.digest()[:16]) == ("1", "c9ce2423bb62fb12")

@@ -19,15 +19,15 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.store import Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.kinds import Asked, check_proof
-from cortex_skills.proofs.logic.document import Document, canonical, read_document, signed
-from cortex_skills.proofs.logic.judging import CORE
-from cortex_skills.proofs.logic.premises import Looker, Read, premises_of
+from cortex_skills.proofs.kinds import CheckContext, check_proof
+from cortex_skills.proofs.logic.document import LogicProof, canonical, read_document, signed
+from cortex_skills.proofs.logic.evaluate import CORE
+from cortex_skills.proofs.logic.premises import GraphRead, RecordingReader, premises_of
 from cortex_skills.proofs.logic.prover import Prover
-from cortex_skills.proofs.logic.rules import RuleSet
-from cortex_skills.proofs.logic.verifying import verify
+from cortex_skills.proofs.logic.rule_set import RuleSet
+from cortex_skills.proofs.logic.verify import verify
 from cortex_skills.proofs.verdict import Verdict
-from tests.proofs.logic.conftest import ORIGIN, patient, shapes
+from tests.proofs.logic.conftest import ORIGIN, config_with_time, shapes
 
 A1 = {"subject": "a", "predicate": "p", "object": 1}
 ONE = shapes(":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 1 ] .")
@@ -60,7 +60,7 @@ def test_an_assertion_is_written_with_its_record_and_its_proof(graph: Namespaced
     assert checked(graph, proved.proof) == HOLDS
 
 
-def test_a_proof_says_what_it_rests_on(graph: NamespacedGraph, prover: Prover) -> None:
+def test_a_proof_states_its_premises(graph: NamespacedGraph, prover: Prover) -> None:
     status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
     graph.create_triple({"subject": "a", "predicate": "unrelated", "object": "x"})
     proof = graph.proofs.get(prover.assert_proved(A1, ORIGIN, STATUS).proof)
@@ -83,7 +83,7 @@ def test_a_proof_says_what_it_rests_on(graph: NamespacedGraph, prover: Prover) -
     assert graph.proofs.resting_on(status) == [proof.id]
 
 
-def test_what_the_rules_refuse_is_not_written(graph: NamespacedGraph, prover: Prover) -> None:
+def test_a_statement_that_breaks_the_rules_is_not_written(graph: NamespacedGraph, prover: Prover) -> None:
     prover.assert_proved(A1, ORIGIN, ONE)
     before = everything(graph)
     with pytest.raises(CortexError, match="nothing was written") as refused:
@@ -94,7 +94,7 @@ def test_what_the_rules_refuse_is_not_written(graph: NamespacedGraph, prover: Pr
     assert everything(graph) == before
 
 
-def test_what_the_shapes_cannot_judge_in_time_is_not_written(graph: NamespacedGraph, tmp_path: Path) -> None:
+def test_a_statement_is_not_written_when_the_shapes_time_out(graph: NamespacedGraph, tmp_path: Path) -> None:
     config = Config(proofs={"keys": str(tmp_path / "keys")}, skill_sandbox={"proofTimeoutMs": 1000})
     slow = shapes(':S a sh:NodeShape ; sh:targetNode :a ; sh:property [ sh:path :p ; sh:pattern "^(a+)+$" ] .')
     with pytest.raises(CortexError) as refused:
@@ -111,8 +111,8 @@ def test_asserting_again_keeps_the_proof(graph: NamespacedGraph, prover: Prover)
     assert everything(graph) == before
 
 
-def test_a_proof_that_another_key_put_there_before_is_not_taken_for_ours(prover: Prover, tmp_path: Path) -> None:
-    theirs = Prover(patient(keys=str(tmp_path / "others")), prover.graph).assert_proved(A1, ORIGIN, ONE)
+def test_a_proof_by_another_key_is_not_reused(prover: Prover, tmp_path: Path) -> None:
+    theirs = Prover(config_with_time(keys=str(tmp_path / "others")), prover.graph).assert_proved(A1, ORIGIN, ONE)
     ours = prover.assert_proved(A1, ORIGIN, ONE)
     assert (ours.added, ours.triple["created"]) == (True, False)
     found = prover.graph.proofs.of(ours.triple["id"])
@@ -120,7 +120,7 @@ def test_a_proof_that_another_key_put_there_before_is_not_taken_for_ours(prover:
     assert prover.assert_proved(A1, ORIGIN, ONE).proof == ours.proof
 
 
-def test_what_is_there_without_a_proof_gets_one_and_keeps_its_record(graph: NamespacedGraph, prover: Prover) -> None:
+def test_an_existing_statement_gets_a_proof_and_keeps_its_record(graph: NamespacedGraph, prover: Prover) -> None:
     triple_id = graph.create_triple(A1, ORIGIN)["id"]
     record = graph.provenance_of(triple_id)
     proved = prover.assert_proved(A1, ORIGIN, None)
@@ -129,7 +129,7 @@ def test_what_is_there_without_a_proof_gets_one_and_keeps_its_record(graph: Name
     assert checked(graph, proved.proof) == HOLDS
 
 
-def test_what_was_imported_gets_a_record_with_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
+def test_an_imported_statement_gets_a_record_with_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
     triple_id = graph.create_triple(A1)["id"]
     prover.assert_proved(A1, ORIGIN, None)
     record = graph.provenance_of(triple_id)
@@ -137,7 +137,7 @@ def test_what_was_imported_gets_a_record_with_its_proof(graph: NamespacedGraph, 
     assert record["skill"] == "probe"
 
 
-def test_a_premise_that_is_withdrawn_refutes_the_proof(graph: NamespacedGraph, prover: Prover) -> None:
+def test_a_removed_premise_refutes_the_proof(graph: NamespacedGraph, prover: Prover) -> None:
     status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
     proved = prover.assert_proved(A1, ORIGIN, STATUS)
     assert checked(graph, proved.proof) == HOLDS
@@ -147,9 +147,7 @@ def test_a_premise_that_is_withdrawn_refutes_the_proof(graph: NamespacedGraph, p
     assert quick == {**HOLDS, "premises": Verdict.REFUTED, "logic": Verdict.NOT_EVALUATED}
 
 
-def test_another_premise_in_its_place_does_not_bring_it_back_but_a_new_proof_does(
-    graph: NamespacedGraph, prover: Prover
-) -> None:
+def test_another_premise_does_not_restore_a_proof_but_a_new_proof_does(graph: NamespacedGraph, prover: Prover) -> None:
     status = graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})["id"]
     proved = prover.assert_proved(A1, ORIGIN, STATUS)
     graph.delete_triple(status)
@@ -162,7 +160,7 @@ def test_another_premise_in_its_place_does_not_bring_it_back_but_a_new_proof_doe
     assert graph.proofs_of(again.triple["id"]) == [graph.proofs.iri(again.proof).value]
 
 
-def test_what_comes_where_the_rules_looked_is_told_and_the_rules_decide(graph: NamespacedGraph, prover: Prover) -> None:
+def test_an_added_triple_is_reported_and_the_rules_decide(graph: NamespacedGraph, prover: Prover) -> None:
     graph.create_triple({"subject": "a", "predicate": "status", "object": "fine"})
     harmless = prover.assert_proved(A1, ORIGIN, STATUS)
     single = prover.assert_proved({**A1, "subject": "b"}, ORIGIN, ONE)
@@ -172,7 +170,7 @@ def test_what_comes_where_the_rules_looked_is_told_and_the_rules_decide(graph: N
     assert checked(graph, single.proof) == {**HOLDS, "logic": Verdict.REFUTED}
 
 
-def test_a_statement_that_is_gone_takes_its_proof_along(graph: NamespacedGraph, prover: Prover) -> None:
+def test_a_removed_statement_removes_its_proof(graph: NamespacedGraph, prover: Prover) -> None:
     proved = prover.assert_proved(A1, ORIGIN, None)
     kept = graph.proofs.get(proved.proof)
     assert kept is not None
@@ -182,7 +180,7 @@ def test_a_statement_that_is_gone_takes_its_proof_along(graph: NamespacedGraph, 
     assert found == {**HOLDS, "statement": Verdict.REFUTED}
 
 
-def test_rules_that_look_at_much_rest_on_the_graph(graph: NamespacedGraph, prover: Prover) -> None:
+def test_rules_that_read_much_depend_on_the_whole_graph(graph: NamespacedGraph, prover: Prover) -> None:
     graph.create_triples([{"subject": f"n{number}", "predicate": "q", "object": number} for number in range(500)])
     look = "SELECT $this { ?y <urn:cortex:mayros:q> ?z FILTER(?z < 0) }"
     wide = shapes(f':S a sh:NodeShape ; sh:targetNode :a ; sh:sparql [ sh:select "{look}" ] .')
@@ -198,7 +196,7 @@ def test_rules_that_look_at_much_rest_on_the_graph(graph: NamespacedGraph, prove
     assert checked(graph, proved.proof)["logic"] is Verdict.REFUTED
 
 
-def test_a_proof_is_replayed_by_the_rules_that_it_names(graph: NamespacedGraph, prover: Prover) -> None:
+def test_a_proof_is_replayed_with_the_rules_that_it_names(graph: NamespacedGraph, prover: Prover) -> None:
     proved = prover.assert_proved(A1, ORIGIN, ONE)
     proof = graph.proofs.get(proved.proof)
     assert proof is not None
@@ -213,9 +211,9 @@ def test_a_proof_by_other_core_rules_is_not_evaluated(plain: NamespacedGraph, co
     prover = Prover(config, plain)
     document = read_document(plain.proofs.get(prover.assert_proved(A1, ORIGIN, None).proof).content)  # type: ignore[union-attr]
     other = json.loads(document.content.replace(CORE.digest, "0" * 64))
-    found = {check.part: check for check in verify(Document(canonical(other), other), plain)}
+    found = {check.part: check for check in verify(LogicProof(canonical(other), other), plain)}
     assert found["logic"].verdict is Verdict.NOT_EVALUATED
-    assert "not those of this software" in found["logic"].reasons[0]
+    assert "not those of this version" in found["logic"].reasons[0]
 
 
 def test_without_a_graph_only_the_signature_is_checked(graph: NamespacedGraph, prover: Prover) -> None:
@@ -227,37 +225,37 @@ def test_without_a_graph_only_the_signature_is_checked(graph: NamespacedGraph, p
     assert {check.part: check.verdict for check in verify(proof, other)} == expected
 
 
-def test_who_writes_between_the_look_and_the_write_is_noticed(
+def test_a_write_between_evaluation_and_write_is_detected(
     graph: NamespacedGraph, prover: Prover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    judge = prover.judge
+    judge = prover.evaluate
 
     def judged(*args: Any, **how: Any) -> Any:
         answer = judge(*args, **how)
-        if not looks:  # somebody writes just after the first look
+        if not looks:  # another client writes just after the first evaluation
             graph.create_triple({"subject": "a", "predicate": "p", "object": 2})
         looks.append(1)
         return answer
 
-    monkeypatch.setattr(prover, "judge", judged)
+    monkeypatch.setattr(prover, "evaluate", judged)
     with pytest.raises(CortexError) as refused:
         prover.assert_proved(A1, ORIGIN, ONE)
     assert (refused.value.code, len(looks)) == ("proof_failed", 2)
     assert graph.count() == 1
 
 
-def test_a_graph_that_never_rests_is_busy(
+def test_a_graph_that_always_changes_is_busy(
     graph: NamespacedGraph, prover: Prover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge, numbers = prover.judge, iter(range(100))
+    judge, numbers = prover.evaluate, iter(range(100))
 
     def judged(*args: Any, **how: Any) -> Any:
         answer = judge(*args, **how)
         graph.create_triple({"subject": "b", "predicate": "q", "object": next(numbers)})
         return answer
 
-    monkeypatch.setattr(prover, "judge", judged)
+    monkeypatch.setattr(prover, "evaluate", judged)
     with pytest.raises(GraphBusy, match="nothing was written"):
         prover.assert_proved(A1, ORIGIN, ONE)
     assert graph.count({"subject": "a"}) == 0
@@ -283,7 +281,7 @@ def test_of_two_writers_who_break_a_rule_together_one_is_refused(graph: Namespac
 
 
 class Failing(OxigraphStore):
-    """A store that cannot write when it is told so."""
+    """A store whose writes fail on demand."""
 
     fails = False
 
@@ -313,7 +311,7 @@ KILLED = """
 import sys
 from cortex_graph import NamespacedGraph, open_store
 from cortex_skills import Config
-from cortex_skills.proofs.logic.premises import Looker, Read, premises_of
+from cortex_skills.proofs.logic.premises import RecordingReader, GraphRead, premises_of
 from cortex_skills.proofs.logic.prover import Prover
 from tests.proofs.logic.conftest import ORIGIN
 folder, keys = sys.argv[1:]
@@ -325,7 +323,7 @@ sys.stdin.read()
 """
 
 
-def test_whoever_is_killed_leaves_each_assertion_whole_or_not_there(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_each_assertion_complete_or_absent(tmp_path: Path) -> None:
     folder, root = tmp_path / "store", Path(__file__).parents[3]
     command = [sys.executable, "-c", KILLED, str(folder), str(tmp_path / "keys")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root) as process:
@@ -348,7 +346,7 @@ def test_whoever_is_killed_leaves_each_assertion_whole_or_not_there(tmp_path: Pa
 def test_the_shapes_of_a_namespace_apply_to_every_skill(plain: NamespacedGraph, tmp_path: Path) -> None:
     file = tmp_path / "shapes.ttl"
     file.write_text(ONE.text)
-    config = patient(keys=str(tmp_path / "keys"), shapes={"mayros": str(file), "other": "/nowhere"})
+    config = config_with_time(keys=str(tmp_path / "keys"), shapes={"mayros": str(file), "other": "/nowhere"})
     prover = Prover(config, plain)
     proof = plain.proofs.get(prover.assert_proved(A1, ORIGIN, _ANYTHING).proof)
     assert isinstance(proof, StoredProof)
@@ -363,37 +361,37 @@ _ANYTHING = shapes(":S a sh:NodeShape ; sh:targetNode :a ; sh:nodeKind sh:IRI ."
 
 
 def test_a_proof_by_other_rules_than_those_of_the_host_is_not_verified(plain: NamespacedGraph, tmp_path: Path) -> None:
-    """Whoever may write can make a proof of anything, by rules that let it pass."""
+    """A client with write access can make a proof of any statement, with rules that verify it."""
     file = tmp_path / "ours.ttl"
     none = ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 0 ] ."
     file.write_text(shapes(none).text)
-    host = patient(keys=str(tmp_path / "keys"), shapes={"mayros": str(file)})
+    host = config_with_time(keys=str(tmp_path / "keys"), shapes={"mayros": str(file)})
     with pytest.raises(CortexError, match="breaks the rules"):
         Prover(host, plain).assert_proved(A1, ORIGIN, None)
-    forged = Prover(patient(keys=str(tmp_path / "other")), plain).assert_proved(A1, ORIGIN, ONE)
+    forged = Prover(config_with_time(keys=str(tmp_path / "other")), plain).assert_proved(A1, ORIGIN, ONE)
     (proof,) = plain.proofs.of(forged.triple["id"])
-    asked = Asked(datetime.now(UTC), host, plain, plain.quad_of(A1))
+    asked = CheckContext(datetime.now(UTC), host, plain, plain.quad_of(A1))
     found = {check.part: check for check in check_proof("pol", proof.content, asked)}
     assert found["logic"].verdict is Verdict.VERIFIED
     assert found["rules"].verdict is Verdict.NOT_EVALUATED
-    assert found["rules"].reasons == ("it was not made by the rules namespace:mayros that are in force here",)
+    assert found["rules"].reasons == ("it was not made with the rules namespace:mayros of this host",)
     assert Verdict.of_all(check.verdict for check in found.values()) is Verdict.NOT_EVALUATED
 
 
-def test_a_proof_by_the_rules_of_the_host_says_so(plain: NamespacedGraph, tmp_path: Path) -> None:
+def test_a_proof_with_the_rules_of_the_host_is_verified(plain: NamespacedGraph, tmp_path: Path) -> None:
     file = tmp_path / "ours.ttl"
     file.write_text(ONE.text)
-    host = patient(keys=str(tmp_path / "keys"), shapes={"mayros": str(file)})
+    host = config_with_time(keys=str(tmp_path / "keys"), shapes={"mayros": str(file)})
     proved = Prover(host, plain).assert_proved(A1, ORIGIN, None)
     proof = plain.proofs.get(proved.proof)
     assert proof is not None
-    checks = check_proof("pol", proof.content, Asked(datetime.now(UTC), host, plain, plain.quad_of(A1)))
+    checks = check_proof("pol", proof.content, CheckContext(datetime.now(UTC), host, plain, plain.quad_of(A1)))
     more = dict.fromkeys(("rules", "about"), Verdict.VERIFIED)
     assert {check.part: check.verdict for check in checks} == HOLDS | more
 
 
 @pytest.mark.parametrize("content", [None, "no turtle"])
-def test_a_namespace_whose_shapes_cannot_be_read_is_told_at_once(
+def test_unreadable_shapes_of_a_namespace_are_reported_at_the_start(
     plain: NamespacedGraph, tmp_path: Path, content: str | None
 ) -> None:
     file = tmp_path / "shapes.ttl"
@@ -406,7 +404,7 @@ def test_a_namespace_whose_shapes_cannot_be_read_is_told_at_once(
     assert plain.count() == 0
 
 
-def test_a_proof_that_asks_for_the_whole_graph_again_and_again_is_not_followed(
+def test_a_proof_with_many_reads_of_the_whole_graph_is_bounded(
     plain: NamespacedGraph, config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain.create_triples([{"subject": f"n{number}", "predicate": "q", "object": number} for number in range(50)])
@@ -416,21 +414,21 @@ def test_a_proof_that_asks_for_the_whole_graph_again_and_again_is_not_followed(
     fields = json.loads(proof.content)
     del fields["proof"]
 
-    def told(*reads: Read) -> dict[str, Any]:
+    def safe_message(*reads: GraphRead) -> dict[str, Any]:
         whole = premises_of(reads)
         return {"count": whole.count, "digest": whole.digest, "reads": [read.to_json() for read in sorted(reads)]}
 
-    fields["premises"] = told(*(Read(("", "", ""), (f"{number:064x}",)) for number in range(100)))
+    fields["premises"] = safe_message(*(GraphRead(("", "", ""), (f"{number:064x}",)) for number in range(100)))
     hostile = signed(fields, prover.key, datetime.now(UTC))
     asked: list[Any] = []
     quads = plain.store.quads
     monkeypatch.setattr(plain.store, "quads", lambda pattern: asked.append(pattern) or quads(pattern))
-    monkeypatch.setattr(Looker, "__init__", partialmethod(Looker.__init__, left=120))
+    monkeypatch.setattr(RecordingReader, "__init__", partialmethod(RecordingReader.__init__, left=120))
     found = {check.part: check for check in verify(hostile, plain, replay=False)}
     assert found["premises"].verdict is Verdict.NOT_EVALUATED
-    assert "look at more than" in found["premises"].reasons[0]
+    assert "read more than" in found["premises"].reasons[0]
     assert len(asked) == 3
-    fields["premises"] = told(Read(("_:b", "?x", '"'), ()))
+    fields["premises"] = safe_message(GraphRead(("_:b", "?x", '"'), ()))
     nonsense = signed(fields, prover.key, datetime.now(UTC))
     found = {check.part: check for check in verify(nonsense, plain, replay=False)}
     assert found["premises"].verdict is Verdict.NOT_EVALUATED

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError
-from cortex_skills.proofs.logic.rules import MAX_BYTES, read_rules, read_rules_file
+from cortex_skills.proofs.logic.rule_set import MAX_BYTES, read_rules, read_rules_file
 from tests.proofs.logic.conftest import PREFIXES, shapes
 
 FINE = ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:maxCount 1 ] ."
 
-# A query that is whole by itself, and also ends a text that was opened before it.
+# A complete query that also closes a string opened before it.
 CLOSING = """:S sh:sparql [ sh:prefixes :d ; sh:select "SELECT $this { $this ?p ''' ) } #''' }" ] ."""
 
 
@@ -34,7 +34,7 @@ def test_a_version_that_the_shapes_state_wins() -> None:
 
 
 REFUSED = {
-    "no Turtle": ("a b", "no Turtle"),
+    "not Turtle": ("a b", "not Turtle"),
     "an unknown term": (":S a sh:NodeShape ; sh:minCuont 1 .", "sh:minCuont"),
     "JavaScript": (':S sh:js [ sh:jsLibrary [ sh:jsLibraryURL "http://x/" ] ] .', "sh:js"),
     "rules": (":S sh:rule [ a sh:TripleRule ] .", "sh:"),
@@ -48,17 +48,17 @@ REFUSED = {
     "a server in a prefix": (
         f"""{CLOSING} :d sh:declare [ sh:namespace "urn:y:" ;
         sh:prefix "x: <urn:x:> SELECT $this {{ SERVICE <http://localhost:1/> {{}} FILTER('''x" ] .""",
-        "prefix that is none",
+        "invalid prefix",
     ),
     "a server in a namespace": (
         f"""{CLOSING} :d sh:declare [ sh:prefix "x" ;
         sh:namespace "urn:x:> SELECT $this {{ SERVICE <http://localhost:1/> {{}} FILTER('''x" ] .""",
-        "namespace that is none",
+        "invalid namespace",
     ),
-    "a prefix that is no text": (":d sh:declare [ sh:prefix :x ; sh:namespace :y ] .", "that is none"),
-    "a target that is none": (':S a sh:NodeShape ; sh:targetSubjectsOf "p" .', "targetSubjectsOf that is no IRI"),
+    "a prefix that is no text": (":d sh:declare [ sh:prefix :x ; sh:namespace :y ] .", "declare an invalid"),
+    "a target that is none": (':S a sh:NodeShape ; sh:targetSubjectsOf "p" .', "targetSubjectsOf that is not an IRI"),
     "two severities": (":S a sh:NodeShape ; sh:severity sh:Info , sh:Violation .", "two severities"),
-    "no query": (":S sh:sparql [ sh:select :x ] .", "no text"),
+    "no query": (":S sh:sparql [ sh:select :x ] .", "not text"),
     "too deep a query": (f':S sh:sparql [ sh:ask "ASK {"{" * 100}{"}" * 100}" ] .', "query"),
     "what is not UTF-8": ("# \ufffd", "UTF-8"),
     "a surrogate": ("# \ud800", "surrogate"),
@@ -68,9 +68,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_not_supported_is_refused_and_told_by_name(what: str) -> None:
-    text, told = REFUSED[what]
-    with pytest.raises(CortexError, match=told) as refused:
+def test_an_unsupported_term_is_refused_by_name(what: str) -> None:
+    text, reported = REFUSED[what]
+    with pytest.raises(CortexError, match=reported) as refused:
         shapes(text)
     assert refused.value.code == "manifest_invalid"
     assert refused.value.message.startswith("the shapes of skill:probe ")
@@ -90,11 +90,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert refused.code == "manifest_invalid"  # noqa: PT017
 
 
-def test_a_file_that_is_not_there_is_no_rule_set(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_rule_set(tmp_path: Path) -> None:
     assert read_rules_file(tmp_path / "shapes.ttl", "skill:probe") is None
 
 
-def test_a_file_is_itself_and_utf_8(tmp_path: Path) -> None:
+def test_a_file_is_not_a_link_and_is_utf_8(tmp_path: Path) -> None:
     file = tmp_path / "shapes.ttl"
     file.write_bytes(b"\xff")
     with pytest.raises(CortexError, match="UTF-8"):

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_skills.proofs.keys import Key
-from cortex_skills.proofs.signing import Claim, issue
+from cortex_skills.keys import Key
+from cortex_skills.proofs.signing import TripleClaim, issue
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def claim_of(object_: NamedNode | Literal, predicate: str = "urn:cortex:may:isVerified") -> Claim:
+def claim_of(object_: NamedNode | Literal, predicate: str = "urn:cortex:may:isVerified") -> TripleClaim:
     """A claim of something about alice."""
     triple = Quad(NamedNode("urn:cortex:may:alice"), NamedNode(predicate), object_, NamedNode("urn:cortex:may"))
     record = NamedNode(f"urn:cortex:may/triple/{'0' * 64}")
-    return Claim(triple, record, (NamedNode("urn:cortex:may:skill:kyc@1.0.0"),))
+    return TripleClaim(triple, record, (NamedNode("urn:cortex:may:skill:kyc@1.0.0"),))
 
 
 @pytest.fixture
@@ -27,10 +27,10 @@ def key() -> Key:
 
 
 @pytest.fixture
-def claim() -> Claim:
+def claim() -> TripleClaim:
     return claim_of(Literal(True))
 
 
 @pytest.fixture
-def credential(claim: Claim, key: Key) -> dict[str, Any]:
+def credential(claim: TripleClaim, key: Key) -> dict[str, Any]:
     return issue(claim, key, NOW)

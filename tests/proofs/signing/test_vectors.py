@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from cortex_skills.proofs.keys.multibase import decode
+from cortex_skills.keys.multibase import decode
 from cortex_skills.proofs.signing.canonical import canonical
-from cortex_skills.proofs.signing.jsonld import described
-from cortex_skills.proofs.signing.suite import holds, sign, signed_bytes
+from cortex_skills.proofs.signing.jsonld import to_rdf
+from cortex_skills.proofs.signing.suite import sign, signed_bytes, verify_proof
 from tests.proofs.signing import vectors
 
 
@@ -23,10 +23,10 @@ def options(method: str) -> dict[str, str]:
 
 def test_the_canonical_forms_are_the_published_ones() -> None:
     contexts = vectors.contexts()
-    document = canonical(described(vectors.DOCUMENT, contexts).dataset)
+    document = canonical(to_rdf(vectors.DOCUMENT, contexts).dataset)
     assert document.decode() == vectors.CANONICAL_DOCUMENT
     config = {**options(vectors.METHOD), "@context": vectors.DOCUMENT["@context"]}
-    proof = canonical(described(config, contexts).dataset)
+    proof = canonical(to_rdf(config, contexts).dataset)
     assert proof.decode() == vectors.CANONICAL_OPTIONS
     assert hashlib.sha256(document).hexdigest() == vectors.DOCUMENT_HASH
     assert hashlib.sha256(proof).hexdigest() == vectors.OPTIONS_HASH
@@ -46,11 +46,11 @@ def test_the_signed_document_is_the_published_one() -> None:
     signed = sign(vectors.DOCUMENT, vectors.key(), vectors.METHOD, vectors.CREATED, vectors.contexts())
     assert signed == {**vectors.DOCUMENT, "proof": {**options(vectors.METHOD), "proofValue": vectors.PROOF_VALUE}}
     assert decode(signed["proof"]["proofValue"], 64).hex() == vectors.SIGNATURE
-    assert holds(signed, vectors.key().public, vectors.contexts())
+    assert verify_proof(signed, vectors.key().public, vectors.contexts())
 
 
-def test_the_vector_of_the_earlier_edition_holds_too() -> None:
+def test_the_vector_of_the_earlier_edition_is_valid_too() -> None:
     proof = {**options(vectors.EARLIER_METHOD), "proofValue": vectors.EARLIER_PROOF_VALUE}
-    assert holds({**vectors.DOCUMENT, "proof": proof}, vectors.key().public, vectors.contexts())
+    assert verify_proof({**vectors.DOCUMENT, "proof": proof}, vectors.key().public, vectors.contexts())
     changed = {**vectors.DOCUMENT, "name": "Alumni credential", "proof": proof}
-    assert not holds(changed, vectors.key().public, vectors.contexts())
+    assert not verify_proof(changed, vectors.key().public, vectors.contexts())

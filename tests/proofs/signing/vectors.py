@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex_skills.proofs.keys import Key
-from cortex_skills.proofs.keys.multibase import decode
+from cortex_skills.keys import Key
+from cortex_skills.keys.multibase import decode
 from cortex_skills.proofs.signing.contexts import pinned
 
 PUBLIC = "z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2"

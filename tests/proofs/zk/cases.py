@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex_skills.proofs.keys import Key
+from cortex_skills.keys import Key
 from cortex_skills.proofs.zk import (
     Claim,
     Commitment,
@@ -16,8 +16,8 @@ from cortex_skills.proofs.zk import (
     Opening,
     OpeningClaim,
     RangeClaim,
-    Statement,
     ZkProof,
+    ZkStatement,
     prove,
 )
 from cortex_skills.proofs.zk.nonces import Nonces
@@ -25,12 +25,12 @@ from cortex_skills.proofs.zk.transcript import Transcript
 
 NS = "urn:cortex:mayros"
 LINE = f'<{NS}:alice> <{NS}:isVerified> "true"^^<http://www.w3.org/2001/XMLSchema#boolean> <{NS}> .'
-STATEMENT = Statement("mayros", LINE, "verify-kyc", "1.2.0", "nonce-7", "2030-01-31T12:00:00Z")
+STATEMENT = ZkStatement("mayros", LINE, "verify-kyc", "1.2.0", "nonce-7", "2030-01-31T12:00:00Z")
 COUNTRIES = ("AT", "CH", "DE", "LI")
 
 
 def commitment(opening: Opening, predicate: str = "birthYear") -> Commitment:
-    """A commitment as it would stand in a graph."""
+    """A commitment as it would be in a graph."""
     return Commitment(f"{NS}:alice", f"{NS}:{predicate}", opening.point)
 
 
@@ -42,7 +42,7 @@ class Case:
     claim: Claim
     witness: list[Opening] | KeySecret
 
-    def prove(self, statement: Statement = STATEMENT, **settings: Any) -> ZkProof:
+    def prove(self, statement: ZkStatement = STATEMENT, **settings: Any) -> ZkProof:
         """A proof of it."""
         return prove(self.claim, statement, self.witness, **settings)
 
@@ -67,7 +67,7 @@ BY_NAME = {case.name: case for case in CASES}
 
 
 def moved(proof: ZkProof, **parts: Any) -> ZkProof:
-    """The same proof, said to be of another statement."""
+    """The same proof with another statement."""
     return replace(proof, statement=replace(proof.statement, **parts))
 
 
@@ -82,7 +82,7 @@ class Oracle(Transcript):
         self.asked: list[bytes] = []
 
     def challenge(self, messages: Any) -> int:
-        """The answer, whatever is asked."""
+        """The response, for any challenge."""
         self.asked = list(messages)
         return self.answer
 

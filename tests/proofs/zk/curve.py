@@ -1,6 +1,6 @@
 """edwards25519 in plain Python, slow and independent: written from RFC 8032 (§5.1) and docs/proofs.md alone.
 
-It shares no line with `cortex_skills`, so that what both say was said twice.
+It shares no code with `cortex_skills`, so that an error would have to occur in both.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _minus(one: Point, two: Point) -> Point:
 
 
 def verify(document: dict, public_key: bytes = b"") -> bool:
-    """Whether a proof holds, as docs/proofs.md says to check one.
+    """Whether a proof is valid, checked as docs/proofs.md describes.
 
     Args:
         document: the proof's JSON.

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cortex_skills.proofs.keys import Key
+from cortex_skills.keys import Key
 from cortex_skills.proofs.zk import (
     Commitment,
     EqualityClaim,
@@ -17,7 +17,7 @@ from cortex_skills.proofs.zk import (
     Opening,
     OpeningClaim,
     RangeClaim,
-    Statement,
+    ZkStatement,
     prove,
 )
 from cortex_skills.proofs.zk.generators import DERIVATION, SUITE, B, value_generator
@@ -39,8 +39,8 @@ def _at(opening: Opening, predicate: str) -> Commitment:
 
 def vectors() -> dict[str, Any]:
     """All of them."""
-    statement = Statement("mayros", _LINE, "verify-kyc", "1.2.0", "3f1c9a", "2030-01-31T12:00:00Z")
-    bare = Statement("mayros", _LINE, "verify-kyc", "", "", "2030-01-31T12:00:00Z")
+    statement = ZkStatement("mayros", _LINE, "verify-kyc", "1.2.0", "3f1c9a", "2030-01-31T12:00:00Z")
+    bare = ZkStatement("mayros", _LINE, "verify-kyc", "", "", "2030-01-31T12:00:00Z")
     seed = bytes(range(32))
     key = Key("vector", seed)
     secret = KeySecret.of(key)

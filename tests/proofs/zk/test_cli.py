@@ -19,7 +19,7 @@ from tests.plugin.skills import write_skill
 
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user's folders of their own."""
+    """Separate folders of one user."""
     monkeypatch.setenv("CORTEX_VERIFICATION__REQUIRE_SIGNATURE", "false")
     for name, value in {
         "PROOFS__KEYS": "keys",
@@ -72,11 +72,11 @@ def test_an_issuer_commits_a_holder_proves_and_a_verifier_checks(
     assert verified.exit_code == 0, verified.stdout
     assert "the committed number lies between 1900 and 2008" in verified.stdout
     assert run("proof", "verify", str(proof)).exit_code == 1
-    told = answered.stdout + answered.stderr + verified.stdout + json.dumps(info)
-    assert "1990" not in told
+    reported = answered.stdout + answered.stderr + verified.stdout + json.dumps(info)
+    assert "1990" not in reported
 
 
-def test_a_set_and_a_statement_of_its_own(tmp_path: Path) -> None:
+def test_a_set_and_another_statement(tmp_path: Path) -> None:
     document("proof", "commit", "--text", "--subject", "alice", "--predicate", "lives", stdin="DE")
     skill = write_skill(tmp_path / "kyc", permissions={"proofs": ["request"]}, assertions=[])
     words = ["proof", "request", "membership", "alice", "isVerified", "--object", "true", "--skills", str(skill)]
@@ -90,7 +90,7 @@ def test_a_set_and_a_statement_of_its_own(tmp_path: Path) -> None:
     assert "proof_failed" in refused.stderr
 
 
-def test_an_opening_is_for_the_skills_that_are_named_and_is_forgotten(tmp_path: Path) -> None:
+def test_an_opening_is_limited_to_skills_and_can_be_removed(tmp_path: Path) -> None:
     place = ("--subject", "alice", "--predicate", "lives")
     made = document("proof", "commit", "--text", *place, "--for-skill", "vote", stdin="DE")
     assert document("proof", "openings")[0]["skills"] == ["vote"]
@@ -102,20 +102,20 @@ def test_an_opening_is_for_the_skills_that_are_named_and_is_forgotten(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("words", "stdin", "told"),
+    ("words", "stdin", "reported"),
     [
-        ([], "nineteen", "no whole number"),
-        ([], "1.5", "no whole number"),
+        ([], "nineteen", "not an integer"),
+        ([], "1.5", "not an integer"),
         ([], "99999999999999999999", "whole number from"),
         (["--text"], "x" * 5000, "text of at most"),
         (["--text"], "x" * 9000, "too long"),
-        (["--subject", "alice"], "5", "go together"),
+        (["--subject", "alice"], "5", "belong together"),
     ],
 )
-def test_what_is_no_value_is_refused_and_not_repeated(words: list[str], stdin: str, told: str) -> None:
+def test_an_invalid_value_is_refused_and_not_repeated(words: list[str], stdin: str, reported: str) -> None:
     refused = run("proof", "commit", *words, stdin=stdin)
     assert refused.exit_code in (1, 2)
-    assert told in refused.stderr
+    assert reported in refused.stderr
     assert stdin not in refused.stderr
     assert document("proof", "openings") == []
 

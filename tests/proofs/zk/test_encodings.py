@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nacl._sodium import lib
 from nacl.bindings import crypto_core_ed25519_scalar_reduce, crypto_sign_seed_keypair
 
-from cortex_skills.proofs.keys import Key
-from cortex_skills.proofs.zk import KeySecret, NotCanonicalError, Opening, Statement, commitment_text, read_commitment
+from cortex_skills.keys import Key
+from cortex_skills.proofs.zk import KeySecret, NotCanonicalError, Opening, ZkStatement, commitment_text, read_commitment
 from cortex_skills.proofs.zk.claims import weights_of
 from cortex_skills.proofs.zk.generators import B, multiple_of_h, value_generator
 from cortex_skills.proofs.zk.group import (
@@ -29,8 +29,8 @@ from cortex_skills.proofs.zk.group import (
     times_base,
     to_text,
 )
-from cortex_skills.proofs.zk.interval import bits_of
 from cortex_skills.proofs.zk.nonces import Nonces, random_scalar
+from cortex_skills.proofs.zk.range import bits_of
 from cortex_skills.proofs.zk.statement import moment_text, read_statement
 from cortex_skills.proofs.zk.transcript import Transcript, frames
 from cortex_skills.proofs.zk.values import checked_value, value_bytes, value_scalar
@@ -47,7 +47,7 @@ def test_bytes_are_written_and_read_as_text(data: bytes) -> None:
 
 
 @given(st.text(alphabet="AB+/=_- \nZ09é", max_size=50), st.integers(0, 36))
-def test_no_other_text_stands_for_bytes(text: str, size: int) -> None:
+def test_bytes_have_one_text(text: str, size: int) -> None:
     try:
         data = from_text(text, size)
     except NotCanonicalError:
@@ -109,7 +109,7 @@ def test_the_group_is_the_slow_curve(one: int, two: int) -> None:
 
 
 @pytest.mark.parametrize("other", [b"", bytes(31), B + b"\0", (2).to_bytes(32, "little")], ids=bytes.hex)
-def test_nothing_is_calculated_with_what_is_no_point(other: bytes) -> None:
+def test_operations_refuse_invalid_points(other: bytes) -> None:
     for work in (add, subtract):
         for pair in ((B, other), (other, B)):
             with pytest.raises(NotCanonicalError):
@@ -120,7 +120,7 @@ def test_nothing_is_calculated_with_what_is_no_point(other: bytes) -> None:
 
 
 @pytest.mark.parametrize("scalar", [-1, 2**256])
-def test_nothing_is_calculated_with_what_is_no_scalar(scalar: int) -> None:
+def test_operations_refuse_invalid_scalars(scalar: int) -> None:
     for work in (times_base, lambda given: times(given, B)):
         with pytest.raises(OverflowError):
             work(scalar)
@@ -131,7 +131,7 @@ def test_libsodium_reads_and_writes_as_many_bytes_as_are_there() -> None:
     assert lib.crypto_core_ed25519_scalarbytes() == lib.crypto_scalarmult_ed25519_scalarbytes() == BYTES
 
 
-def test_the_generators_are_what_is_published() -> None:
+def test_the_generators_are_the_published_ones() -> None:
     assert curve.decode(B) == curve.BASE
     assert value_generator() == curve.encode(curve.H)
     assert value_generator().hex() == "b951dfda8a1b511771a55a02c4e98642070f7611d64355abc94421882a3fe900"
@@ -156,7 +156,7 @@ def test_two_values_are_never_the_same_bytes_or_scalar(value: int | str) -> None
 @pytest.mark.parametrize(
     "value", [True, None, 1.0, 2**64, -(2**63) - 1, "x" * 4097, "\ud800", b"x", [], {"node": "x"}], ids=repr
 )
-def test_nothing_else_is_a_value_and_it_is_not_repeated(value: object) -> None:
+def test_other_values_are_refused_and_not_repeated(value: object) -> None:
     with pytest.raises(NotCanonicalError) as caught:
         Opening(value)
     assert "xxxx" not in str(caught.value)
@@ -205,7 +205,7 @@ def test_two_commitments_to_one_value_differ() -> None:
 
 
 @pytest.mark.parametrize("secret", [Opening(424242, 515151), KeySecret(616161), Nonces(b"", 717171)], ids=repr)
-def test_a_secret_shows_and_copies_nothing(secret: object) -> None:
+def test_a_secret_has_no_text_and_no_copy(secret: object) -> None:
     for shown in (repr(secret), str(secret), f"{secret}", repr([secret])):
         for number in ("424242", "515151", "616161", "717171"):
             assert number not in shown
@@ -244,12 +244,12 @@ def test_a_statement_is_written_and_read() -> None:
 @pytest.mark.parametrize(
     "expires", ["", "never", "2030-01-31", "2030-01-31T12:00:00", "2030-01-31T12:00:00+00:00", "2030-13-31T12:00:00Z"]
 )
-def test_an_expiry_is_a_moment_in_one_spelling(expires: str) -> None:
-    with pytest.raises(NotCanonicalError, match="not a moment"):
-        Statement("n", STATEMENT.triple, "s", "1.0.0", "", expires)
+def test_an_expiry_has_one_form(expires: str) -> None:
+    with pytest.raises(NotCanonicalError, match="not a time"):
+        ZkStatement("n", STATEMENT.triple, "s", "1.0.0", "", expires)
 
 
 @pytest.mark.parametrize("nonce", ["x" * 257, "\ud800", None, 5])
 def test_a_nonce_is_a_short_text(nonce: object) -> None:
-    with pytest.raises(NotCanonicalError, match=r"nonce|not a Unicode text"):
-        Statement("n", STATEMENT.triple, "s", "1.0.0", nonce, STATEMENT.expires)
+    with pytest.raises(NotCanonicalError, match=r"nonce|not Unicode text"):
+        ZkStatement("n", STATEMENT.triple, "s", "1.0.0", nonce, STATEMENT.expires)

@@ -52,7 +52,7 @@ def is_refused(document: object) -> bool:
 
 
 @EVERY
-def test_a_proof_holds_and_is_read_back(name: str) -> None:
+def test_a_proof_is_valid_and_round_trips(name: str) -> None:
     proof = PROOFS[name]
     document = json.loads(json.dumps(proof.to_json()))
     assert read_proof(document) == proof
@@ -95,7 +95,9 @@ def test_no_byte_of_a_document_can_be_flipped(name: str) -> None:
     ],
     ids=lambda parts: next(iter(parts)),
 )
-def test_a_proof_moved_to_another_statement_namespace_version_nonce_or_expiry_is_none(name: str, parts: dict) -> None:
+def test_a_proof_moved_to_another_statement_namespace_version_nonce_or_expiry_is_not_valid(
+    name: str, parts: dict
+) -> None:
     assert not moved(PROOFS[name], **parts).holds()
 
 
@@ -108,7 +110,7 @@ def test_words_of_a_statement_cannot_run_into_each_other() -> None:
 def test_the_hash_of_a_statement_is_recomputed() -> None:
     document = PROOFS["key"].to_json()
     document["statement"]["tripleHash"] = "0" * 64
-    with pytest.raises(NotCanonicalError, match="not that of its triple"):
+    with pytest.raises(NotCanonicalError, match="not the hash of its triple"):
         read_proof(document)
 
 
@@ -173,14 +175,14 @@ def test_a_commitment_or_a_key_is_in_the_group_and_not_the_identity(other: bytes
                     claim["commitment"] = changed
                 with pytest.raises(NotCanonicalError):
                     read_proof(document)
-                # Not even when somebody has read it carelessly.
+                # Not even when the verifier did not check the encoding.
                 if case.name in ("opening", "membership", "range"):
                     careless = replace(case.claim, commitment=replace(of, point=point))
                     assert not replace(PROOFS[case.name], claim=careless).holds()
     assert not replace(PROOFS["key"], claim=KeyClaim(other)).holds()
 
 
-def test_a_zero_challenge_does_not_let_a_point_outside_the_group_in() -> None:
+def test_a_zero_challenge_does_not_admit_a_point_outside_the_group() -> None:
     """`0 · P` is the identity for every `P`, so it is no check of `P`."""
     for point in (*TORSION, IDENTITY):
         with pytest.raises(NotCanonicalError):
@@ -200,7 +202,7 @@ def test_one_type_cannot_be_passed_off_as_another() -> None:
         assert not replace(PROOFS[two.name], value=value).holds()
 
 
-def test_a_proof_of_an_opening_is_none_of_a_key() -> None:
+def test_a_proof_of_an_opening_is_not_a_proof_of_a_key() -> None:
     """Both are of the type `schnorr`; a commitment to zero is a public key."""
     blinding = 12345
     zero = Opening(0, blinding)
@@ -310,13 +312,13 @@ def test_the_subject_and_the_predicate_of_a_commitment_are_bound() -> None:
     ],
     ids=["below", "above", "text", "member", "number-as-text", "other-opening"],
 )
-def test_what_is_not_true_is_not_proved_and_not_told(claim: RangeClaim, opening: Opening) -> None:
+def test_a_false_claim_is_not_proved_and_the_value_not_revealed(claim: RangeClaim, opening: Opening) -> None:
     with pytest.raises(CortexError) as caught:
         prove(claim, STATEMENT, [opening])
     assert caught.value.code == "proof_failed"
-    told = json.dumps(caught.value.to_json())
-    assert str(opening.value) not in told
-    assert str(opening.blinding) not in told
+    reported = json.dumps(caught.value.to_json())
+    assert str(opening.value) not in reported
+    assert str(opening.blinding) not in reported
 
 
 def test_different_values_are_not_proved_equal() -> None:
@@ -332,7 +334,7 @@ def test_a_key_is_proved_with_its_own_secret() -> None:
         case.prove()
 
 
-def test_claims_that_tell_the_value_or_say_nothing_are_refused() -> None:
+def test_claims_that_reveal_the_value_are_refused() -> None:
     of = commitment(YEAR)
     for make in (
         lambda: MembershipClaim(of, ("DE",)),
@@ -363,7 +365,7 @@ def test_a_forger_who_shifts_the_weights_proves_nothing() -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], "x", {}, {"type": "CortexZeroKnowledgeProof"}])
-def test_what_is_no_proof_is_refused(document: object) -> None:
+def test_a_document_that_is_not_a_proof_is_refused(document: object) -> None:
     with pytest.raises(NotCanonicalError):
         read_proof(document)
 
@@ -391,14 +393,14 @@ def test_a_document_is_read_exactly(change: dict) -> None:
 
 
 @pytest.mark.parametrize("iri", ["", "alice", "urn:a b", "urn:x>", 5, None, "urn:" + "x" * 5000])
-def test_a_commitment_stands_at_an_iri(iri: object) -> None:
+def test_a_commitment_has_an_iri_as_subject(iri: object) -> None:
     document = PROOFS["opening"].to_json()
     document["claim"]["commitment"]["subject"] = iri
     with pytest.raises(NotCanonicalError):
         read_proof(document)
 
 
-def test_a_blinding_is_a_scalar_beside_zero() -> None:
+def test_a_blinding_is_a_nonzero_scalar() -> None:
     with pytest.raises(NotCanonicalError):
         Opening(1, 0)
     with pytest.raises(NotCanonicalError):

@@ -15,7 +15,7 @@ import pytest
 
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.zk import NotCanonicalError, Opening
-from cortex_skills.proofs.zk.handing import hand_out, read_opening, take_in
+from cortex_skills.proofs.zk.opening_transfer import export_opening, import_opening, read_opening
 from cortex_skills.proofs.zk.openings import MAX_LABEL, OpeningStore, default_folder, default_key_file
 
 ROOT = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ def refused(store: OpeningStore) -> CortexError:
     return reading.value
 
 
-def test_an_opening_is_kept_and_found_by_its_commitment(store: OpeningStore) -> None:
+def test_an_opening_is_stored_and_found_by_its_commitment(store: OpeningStore) -> None:
     assert store.infos() == []
     assert store.get(YEAR.point) is None
     assert store.add(YEAR, label="birth year")
@@ -69,7 +69,7 @@ def test_an_opening_is_kept_and_found_by_its_commitment(store: OpeningStore) -> 
     assert [info.commitment for info in store.infos()] == [second.commitment]
 
 
-def test_its_files_are_this_users_alone_and_apart(store: OpeningStore) -> None:
+def test_its_files_are_private_and_in_different_folders(store: OpeningStore) -> None:
     store.add(YEAR)
     for path in (store.path, store.key_file):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -115,7 +115,7 @@ def test_no_byte_of_the_store_can_be_flipped_or_cut_off(store: OpeningStore) -> 
         changed = bytearray(whole)
         changed[place] ^= 1
         store.path.write_bytes(bytes(changed))
-        with pytest.raises(CortexError, match=r"damaged|no store"):
+        with pytest.raises(CortexError, match=r"damaged|not a store"):
             store.infos()
     for length in (0, 1, 24, 25, 26, 48, 49, 64, len(whole) - 1):
         store.path.write_bytes(whole[:length])
@@ -124,51 +124,49 @@ def test_no_byte_of_the_store_can_be_flipped_or_cut_off(store: OpeningStore) -> 
     assert len(store.infos()) == 1
 
 
-def test_a_foreign_file_is_told_from_a_damaged_one_and_left_alone(store: OpeningStore) -> None:
+def test_a_foreign_file_is_distinguished_from_a_damaged_one_and_not_changed(store: OpeningStore) -> None:
     store.add(YEAR)
     store.path.write_bytes(b'{"openings": []}')
-    assert "is no store of openings" in refused(store).message
+    assert "is not a store of openings" in refused(store).message
 
 
-def test_a_store_sealed_with_another_key_is_left_alone(store: OpeningStore, tmp_path: Path) -> None:
+def test_a_store_sealed_with_another_key_is_not_changed(store: OpeningStore, tmp_path: Path) -> None:
     store.add(YEAR)
     other = OpeningStore(tmp_path / "other", tmp_path / "other-settings/key")
     other.add(Opening(1))
-    assert "sealed with another key" in refused(OpeningStore(store.path.parent, other.key_file)).message
+    assert "encrypted with another key" in refused(OpeningStore(store.path.parent, other.key_file)).message
     assert len(store.infos()) == 1
 
 
 @pytest.mark.parametrize("key", [b"", b"short", bytes(32), b"x" * 33])
-def test_a_key_that_is_none_is_refused(store: OpeningStore, key: bytes) -> None:
+def test_an_invalid_key_is_refused(store: OpeningStore, key: bytes) -> None:
     store.add(YEAR)
     store.key_file.write_bytes(key)
     refused(store)
 
 
-def test_a_lost_key_is_said_and_not_replaced(store: OpeningStore) -> None:
+def test_a_lost_key_is_reported_and_not_replaced(store: OpeningStore) -> None:
     store.add(YEAR)
     key = store.key_file.read_bytes()
     store.key_file.unlink()
-    assert "put its copy back" in refused(store).hint
+    assert "restore a copy" in refused(store).hint
     assert not store.key_file.exists()
     store.key_file.write_bytes(key)
     store.key_file.chmod(0o600)
     assert len(store.infos()) == 1
 
 
-def test_an_opening_that_does_not_fit_its_commitment_is_not_used(store: OpeningStore) -> None:
+def test_an_opening_that_does_not_open_its_commitment_is_not_used(store: OpeningStore) -> None:
     store.add(YEAR)
     records = store._read()
     records[0]["value"] = 5
     store._change(lambda _: records)
-    with pytest.raises(CortexError, match="does not fit"):
+    with pytest.raises(CortexError, match="does not open its commitment"):
         store.get(YEAR.point)
 
 
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
-def test_a_write_that_fails_leaves_what_was_there(
-    store: OpeningStore, failing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_changes_nothing(store: OpeningStore, failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add(YEAR)
 
     def fail(*_: object) -> None:
@@ -205,7 +203,7 @@ def test_processes_and_threads_at_once_all_count(store: OpeningStore) -> None:
     assert len(store.infos()) == 20
 
 
-def test_stores_that_share_a_key_make_it_once(tmp_path: Path) -> None:
+def test_stores_that_share_a_key_create_it_once(tmp_path: Path) -> None:
     stores = [OpeningStore(tmp_path / f"folder{number}", tmp_path / "settings/key") for number in range(8)]
     threads = [threading.Thread(target=store.add, args=(YEAR,)) for store in stores]
     for thread in threads:
@@ -221,20 +219,20 @@ def test_a_label_is_a_short_line(store: OpeningStore, label: str) -> None:
         store.add(YEAR, label=label)
 
 
-def test_an_opening_is_handed_out_and_taken_in(tmp_path: Path) -> None:
+def test_an_opening_is_exported_and_imported(tmp_path: Path) -> None:
     file = tmp_path / "for-alice/opening.json"
-    hand_out(YEAR, file)
+    export_opening(YEAR, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    taken = take_in(file)
+    taken = import_opening(file)
     assert (taken.value, taken.blinding, taken.point) == (YEAR.value, YEAR.blinding, YEAR.point)
-    with pytest.raises(CortexError, match="already"):
-        hand_out(Opening(1), file)
-    assert take_in(file).point == YEAR.point
+    with pytest.raises(CortexError, match="exists"):
+        export_opening(Opening(1), file)
+    assert import_opening(file).point == YEAR.point
 
 
-def test_what_is_no_opening_is_refused_and_not_repeated(tmp_path: Path) -> None:
+def test_an_invalid_opening_is_refused_and_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "opening.json"
-    hand_out(YEAR, file)
+    export_opening(YEAR, file)
     document = json.loads(file.read_text())
     for change in (
         {"value": 19911991},
@@ -250,15 +248,15 @@ def test_what_is_no_opening_is_refused_and_not_repeated(tmp_path: Path) -> None:
         assert "1990" not in str(caught.value)
     for text in (b"", b"[" * 100_000, b"\xff", b"5151515151", b"null"):
         file.write_bytes(text)
-        with pytest.raises(CortexError) as told:
-            take_in(file)
-        assert told.value.code == "invalid_arguments"
-        assert "5151515151" not in told.value.message
+        with pytest.raises(CortexError) as reported:
+            import_opening(file)
+        assert reported.value.code == "invalid_arguments"
+        assert "5151515151" not in reported.value.message
     with pytest.raises(CortexError, match="cannot be read"):
-        take_in(tmp_path / "nothing")
+        import_opening(tmp_path / "nothing")
 
 
-def test_an_opening_is_there_for_the_skills_that_its_holder_named(store: OpeningStore) -> None:
+def test_an_opening_is_available_to_the_skills_that_its_holder_chose(store: OpeningStore) -> None:
     store.add(YEAR, skills=["verify-kyc", "vote"])
     store.add(Opening("DE", 7))
     assert store.get(YEAR.point) is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from nacl._sodium import lib
 
+from bench.zk_rows import Operations, of_key, of_membership, of_opening, of_range
 from cortex_skills.proofs.zk import (
     Claim,
     KeyClaim,
@@ -19,7 +20,6 @@ from cortex_skills.proofs.zk import (
     group,
     prove,
 )
-from tests.bench.zk_rows import Operations, of_key, of_membership, of_opening, of_range
 from tests.proofs.zk.cases import SECRET, STATEMENT, commitment
 
 NUMBER, TEXT = Opening(5), Opening("a")

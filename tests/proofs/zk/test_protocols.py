@@ -1,8 +1,8 @@
 """Zero knowledge and soundness of each protocol, shown by a simulator and an extractor.
 
-A simulator makes, without the witness, what a prover would answer to a challenge that is known beforehand: so an answer
-teaches nothing. An extractor gets the witness out of two answers to two challenges of one prover: so whoever can answer
-knows it. Both program the random oracle (`Oracle`), as the proofs of Fiat–Shamir do.
+A simulator computes, without the witness, the response of a prover to a challenge that is known in advance: a response
+reveals nothing. An extractor computes the witness from two responses of one prover to two challenges: a prover that can
+respond has the witness. Both program the random oracle (`Oracle`), as the proofs of Fiat–Shamir do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import pytest
 from cortex_skills.proofs.zk import (
     Claim,
     EqualityClaim,
-    KeyClaim,
     KeySecret,
     MembershipClaim,
     Opening,
@@ -22,19 +21,17 @@ from cortex_skills.proofs.zk import (
     RangeClaim,
     ZkProof,
 )
+from cortex_skills.proofs.zk.deadline import unlimited
 from cortex_skills.proofs.zk.generators import value_generator
 from cortex_skills.proofs.zk.group import BYTES, L, add, scalar_bytes, subtract, times, times_base
-from cortex_skills.proofs.zk.interval import prove_range, verify_range
-from cortex_skills.proofs.zk.membership import prove_membership, verify_membership
+from cortex_skills.proofs.zk.membership import prove_membership
 from cortex_skills.proofs.zk.nonces import random_scalar
-from cortex_skills.proofs.zk.patience import unlimited
+from cortex_skills.proofs.zk.proof import verify_claim
+from cortex_skills.proofs.zk.range import prove_range
 from cortex_skills.proofs.zk.schnorr import (
     prove_equality,
     prove_key,
     prove_opening,
-    verify_equality,
-    verify_key,
-    verify_opening,
 )
 from cortex_skills.proofs.zk.values import value_scalar
 from tests.proofs.zk.cases import BY_NAME, CASES, STATEMENT, Case, Oracle, commitment, rewound
@@ -44,20 +41,7 @@ EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 def accepts(claim: Claim, value: bytes, challenge: int) -> bool:
     """Whether a verifier whose challenge is this one accepts."""
-    return verified(claim, value, Oracle(challenge))
-
-
-def verified(claim: Claim, value: bytes, oracle: Oracle) -> bool:
-    """Whether a verifier who asks this oracle accepts."""
-    if isinstance(claim, KeyClaim):
-        return verify_key(claim, value, oracle)
-    if isinstance(claim, OpeningClaim):
-        return verify_opening(claim, value, oracle)
-    if isinstance(claim, EqualityClaim):
-        return verify_equality(claim, value, oracle)
-    if isinstance(claim, MembershipClaim):
-        return verify_membership(claim, value, oracle, unlimited)
-    return verify_range(claim, value, oracle, unlimited)
+    return verify_claim(claim, value, Oracle(challenge))
 
 
 def answered(case: Case, challenge: int) -> tuple[bytes, list[bytes]]:
@@ -122,24 +106,24 @@ def test_a_simulator_answers_a_challenge_that_it_knows_without_the_witness(case:
 
 
 @EVERY
-def test_what_a_prover_says_first_follows_from_the_challenge_and_its_answer_alone(case: Case) -> None:
-    """So a simulator that draws the answers, uniform as the nonces are, says nothing that a prover would not say."""
+def test_a_first_message_follows_from_the_challenge_and_its_response(case: Case) -> None:
+    """A simulator that draws uniform responses therefore has the same distribution as a prover."""
     challenge = random_scalar()
     value, asked = answered(case, challenge)
     checking = Oracle(challenge)
-    assert verified(case.claim, value, checking)
+    assert verify_claim(case.claim, value, checking)
     assert checking.asked == asked
-    other, told = answered(case, random_scalar())
-    assert (told, other == value) == (asked, False)
+    other, other_asked = answered(case, random_scalar())
+    assert (other_asked, other == value) == (asked, False)
 
 
 @EVERY
-def test_what_is_simulated_is_no_proof_for_a_verifier_who_hashes(case: Case) -> None:
+def test_a_simulated_transcript_is_not_a_non_interactive_proof(case: Case) -> None:
     assert not ZkProof(STATEMENT, case.claim, simulated(case.claim, random_scalar())).holds()
 
 
 def test_false_claims_are_simulated_as_well_as_true_ones() -> None:
-    """So nothing in an answer tells a true claim from a false one; the challenge alone does."""
+    """So a response does not distinguish a true claim from a false one; only the challenge does."""
     year, country = Opening(2015), Opening("FR")
     for claim in (
         RangeClaim(commitment(year), 1985, 1996),
@@ -151,7 +135,7 @@ def test_false_claims_are_simulated_as_well_as_true_ones() -> None:
 
 
 @pytest.mark.parametrize("name", ["membership", "range"])
-def test_an_answer_fits_every_witness(name: str) -> None:
+def test_a_response_fits_every_witness(name: str) -> None:
     """Each branch and each bit of an answer verifies alone in the same way, so none shows that it is the true one."""
     case = BY_NAME[name]
     challenge = random_scalar()
@@ -243,7 +227,7 @@ def test_a_number_that_is_extracted_lies_in_the_range() -> None:
 
 
 @EVERY
-def test_a_prover_who_repeats_its_nonces_gives_the_witness_away_and_ours_does_not(case: Case) -> None:
+def test_repeated_nonces_reveal_the_witness_and_hedged_nonces_do_not(case: Case) -> None:
     """Without any randomness left, another statement still has other nonces, and one statement the same proof."""
     still = [case.prove(entropy=bytes(32)) for _ in range(2)]
     assert still[0] == still[1]

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from cortex_graph.moments import date_time
+from cortex_graph.datetimes import date_time
 from cortex_graph.proofs import StoredProof
 from cortex_skills import Config, Plugin
-from cortex_skills.proofs.keys import Key, KeyFolder
-from cortex_skills.proofs.signing import KIND, Claim, issue
+from cortex_skills.gate.result import Result
+from cortex_skills.keys import Key, KeyFolder
+from cortex_skills.proofs.signing import KIND, TripleClaim, issue
 from cortex_skills.proofs.zk import Opening
 from cortex_skills.proofs.zk.openings import OpeningStore
-from cortex_skills.results import Result
 from tests.plugin.skills import write_skill
 
 ISSUER, STRANGER = Key("issuer", b"\1" * 32), Key("stranger", b"\2" * 32)
@@ -30,7 +30,7 @@ COUNTRIES = ["Austria", "Liechtenstein", "Switzerland"]
 
 
 class Household:
-    """A holder with a plugin of their own, and what an issuer handed out to them."""
+    """A holder with a separate plugin, and the commitments and openings from an issuer."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
@@ -47,16 +47,16 @@ class Household:
         granted = {"proofs": ["request", "verify"], "graph": ["read"]}
         self.plugin.load(write_skill(folder / "kyc", permissions=granted, assertions=[]))
 
-    def hold(self, predicate: str, value: Any, issuer: Key | None = ISSUER, subject: str = "alice") -> dict[str, Any]:
+    def hold(self, predicate: str, value: Any, issuer: Key | None = ISSUER) -> dict[str, Any]:
         """Take a commitment in, as an issuer gave it: the statement, the opening, the credential."""
         opening = Opening(value)
         graph = self.plugin.graph
-        triple = {"subject": subject, "predicate": predicate, "object": opening.commitment}
+        triple = {"subject": "alice", "predicate": predicate, "object": opening.commitment}
         made = graph.create_triple(triple)
         self.openings.add(opening)
         if issuer is not None:
             now = datetime.now(UTC)
-            credential = issue(Claim(graph.quad_of(triple), graph.names.record(made["id"])), issuer, now)
+            credential = issue(TripleClaim(graph.quad_of(triple), graph.names.record(made["id"])), issuer, now)
             kept = StoredProof(KIND, json.dumps(credential), date_time(now), (made["id"],))
             graph.proofs.add(kept)
         return made
@@ -102,7 +102,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("kind", ASKED)
-def test_a_proof_is_made_kept_and_verified_by_its_id(alice: Household, kind: str) -> None:
+def test_a_proof_is_made_stored_and_verified_by_its_id(alice: Household, kind: str) -> None:
     made = alice.request(ASKED[kind], nonce="n-1")
     assert not made.is_error, made.text
     assert made.details["status"] == "proved"
@@ -145,7 +145,7 @@ def test_two_commitments_are_proved_equal(alice: Household) -> None:
     assert differing.code == "proof_failed"
 
 
-def test_one_commitment_of_two_that_nobody_signed_leaves_the_proof_unanchored(alice: Household) -> None:
+def test_one_unsigned_commitment_of_two_leaves_the_proof_unanchored(alice: Household) -> None:
     alice.hold("yearOnPassport", SECRETS["birthYear"], issuer=None)
     asked = {"proofType": "equality", "subject": "alice", "predicate": "birthYear"}
     made = alice.request(asked, equalTo={"subject": "alice", "predicate": "yearOnPassport"})
@@ -206,11 +206,11 @@ def _all_of(graph: Any) -> Any:
     return Pattern(graph)
 
 
-def test_what_is_false_is_refused_without_saying_why_in_numbers(alice: Household) -> None:
+def test_a_false_claim_is_refused_without_revealing_numbers(alice: Household) -> None:
     for asked in ({**ADULT, "maximum": 19900416}, {**LIVES, "members": ["Austria", "Germany"]}):
         refused = alice.request(asked)
         assert refused.code == "proof_failed"
-        assert "nothing to prove" in refused.text
+        assert "cannot be proved" in refused.text
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_request_takes_what_its_type_needs_and_nothing_else(alice: Household, 
     assert alice.request(ADULT, **asked).code == "invalid_arguments"
 
 
-def test_each_type_says_what_it_lacks(alice: Household) -> None:
+def test_a_missing_parameter_is_named(alice: Household) -> None:
     for kind in ("equality", "membership", "range"):
         refused = alice.request({"proofType": kind, "subject": "alice", "predicate": "birthYear"})
         assert refused.code == "invalid_arguments"
@@ -250,18 +250,18 @@ def test_each_type_says_what_it_lacks(alice: Household) -> None:
     assert alice.request(both).code == "invalid_arguments"
 
 
-def test_a_commitment_must_stand_in_the_graph_and_be_opened_here(alice: Household) -> None:
+def test_a_commitment_must_be_in_the_graph_with_a_known_opening(alice: Household) -> None:
     graph = alice.plugin.graph
-    assert "no commitment stands there" in alice.request(ADULT, subject="bob").text
+    assert "the graph has no commitment" in alice.request(ADULT, subject="bob").text
     graph.create_triple({"subject": "bob", "predicate": "birthYear", "object": "pedersen:nonsense"})
-    assert "no commitment stands there" in alice.request(ADULT, subject="bob").text
+    assert "the graph has no commitment" in alice.request(ADULT, subject="bob").text
     graph.create_triple({"subject": "bob", "predicate": "birthYear", "object": Opening(1).commitment})
-    assert "nothing here opens" in alice.request(ADULT, subject="bob").text
+    assert "there is no opening" in alice.request(ADULT, subject="bob").text
 
 
 def test_one_of_several_commitments_is_named_by_its_value(alice: Household) -> None:
     other = alice.hold("birthYear", 19910101)
-    assert "2 commitments stand there" in alice.request(ADULT).text
+    assert "2 commitments have" in alice.request(ADULT).text
     place = {"subject": "alice", "predicate": "birthYear", "value": other["object"]}
     made = alice.request(ADULT, commitment=place)
     assert made.details["tripleHash"] == other["id"]
@@ -273,10 +273,10 @@ def test_an_opening_that_is_for_other_skills_is_not_used(household: Callable[...
     triple = {"subject": "alice", "predicate": "birthYear", "object": opening.commitment}
     holder.plugin.graph.create_triple(triple)
     holder.openings.add(opening, skills=["vote"])
-    assert "nothing here opens the commitment for this skill" in holder.request(ADULT).text
+    assert "there is no opening of the commitment for this skill" in holder.request(ADULT).text
 
 
-def test_a_credential_of_somebody_else_is_no_anchor(household: Callable[..., Household]) -> None:
+def test_a_credential_of_another_issuer_is_not_an_anchor(household: Callable[..., Household]) -> None:
     holder = household()
     holder.hold("birthYear", 19900417, issuer=STRANGER)
     verified = holder.verify(proofId=holder.request(ADULT).details["proofId"])
@@ -284,7 +284,7 @@ def test_a_credential_of_somebody_else_is_no_anchor(household: Callable[..., Hou
     assert "not among the trusted issuers" in verified.text
 
 
-def test_a_credential_of_another_statement_or_a_changed_one_is_no_anchor(
+def test_a_credential_of_another_statement_or_a_changed_one_is_not_an_anchor(
     alice: Household, household: Callable[..., Household]
 ) -> None:
     year, country = alice.request(ADULT), alice.request({**LIVES, "members": COUNTRIES})
@@ -298,10 +298,10 @@ def test_a_credential_of_another_statement_or_a_changed_one_is_no_anchor(
 
     good = year.details["credentials"][0]
     assert anchor_of(good) == ("verified", "")
-    assert "about something else" in anchor_of(*country.details["credentials"])[1]
+    assert "about another statement" in anchor_of(*country.details["credentials"])[1]
     moved = json.loads(json.dumps(country.details["credentials"][0]))
     moved["credentialSubject"] = good["credentialSubject"]
-    assert "signature does not hold" in anchor_of(moved)[1]
+    assert "signature is not valid" in anchor_of(moved)[1]
     expired = {**good, "validUntil": "2020-01-01T00:00:00Z"}
     assert anchor_of(expired)[0] == "not_evaluated"
     renamed = {**good, "issuer": STRANGER.did}
@@ -311,12 +311,12 @@ def test_a_credential_of_another_statement_or_a_changed_one_is_no_anchor(
         assert anchor_of(nonsense, moved, good)[0] == "verified"
 
 
-def test_a_credential_that_has_run_out_is_no_anchor(household: Callable[..., Household]) -> None:
+def test_an_expired_credential_is_not_an_anchor(household: Callable[..., Household]) -> None:
     holder = household()
     made = holder.hold("birthYear", 19900417, issuer=None)
     graph = holder.plugin.graph
     quad = graph.quad_of({key: made[key] for key in ("subject", "predicate", "object")})
-    claim = Claim(quad, graph.names.record(made["id"]))
+    claim = TripleClaim(quad, graph.names.record(made["id"]))
     future = issue(claim, ISSUER, datetime.now(UTC) + timedelta(days=2))
     proof = holder.request(ADULT).details["proof"]
     verified = holder.verify(proof=proof, credentials=[future])
@@ -327,13 +327,13 @@ def test_a_credential_that_has_run_out_is_no_anchor(household: Callable[..., Hou
 def test_a_proof_that_has_expired_is_refuted(alice: Household, monkeypatch: pytest.MonkeyPatch) -> None:
     made = alice.request(ADULT)
     later = datetime.now(UTC) + timedelta(days=1, seconds=1)
-    monkeypatch.setattr("cortex_skills.proofs.zk.requesting.utc_now", lambda: later)
+    monkeypatch.setattr("cortex_skills.proofs.zk.request.utc_now", lambda: later)
     verified = alice.verify(proofId=made.details["proofId"])
     assert (verified.details["verdict"], parts(verified)["expiry"]) == ("refuted", "refuted")
     assert "it expired at" in verified.text
 
 
-def test_a_nonce_and_a_statement_that_were_asked_for_are_checked(alice: Household) -> None:
+def test_an_expected_nonce_and_statement_are_checked(alice: Household) -> None:
     made = alice.request(ADULT, nonce="yours")
     wrong = alice.verify(proofId=made.details["proofId"], nonce="mine")
     assert (wrong.details["verdict"], parts(wrong)["nonce"]) == ("refuted", "refuted")
@@ -341,7 +341,7 @@ def test_a_nonce_and_a_statement_that_were_asked_for_are_checked(alice: Househol
     assert (wrong.details["verdict"], parts(wrong)["statement"]) == ("refuted", "refuted")
 
 
-def test_a_proof_that_is_kept_with_another_statement_is_refuted(alice: Household) -> None:
+def test_a_proof_that_is_stored_with_another_statement_is_refuted(alice: Household) -> None:
     made = alice.request(ADULT)
     graph = alice.plugin.graph
     content = json.dumps(made.details["proof"])
@@ -370,7 +370,7 @@ def test_exactly_one_of_an_id_and_a_proof_is_verified(alice: Household, asked: d
 
 
 @pytest.mark.parametrize("proof_id", ["x", "0" * 64, "../" * 20, "A" * 64])
-def test_an_id_that_leads_nowhere_is_said(alice: Household, proof_id: str) -> None:
+def test_an_unknown_id_is_not_found(alice: Household, proof_id: str) -> None:
     assert alice.verify(proofId=proof_id).code == "proof_not_found"
 
 
@@ -380,7 +380,7 @@ def test_a_proof_of_another_kind_is_not_found(alice: Household) -> None:
     assert alice.verify(proofId=credential.id).code == "proof_not_found"
 
 
-def test_switched_off_nothing_is_made_and_nothing_verified(household: Callable[..., Household]) -> None:
+def test_when_disabled_no_proof_is_made_or_verified(household: Callable[..., Household]) -> None:
     holder = household(allowZkProofs=False)
     holder.hold("birthYear", 19900417)
     assert holder.request(ADULT).code == "zk_disabled"
@@ -393,29 +393,30 @@ def test_a_proof_that_takes_too_long_ends(alice: Household, monkeypatch: pytest.
     made = alice.request(ADULT)
     real = alice.plugin.config.skill_sandbox.proof_timeout_ms
     assert real == 60_000
-    from cortex_skills.proofs.zk import patience, service
+    from cortex_skills.proofs.zk import service
+    from cortex_skills.proofs.zk.deadline import deadline_check
 
-    def impatient(timeout_ms: int, stop: Any = None) -> Any:
-        return patience(timeout_ms, stop, clock=lambda: float(next(moments)))
+    def impatient(timeout_ms: int, cancel: Any = None) -> Any:
+        return deadline_check(timeout_ms, cancel, clock=lambda: float(next(moments)))
 
-    monkeypatch.setattr(service, "patience", impatient)
+    monkeypatch.setattr(service, "deadline_check", impatient)
     for refused in (alice.request(ADULT), alice.verify(proofId=made.details["proofId"])):
         assert refused.code == "proof_timeout"
         assert "60000 ms" in refused.text
 
 
-def test_a_call_that_was_cancelled_proves_no_further(alice: Household) -> None:
+def test_a_cancelled_call_stops_proving(alice: Household) -> None:
+    from cortex_skills.cancellation import CancelToken
     from cortex_skills.errors import CortexError
-    from cortex_skills.proofs.zk import patience
-    from cortex_skills.stopping import Stop
+    from cortex_skills.proofs.zk.deadline import deadline_check
 
-    stop = Stop()
-    check = patience(60_000, stop)
+    cancel = CancelToken()
+    check = deadline_check(60_000, cancel)
     check()
-    stop.set()
+    cancel.cancel()
     with pytest.raises(CortexError, match="cancelled"):
         check()
-    assert alice.plugin.call("skill_request_zk_proof", ADULT, stop=stop).code == "cancelled"
+    assert alice.plugin.call("skill_request_zk_proof", ADULT, cancel=cancel).code == "cancelled"
 
 
 def test_a_hostile_statement_opens_no_tag_in_what_a_model_reads(alice: Household) -> None:

@@ -1,4 +1,4 @@
-"""The suite's own vectors: what this software writes, what it reads, and what a second implementation says of it."""
+"""The test vectors of the suite: written and read by this software, and checked by a second implementation."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_an_independent_implementation_verifies_the_vectors_from_the_documented_
 def test_commitments_are_the_slow_curves() -> None:
     assert VECTORS["generators"]["B"] == curve.encode(curve.BASE).hex()
     assert VECTORS["generators"]["H"] == curve.encode(curve.H).hex()
-    for told in VECTORS["openings"].values():
-        scalar, blinding = (curve.scalar(bytes.fromhex(told[key])) for key in ("scalar", "blinding"))
+    for vector in VECTORS["openings"].values():
+        scalar, blinding = (curve.scalar(bytes.fromhex(vector[key])) for key in ("scalar", "blinding"))
         point = curve.add(curve.times(scalar, curve.H), curve.times(blinding, curve.BASE))
-        assert curve.text_bytes(told["commitment"].removeprefix("pedersen:")) == curve.encode(point)
-        assert Opening(told["value"], blinding).commitment == told["commitment"]
+        assert curve.text_bytes(vector["commitment"].removeprefix("pedersen:")) == curve.encode(point)
+        assert Opening(vector["value"], blinding).commitment == vector["commitment"]

@@ -1,4 +1,4 @@
-"""`/sparql` with clients that nobody here wrote: rdflib, SPARQLWrapper, curl, Comunica."""
+"""`/sparql` with foreign clients: rdflib, SPARQLWrapper, curl, sparql-http-client."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from SPARQLWrapper import CSV, JSON, POST, TURTLE, XML, SPARQLWrapper
 
 from tests.server.serving import WAIT_S, Running
 
-COMUNICA = Path(__file__).parent / "comunica"
+JAVASCRIPT = Path(__file__).parent / "javascript"
 S, P = rdflib.URIRef("urn:x:s"), rdflib.URIRef("urn:x:p")
 
-comunica = pytest.mark.skipif(
-    not (COMUNICA / "node_modules" / "@comunica").is_dir(),
-    reason="Comunica is not installed: npm ci --prefix tests/server/sparql/comunica",
+javascript = pytest.mark.skipif(
+    not (JAVASCRIPT / "node_modules").is_dir(),
+    reason="sparql-http-client is not installed: npm ci --prefix tests/server/sparql/javascript",
 )
 curl = pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 
@@ -105,25 +105,26 @@ def test_curl_queries_and_updates(endpoint: str, token: str) -> None:
     assert json.loads(posted)["boolean"] is True
 
 
-# --- Comunica
+# --- sparql-http-client
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # it starts Node.js four times
-@comunica
-def test_comunica_queries_and_updates(endpoint: str, token: str, namespace: str) -> None:
-    def run(query: str) -> Any:
-        command = ["node", str(COMUNICA / "ask.mjs"), endpoint, token, query]
+@javascript
+def test_sparql_http_client_queries_and_updates(endpoint: str, token: str) -> None:
+    def run(operation: str, text: str) -> Any:
+        command = ["node", str(JAVASCRIPT / "ask.mjs"), endpoint, token, operation, text]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=WAIT_S)
         return json.loads(done.stdout)
 
-    assert run("INSERT DATA { <urn:x:s> <urn:x:p> 'eins', 'zwei' . <urn:x:t> <urn:x:q> <urn:x:s> }") is None
-    assert run("SELECT ?t ?o { ?t <urn:x:q> ?s . ?s <urn:x:p> ?o } ORDER BY ?o") == [
+    data = "<urn:x:s> <urn:x:p> 'eins', 'zwei' . <urn:x:t> <urn:x:q> <urn:x:s>"
+    assert run("update", f"INSERT DATA {{ {data} }}") is None
+    assert run("select", "SELECT ?t ?o { ?t <urn:x:q> ?s . ?s <urn:x:p> ?o } ORDER BY ?o") == [
         {"t": "urn:x:t", "o": "eins"},
         {"t": "urn:x:t", "o": "zwei"},
     ]
-    assert run("ASK { <urn:x:s> ?p 'drei' }") is False
-    assert sorted(run("CONSTRUCT WHERE { ?s <urn:x:p> ?o }")) == [
+    assert run("ask", "ASK { <urn:x:s> ?p 'drei' }") is False
+    assert sorted(run("construct", "CONSTRUCT WHERE { ?s <urn:x:p> ?o }")) == [
         ["urn:x:s", "urn:x:p", "eins"],
         ["urn:x:s", "urn:x:p", "zwei"],
     ]

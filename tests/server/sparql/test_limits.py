@@ -1,4 +1,4 @@
-"""The limits of `/sparql` hold, and whoever meets them keeps nobody else waiting."""
+"""The limits of `/sparql`; a client that reaches them does not block others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.server.serving import Running
 
 JOIN = "SELECT (COUNT(*) AS ?n) { ?a <urn:x:p> ?b . ?c <urn:x:p> ?d . ?e <urn:x:p> ?f . FILTER(?b + ?d + ?f = -1) }"
 ROWS = 10_000_000
-LONG_S = 60  # what ends by itself within a second or so must have ended by then
+LONG_S = 60  # operations that take about a second must have ended by then
 
 
 def filled(running: Running, count: int) -> httpx.Client:
@@ -65,7 +65,7 @@ def test_a_join_ends_at_its_time_and_others_are_answered_meanwhile(
         assert 0.9 * seconds < took[0] < LONG_S
         return answered
 
-    # Longer where this machine is so busy that nobody gets anywhere in a second.
+    # Longer if the machine is so busy that no request is answered within a second.
     assert any(answered_during_a_join(seconds) >= 2 for seconds in (1.0, 6.0, 30.0))
 
 
@@ -78,7 +78,7 @@ def test_a_request_may_ask_for_less_time_and_never_for_more(serve: Callable[...,
         assert shortest < time.monotonic() - begun < LONG_S
 
 
-def test_nobody_has_more_than_two_queries_at_work(serve: Callable[..., Running]) -> None:
+def test_a_token_has_at_most_two_queries_under_way(serve: Callable[..., Running]) -> None:
     running = serve(cortex={"queryTimeoutMs": 600_000})
     client = filled(running, 3_000)
     other = running.client(running.token("other"))
@@ -112,11 +112,11 @@ def test_an_answer_that_is_too_long_is_cut_off_and_never_looks_whole(serve: Call
             answer.read()
 
 
-def test_a_client_that_goes_away_ends_its_query(serve: Callable[..., Running]) -> None:
+def test_a_disconnect_cancels_the_query(serve: Callable[..., Running]) -> None:
     running = serve(cortex={"queryTimeoutMs": 600_000})
     client = filled(running, 3_000)
     endless = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
-    for _ in range(4):  # twice as many as it may have at work
+    for _ in range(4):  # twice as many as may be under way
         with client.stream("GET", "/sparql", params={"query": endless}) as answer:
             assert answer.status_code == 200
             next(answer.iter_bytes(1000))
@@ -124,7 +124,7 @@ def test_a_client_that_goes_away_ends_its_query(serve: Callable[..., Running]) -
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
-def test_a_client_that_goes_away_before_the_first_byte_ends_its_query(
+def test_a_disconnect_before_the_first_byte_cancels_the_query(
     serve: Callable[..., Running], tmp_path: Path, kind: str
 ) -> None:
     running = serve(store="memory:" if kind == "memory" else str(tmp_path / "s"), cortex={"queryTimeoutMs": 600_000})
@@ -133,7 +133,7 @@ def test_a_client_that_goes_away_before_the_first_byte_ends_its_query(
     head = f"GET /sparql?query={endless} HTTP/1.1\r\nHost: {running.host}:{running.port}\r\n"
     head += f"Authorization: Bearer {running.token('all')}\r\n\r\n"
     before = _workers()
-    for _ in range(3):  # each time as many as it may have at work
+    for _ in range(3):  # each time as many as may be under way
         with contextlib.ExitStack() as stack:
             for _ in range(2):
                 connection = stack.enter_context(socket.create_connection((running.host, running.port), timeout=LONG_S))
@@ -144,9 +144,9 @@ def test_a_client_that_goes_away_before_the_first_byte_ends_its_query(
 
 
 def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -> None:
-    from cortex_skills.server.protocol import Patience
+    from cortex_skills.server.protocol import ConnectionLimits
 
-    running = serve(cortex={"queryTimeoutMs": 600_000}, patience=Patience(stall_s=0.5))
+    running = serve(cortex={"queryTimeoutMs": 600_000}, limits=ConnectionLimits(stall_s=0.5))
     filled(running, 3_000)
     request = (
         f"GET /sparql?query=SELECT%20*%20%7B%3Fa%20%3Fb%20%3Fc.%3Fd%20%3Fe%20%3Ff.%3Fg%20%3Fh%20%3Fi%7D HTTP/1.1\r\n"
@@ -164,8 +164,8 @@ def test_a_client_that_stops_reading_is_cut_off(serve: Callable[..., Running]) -
         assert client.get("/sparql", params={"query": "ASK {}"}).status_code == 200
 
 
-def test_one_token_does_not_keep_the_server_from_others(serve: Callable[..., Running]) -> None:
-    from cortex_skills.server.sparql.door import AT_ONCE, WAITING
+def test_one_token_does_not_block_others(serve: Callable[..., Running]) -> None:
+    from cortex_skills.server.sparql.endpoint import AT_ONCE, WAITING
 
     running = serve(cortex={"queryTimeoutMs": 600_000})
     filled(running, 3_000)
@@ -186,7 +186,7 @@ def test_one_token_does_not_keep_the_server_from_others(serve: Callable[..., Run
     finally:
         for connection in asked:
             connection.close()
-    # Those who went away wait no more: as soon as what is at work has ended, there is a turn.
+    # Waiting requests of closed connections are dropped: a slot is free once the running ones have ended.
     client = running.client(running.token("all"))
     until = time.monotonic() + LONG_S
     while (found := client.get("/sparql", params={"query": "ASK {}"}, timeout=LONG_S)).status_code == 503:
@@ -205,17 +205,17 @@ def _first_answer(connections: list[socket.socket]) -> bytes:
 
 
 def _workers() -> set[psutil.Process]:
-    """The processes for queries that this process has, of whatever store."""
+    """The query processes of this process, for any store."""
     found = set()
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if any("worker.py" in word for word in child.cmdline()):
+            if any("query_worker" in word for word in child.cmdline()):
                 found.add(child)
     return found
 
 
 def _evaluating(before: set[psutil.Process]) -> list[psutil.Process]:
-    """Those that were not there before and are at work."""
+    """New workers that are running."""
     found = []
     for worker in _workers() - before:
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,4 +1,4 @@
-"""Formats are chosen as RFC 9110 §12.5.1 has it, whatever is sent."""
+"""Formats are negotiated by RFC 9110 §12.5.1, for any header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/sparql` as the SPARQL 1.1 Protocol has it, and what a token has to do with it."""
+"""`/sparql` follows the SPARQL 1.1 Protocol, within the permissions of the token."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def filled(client: httpx.Client, namespace: str) -> httpx.Client:
     return client
 
 
-def test_a_query_comes_by_get_by_form_and_as_it_is(filled: httpx.Client, namespace: str) -> None:
+def test_a_query_is_accepted_by_get_by_form_and_by_direct_post(filled: httpx.Client, namespace: str) -> None:
     expected = [{"s": f"urn:cortex:{namespace}:a", "o": "1"}, {"s": f"urn:cortex:{namespace}:a", "o": "x"}]
     assert rows(filled.get("/sparql", params={"query": ALL})) == expected
     assert rows(filled.post("/sparql", data={"query": ALL})) == expected
     assert rows(filled.post("/sparql", content=ALL, headers=QUERY)) == expected
 
 
-def test_an_update_comes_by_form_and_as_it_is_and_never_by_get(client: httpx.Client, namespace: str) -> None:
+def test_an_update_is_accepted_by_form_and_by_direct_post_only(client: httpx.Client, namespace: str) -> None:
     text = f"INSERT DATA {{ {namespace}:a {namespace}:p 1 }}"
     refused = client.get("/sparql", params={"update": text})
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_arguments")
@@ -61,9 +61,7 @@ def test_an_update_comes_by_form_and_as_it_is_and_never_by_get(client: httpx.Cli
         ("application/json;q=0.2, text/csv;q=0.9", "text/csv; charset=utf-8", "s,o\r\n"),
     ],
 )
-def test_rows_come_in_the_format_that_is_preferred(
-    filled: httpx.Client, accept: str | None, kind: str, start: str
-) -> None:
+def test_rows_have_the_preferred_format(filled: httpx.Client, accept: str | None, kind: str, start: str) -> None:
     headers = {"accept": accept} if accept else {}
     answer = filled.get("/sparql", params={"query": ALL}, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
@@ -81,7 +79,7 @@ def test_rows_come_in_the_format_that_is_preferred(
         ("*/*", RdfFormat.TURTLE),
     ],
 )
-def test_graphs_come_in_the_format_that_is_preferred(filled: httpx.Client, accept: str, form: RdfFormat) -> None:
+def test_graphs_have_the_preferred_format(filled: httpx.Client, accept: str, form: RdfFormat) -> None:
     answer = filled.get("/sparql", params={"query": "CONSTRUCT WHERE { ?s ?p ?o }"}, headers={"accept": accept})
     assert answer.status_code == 200
     assert sorted(str(quad.object) for quad in parse(answer.content, form)) == [
@@ -117,7 +115,7 @@ def test_the_service_describes_what_the_token_opens(server: Running, filled: htt
 @pytest.mark.parametrize(
     ("text", "line"), [("SELECT * {\n ?s ?p }", 2), ("SELECT * { ?s ?p 'x }", 1), ("ASK {}\n\nASK {}", 3), ("", None)]
 )
-def test_what_is_no_query_is_refused_with_its_place(client: httpx.Client, text: str, line: int | None) -> None:
+def test_the_error_of_an_invalid_query_names_the_line(client: httpx.Client, text: str, line: int | None) -> None:
     answer = client.post("/sparql", content=text, headers=QUERY)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_arguments")
     assert answer.json()["details"].get("line") == line
@@ -153,7 +151,7 @@ def test_a_request_that_is_none_is_refused(client: httpx.Client, sent: dict[str,
     assert answer.json()["code"]
 
 
-def test_what_other_clients_say_beside_it_means_nothing(filled: httpx.Client) -> None:
+def test_unknown_parameters_of_clients_are_ignored(filled: httpx.Client) -> None:
     answer = filled.get("/sparql", params={"query": "ASK {}", "format": "xml", "output": "xml", "results": "xml"})
     assert answer.json() == {"head": {}, "boolean": True}
 
@@ -189,12 +187,12 @@ def test_an_update_takes_the_permission_to_write(server: Running, filled: httpx.
     refused = update(reader, "DELETE WHERE { ?s ?p ?o }")
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
     assert len(rows(reader.get("/sparql", params={"query": ALL}))) == 2
-    nobody = server.client()
-    for answer in (nobody.get("/sparql", params={"query": ALL}), update(nobody, "CLEAR DEFAULT")):
+    anonymous = server.client()
+    for answer in (anonymous.get("/sparql", params={"query": ALL}), update(anonymous, "CLEAR DEFAULT")):
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
 
 
-def test_a_triple_says_who_put_it_there(filled: httpx.Client, namespace: str) -> None:
+def test_the_record_of_a_triple_names_the_token(filled: httpx.Client, namespace: str) -> None:
     text = """
         PREFIX prov: <http://www.w3.org/ns/prov#>
         SELECT DISTINCT ?who { GRAPH ?g { ?record prov:wasAttributedTo ?who ; prov:generatedAtTime ?when } }

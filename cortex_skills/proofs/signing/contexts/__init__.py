@@ -1,8 +1,8 @@
-"""The JSON-LD contexts that documents may use: copies, pinned by their digests.
+"""The JSON-LD contexts that documents may use: local copies, pinned by their digests.
 
 Rules kept here:
-- nothing is fetched: a document that names another context is one that cannot be checked here;
-- a copy is used only if its SHA-256 is the one written here: what a signature means hangs on it.
+- nothing is fetched: a document that names another context cannot be checked;
+- a copy is used only if its SHA-256 is the pinned one, because the context decides what a signature covers.
 
 `credentials-v2.jsonld` is the context of the Verifiable Credentials Data Model 2.0 and, within it, that of Data
 Integrity proofs; © W3C, under the W3C Software and Document License (`LICENSE.md` beside it).
@@ -25,16 +25,16 @@ _PINNED = {
 
 @cache
 def pinned() -> dict[str, dict[str, Any]]:
-    """The contexts by their addresses.
+    """The contexts by address.
 
     Raises:
-        RuntimeError: a copy is not the one that was pinned.
+        RuntimeError: a copy does not have the pinned digest.
 
     """
     contexts = {}
     for address, (name, digest) in _PINNED.items():
         data = (files(__name__) / name).read_bytes()
         if hashlib.sha256(data).hexdigest() != digest:
-            raise RuntimeError(f"the copy of {address} in this installation was changed: install it again")
+            raise RuntimeError(f"the copy of {address} in this installation was changed: reinstall the package")
         contexts[address] = json.loads(data)
     return contexts

@@ -1,11 +1,11 @@
-"""The Cortex REST API, from the client's side.
+"""A client of the Cortex REST API.
 
 Rules kept here:
-- an answer counts when it has the status and the shape that it must have: JSON in UTF-8, an object, of a bounded size;
-- an error of the server becomes ours, with its address: 401 and 403 are `GraphUnavailable`, since it is the store's
-  token that they refuse; what the server says of what it was sent is `InvalidArguments`;
-- `graph_busy` and `query_timeout` of the server are its answers. They are not asked again, and are no failures of it;
-- what changes something may be done twice, so it is asked again when its outcome is unknown.
+- a response is valid when it has the required status and shape: JSON in UTF-8, an object, of a bounded size;
+- an error of the server becomes a `GraphError` with its address: 401 and 403 are `GraphUnavailable`, since the token of
+  the store is refused; a refused argument is `InvalidArguments`;
+- `graph_busy` and `query_timeout` of the server are answers: the request is not repeated, and they are not failures;
+- writes may be executed twice, so they are repeated when their outcome is unknown.
 """
 
 from __future__ import annotations
@@ -15,64 +15,59 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from cortex_graph.errors import GraphBusy, GraphError, QueryLimit, QueryTimeout, invalid
-from cortex_graph.stores.cortex.place import Place
+from cortex_graph.exceptions import GraphBusy, GraphError, QueryLimit, QueryTimeout, invalid
+from cortex_graph.stores.cortex.server_address import ServerAddress
 from cortex_graph.stores.http.client import HttpClient, Reply, excerpt
 
-MAX_BODY = 8 << 20  # of a request, as the server has it
+MAX_BODY = 8 << 20  # of a request; the limit of the server
 _MAX_ANSWER = 256 << 20
 _MAX_ERROR = 1 << 16
 _JSON = "application/json"
-_HINT = "see whether this is `cortex-skills serve`, and of this version"
+_HINT = "check that this is `cortex-skills serve`, of this version"
 _RIGHTS = "its token (`auth` of the store) needs the namespace and the permissions read, write and provenance"
 
 
-class Api:
+class CortexApi:
     """A Cortex server.
 
     Args:
-        place: its address, and who we are.
-        timeout_s: how long an exchange may take, in seconds.
+        place: its address and credentials.
+        timeout_s: the time limit of an exchange, in seconds.
 
     """
 
-    def __init__(self, place: Place, timeout_s: float) -> None:
+    def __init__(self, place: ServerAddress, timeout_s: float) -> None:
         self.url = place.url
         self.client = HttpClient(place.url, place.credentials, timeout_s=timeout_s, verdict=self._verdict)
 
     def get(self, path: str, **parameters: str) -> dict[str, Any]:
-        """What a path says."""
+        """Return the document at a path."""
         return self._document(self._send("GET", path, parameters))
 
     def find(self, path: str, **parameters: str) -> dict[str, Any] | None:
-        """What a path says; None when the server says that there is nothing of this id."""
+        """Return the document at a path; None when the server answers that the id does not exist."""
         reply = self._send("GET", path, parameters)
         return None if self._is_missing(reply) else self._document(reply)
 
     def post(
         self, path: str, document: Mapping[str, Any], *, writes: bool = False, **parameters: str
     ) -> dict[str, Any]:
-        """What is answered to a document.
-
-        Raises:
-            InvalidArguments: it is too long, or the server does not take what it says.
-
-        """
+        """Send a document and return the answer."""
         try:
             body = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:
-            raise invalid("triples", "hold a lone surrogate", hint="strings are Unicode text") from None
+            raise invalid("triples", "contain a lone surrogate", hint="strings are Unicode text") from None
         if len(body) > MAX_BODY:
-            problem = f"make a request of {len(body)} bytes, and {self.url} takes {MAX_BODY}"
+            problem = f"make a request of {len(body)} bytes, and {self.url} accepts {MAX_BODY}"
             raise invalid("triples", problem, hint="write fewer, or shorter ones, at once")
         return self._document(self._send("POST", path, parameters, body, writes=writes))
 
     def post_nothing(self, path: str) -> dict[str, Any]:
-        """What is answered to a request without a document."""
+        """Send a request without a document and return the answer."""
         return self._document(self._send("POST", path, {}, writes=True))
 
     def delete(self, path: str, **parameters: str) -> bool:
-        """Delete what is at a path; whether it was there."""
+        """Delete the resource at a path; returns whether it existed."""
         reply = self._send("DELETE", path, parameters, writes=True)
         if self._is_missing(reply):
             return False
@@ -83,14 +78,14 @@ class Api:
         return True
 
     def check(self, reply: Reply) -> None:
-        """Raise the error that an answer is, if it is one."""
+        """Raise the error of a response, if it is one."""
         if 200 <= reply.status < 300:
             return
         body = reply.beginning(_MAX_ERROR)
         raise self._problem(reply.status, body)
 
     def strange(self, problem: str) -> GraphError:
-        """The error for an answer that is not what it must be."""
+        """Return the error for an invalid response."""
         return self.client.unavailable(problem, hint=_HINT)
 
     def _send(
@@ -105,63 +100,63 @@ class Api:
         if reply.media_type != _JSON:
             kind = excerpt(reply.media_type) or "no type"
             reply.close()
-            raise self.strange(f"answers with {kind} where {_JSON} was asked for")
+            raise self.strange(f"answers with {kind} instead of {_JSON}")
         document = _parsed(reply.read(_MAX_ANSWER))
         if not isinstance(document, dict):
-            raise self.strange("answers with something that is no JSON object")
+            raise self.strange("returns something that is not a JSON object")
         return document
 
     def _is_missing(self, reply: Reply) -> bool:
-        """Whether this is the 404 of a Cortex, and not that of a server that knows no such path."""
+        """Return whether this is the 404 of a missing id, and not of an unknown path."""
         if reply.status != 404:
             return False
         body = reply.beginning(_MAX_ERROR)
-        if _told(body).get("code") != "not_found":
+        if _error_document(body).get("code") != "not_found":
             raise self._problem(404, body)
         return True
 
     def _verdict(self, body: bytes) -> GraphError | None:
-        told = _told(body)
-        said = f"{self.url} says: {_said(told)}"
+        error = _error_document(body)
+        message = f"{self.url} reports: {_message(error)}"
         details = {"endpoint": self.url}
-        if told.get("code") == "graph_busy":
-            return GraphBusy(said, hint="try again in a while", details=details)
-        if told.get("code") == "query_timeout":
-            return QueryTimeout(said, hint="ask for less", details=details)
+        if error.get("code") == "graph_busy":
+            return GraphBusy(message, hint="try again later", details=details)
+        if error.get("code") == "query_timeout":
+            return QueryTimeout(message, hint="request less", details=details)
         return None
 
     def _problem(self, status: int, body: bytes) -> GraphError:
         if verdict := self._verdict(body):
             return verdict
-        told = _told(body)
-        code, said = told.get("code"), _said(told)
-        words = f": {said}" if said else ""
+        error = _error_document(body)
+        code, message = error.get("code"), _message(error)
+        reason = f": {message}" if message else ""
         if status == 400 and code == "invalid_arguments":
-            field = told.get("details", {}).get("field") if isinstance(told.get("details"), dict) else None
+            field = error.get("details", {}).get("field") if isinstance(error.get("details"), dict) else None
             name = excerpt(field) if isinstance(field, str) and field else "triples"
-            return invalid(name, f"is not taken by {self.url}{words}", hint=excerpt(str(told.get("hint", ""))))
+            return invalid(name, f"is refused by {self.url}{reason}", hint=excerpt(str(error.get("hint", ""))))
         if status == 401:
             hint = "its token (`auth` of the store) is missing, unknown, expired or revoked"
-            return self.client.unavailable(f"does not let us in: it answers 401{words}", hint=hint)
+            return self.client.unavailable(f"refuses the token: it answers 401{reason}", hint=hint)
         if status == 403:
-            return self.client.unavailable(f"does not let us do that: it answers 403{words}", hint=_RIGHTS)
+            return self.client.unavailable(f"does not permit this: it answers 403{reason}", hint=_RIGHTS)
         if status == 404:
-            return self.strange("has not what a store asks for: it answers 404")
+            return self.strange("lacks a path of the Cortex API: it answers 404")
         if status == 413:
-            return invalid("triples", f"are too many for {self.url}{words}", hint="write less at once")
+            return invalid("triples", f"are too many for {self.url}{reason}", hint="write less at once")
         if status == 422 and code == "query_limit":
-            return QueryLimit(f"{self.url} says{words}", hint="ask for less", details={"endpoint": self.url})
-        return self.client.unavailable(f"answers {status}{words}")
+            return QueryLimit(f"{self.url} reports{reason}", hint="request less", details={"endpoint": self.url})
+        return self.client.unavailable(f"answers {status}{reason}")
 
 
-def said_of(reply: Reply) -> tuple[dict[str, Any], str]:
-    """What an error of the server tells, and its message."""
-    told = _told(reply.beginning(_MAX_ERROR))
-    return told, _said(told)
+def error_of(reply: Reply) -> tuple[dict[str, Any], str]:
+    """Return the error document of a response, and its message."""
+    error = _error_document(reply.beginning(_MAX_ERROR))
+    return error, _message(error)
 
 
 def _parsed(body: bytes) -> Any:
-    """A body as JSON; None when it is none."""
+    """Parse JSON; returns None for anything else."""
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -172,11 +167,11 @@ def _no_constant(word: str) -> Any:
     raise ValueError(word)
 
 
-def _told(body: bytes) -> dict[str, Any]:
+def _error_document(body: bytes) -> dict[str, Any]:
     document = _parsed(body)
     return document if isinstance(document, dict) else {}
 
 
-def _said(told: Mapping[str, Any]) -> str:
-    said = told.get("error")
-    return excerpt(said) if isinstance(said, str) else ""
+def _message(error: Mapping[str, Any]) -> str:
+    message = error.get("error")
+    return excerpt(message) if isinstance(message, str) else ""

@@ -1,9 +1,10 @@
-"""Which graphs a Cortex server has, and how it spells names.
+"""The graphs of a Cortex server, and how it writes names.
 
 Rules kept here:
-- what begins the IRIs of all names is the server's to say. A graph beyond it is none that it has, and asking for one is
-  an error and no empty answer: a `baseIri` that differs would else look like a loss of everything;
-- both are asked for once, and again when an answer cannot be read with them: a restarted server may have others.
+- the server decides the base of all IRIs. A graph outside it cannot exist there, and a request for one is an error
+  instead of an empty result: a different `baseIri` would look like a loss of all data otherwise;
+- base and vocabularies are requested once, and again when a response cannot be read with them: a restarted server may
+  have others.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.errors import GraphError
+from cortex_graph.exceptions import GraphError
 from cortex_graph.names import Names, check_namespace
-from cortex_graph.stores.cortex.api import Api
+from cortex_graph.stores.cortex.api import CortexApi
 
-_KEPT = 256
+_CACHED = 256
 
 
-class Kind(Enum):
-    """What a graph of a namespace holds."""
+class GraphKind(Enum):
+    """The content of a graph of a namespace."""
 
     TRIPLES = ""
     RECORDS = "provenance"
@@ -31,17 +32,17 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A graph of the server: of which namespace, and of what kind.
+class GraphLocation:
+    """A graph of the server: its namespace and its kind.
 
     Attributes:
-        names: of the namespace, as the server spells them.
-        kind: what the graph holds.
+        names: of the namespace, as the server writes them.
+        kind: the content of the graph.
 
     """
 
     names: Names
-    kind: Kind
+    kind: GraphKind
 
     @property
     def namespace(self) -> str:
@@ -49,74 +50,64 @@ class Spot:
         return self.names.namespace
 
 
-class Graphs:
-    """The graphs of a server.
+class ServerGraphs:
+    """The graphs of a server."""
 
-    Args:
-        api: the server.
-
-    """
-
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: CortexApi) -> None:
         self._api = api
         self._spelling: tuple[str, Mapping[str, str]] | None = None
         self._names: dict[str, Names] = {}
 
-    def locate(self, graph: NamedNode) -> Spot:
-        """Where a graph is.
-
-        Raises:
-            GraphUnavailable: the server has no such graph, and can have none.
-
-        """
+    def locate(self, graph: NamedNode) -> GraphLocation:
+        """Return the location of a graph."""
         base, vocabularies = self._spelling or self._asked()
         namespace, slash, kind = graph.value.removeprefix(base).partition("/")
         try:
             if not graph.value.startswith(base) or (slash and not kind):
                 raise ValueError(kind)
-            return Spot(self._names_of(namespace, base, vocabularies), Kind(kind))
+            return GraphLocation(self._names_of(namespace, base, vocabularies), GraphKind(kind))
         except (GraphError, ValueError):
             raise self._api.client.unavailable(
-                f"cannot hold the graph <{graph.value[:200]}>: its graphs are <{base}NAMESPACE>",
-                hint="`baseIri` must be the same here and there",
+                f"cannot have the graph <{graph.value[:200]}>: its graphs are <{base}NAMESPACE>",
+                hint="`baseIri` must be the same here and on the server",
             ) from None
 
     def namespaces(self) -> list[str]:
-        """Those that hold something and may be used with this token."""
+        """Return the namespaces that have triples and that the token may use."""
         found = self._ask()[1].get("namespaces")
         try:
             if isinstance(found, list):
                 return [check_namespace(name) for name in found]
         except GraphError:
             pass
-        raise self._api.strange("answers with namespaces that are none")
+        raise self._api.strange("returns invalid namespaces")
 
     def base(self) -> str:
-        """What begins the IRIs of all names."""
+        """Return the start of all IRIs."""
         return (self._spelling or self._asked())[0]
 
     def any_names(self) -> Names:
-        """Those of no namespace in particular."""
+        """Return names without a particular namespace."""
         base, vocabularies = self._spelling or self._asked()
         return Names("any", base, vocabularies)
 
     def forget(self) -> None:
-        """Ask again how names are spelt."""
+        """Request the base and the vocabularies again."""
         self._spelling = None
 
     def _asked(self) -> tuple[str, Mapping[str, str]]:
         return self._ask()[0]
 
     def _ask(self) -> tuple[tuple[str, Mapping[str, str]], dict[str, Any]]:
-        """How names are spelt, and the document that says so."""
+        """Return the base and the vocabularies, and the document that contains them."""
         document = self._api.get("namespaces")
         base, vocabularies = document.get("baseIri"), document.get("vocabularies")
         if not isinstance(vocabularies, dict) or not isinstance(base, str):
-            raise self._api.strange("does not say how it spells names")
+            raise self._api.strange("does not return its `baseIri` and `vocabularies`")
         try:
             Names("any", base, vocabularies)
         except GraphError as error:
-            raise self._api.strange(f"does not say how it spells names: {error.message[:200]}") from None
+            raise self._api.strange(f"returns an invalid `baseIri` or `vocabularies`: {error.message[:200]}") from None
         spelling = base, vocabularies
         if self._spelling != spelling:
             self._names = {}
@@ -127,7 +118,7 @@ class Graphs:
         kept = self._names
         names = kept.get(namespace)
         if names is None or names.base != base:
-            if len(kept) >= _KEPT:
+            if len(kept) >= _CACHED:
                 kept.clear()
             names = kept[namespace] = Names(namespace, base, vocabularies)
         return names

@@ -1,4 +1,4 @@
-"""What every store that is reached over HTTP stands on: addresses, credentials, and a client that gives up in time."""
+"""Addresses, credentials, and an HTTP client with deadlines, for all stores on servers."""
 
 from cortex_graph.stores.http.address import base_url
 from cortex_graph.stores.http.breaker import CircuitBreaker

@@ -1,10 +1,11 @@
-"""The circuit breaker: a server that has failed is left in peace for a while.
+"""The circuit breaker: a failing server is not contacted for a while.
 
 Rules kept here:
-- it opens after so many failures in a row; while it is open nobody asks the server;
-- when its time is over, one call is let through. If that succeeds it closes, else it stays open as long again;
-- a probe that never tells how it went is forgotten after the same time;
-- time is the monotonic clock; every method may be called from any thread, and none of them waits.
+- it opens after a number of consecutive failures; while it is open the server is not contacted;
+- after `rest_s` one call, the probe, is let through. If it succeeds the breaker closes, else it stays open as long
+  again;
+- a probe without a reported outcome is forgotten after the same time;
+- time is the monotonic clock; every method may be called from any thread, and none waits.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from collections.abc import Callable
 
 
 class CircuitBreaker:
-    """Whether a server may be asked.
+    """Decides whether a server may be contacted.
 
     Args:
-        threshold: how many failures in a row open it.
+        threshold: the number of consecutive failures that opens it.
         rest_s: how long it stays open, in seconds.
         clock: the time, in seconds.
 
@@ -30,35 +31,35 @@ class CircuitBreaker:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
-        self._asked_again_at = 0.0  # while open: from when on one call is let through
+        self._probe_at = 0.0  # the time of the next probe, while open
 
     @property
     def failures(self) -> int:
-        """How many failures there were in a row."""
+        """The number of consecutive failures."""
         return self._failures
 
     def wait_s(self) -> float:
-        """How many seconds the server is to be left in peace; 0.0 when the caller may ask it now, as the probe if open.
+        """Return the seconds until the server may be contacted; 0.0 when the caller may do so now.
 
-        A caller who got 0.0 tells how it went: `succeeded` or `failed`.
+        A caller that got 0.0 reports the outcome with `succeeded` or `failed`.
         """
         with self._lock:
             if self._failures < self.threshold:
                 return 0.0
             now = self._clock()
-            if now < self._asked_again_at:
-                return self._asked_again_at - now
-            self._asked_again_at = now + self.rest_s
+            if now < self._probe_at:
+                return self._probe_at - now
+            self._probe_at = now + self.rest_s
             return 0.0
 
     def succeeded(self) -> None:
-        """The server answered."""
+        """Report that the server answered."""
         with self._lock:
             self._failures = 0
 
     def failed(self) -> None:
-        """The server did not answer, or said that it cannot."""
+        """Report that the server did not answer, or could not."""
         with self._lock:
             self._failures += 1
             if self._failures >= self.threshold:
-                self._asked_again_at = self._clock() + self.rest_s
+                self._probe_at = self._clock() + self.rest_s

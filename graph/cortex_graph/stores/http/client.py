@@ -1,13 +1,13 @@
-"""A client for one server: it gives up in time, asks again where that is safe, and leaves a failing server in peace.
+"""A client for one server, with deadlines, retries and a circuit breaker.
 
 Rules kept here:
-- an exchange has one deadline, from the first connection to the last byte, whatever the server does meanwhile;
-- asked again, with jitter, is what never reached the server, what it says it did not do (429, 503), and what may be
-  done twice when its outcome is unknown. A time that is over is not spent again;
-- an answer is what it is: redirects are not followed (the credentials would go along), and a compressed body is
-  refused, since a small one may unfold to gigabytes. Bodies are read in pieces, up to a limit that the caller sets;
-- errors name the server (`GraphUnavailable`, `QueryTimeout`) and hold no secret. What the server says about itself is
-  shortened, and printable.
+- an exchange has one deadline, from connecting to the last byte;
+- a request is repeated, with jitter, when it never reached the server, when the server reports that it did not execute
+  it (429, 503), and when its outcome is unknown and it may be executed twice. A request that timed out is not repeated;
+- redirects are not followed (they would receive the credentials), and compressed bodies are refused, since a small one
+  may decompress to gigabytes. Bodies are read in pieces, up to a limit of the caller;
+- errors name the server (`GraphUnavailable`, `QueryTimeout`) and contain no secrets. Text of the server is shortened
+  and printable.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 import httpx
 import tenacity
 
-from cortex_graph.errors import GraphError, GraphUnavailable, QueryTimeout
-from cortex_graph.stopping import Stop
+from cortex_graph.cancellation import Cancellation
+from cortex_graph.exceptions import GraphError, GraphUnavailable, QueryTimeout
 from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.credentials import Credentials
 from cortex_graph.stores.http.deadline import Deadline, DeadlineTransport
@@ -33,12 +33,12 @@ _NOT_DONE = frozenset({429, 503})
 _UNKNOWN = frozenset({502, 504})
 _EXCERPT = 300
 _VERDICT = 1 << 16
-_DRAINED = 1 << 16  # of a body that is not wanted, so that its connection can be used again
+_DRAINED = 1 << 16  # of an unwanted body, so that its connection can be reused
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa1-\u024f]+")
 
 
 class Reply:
-    """An answer whose body has not been read yet. Close it, or read it to its end.
+    """A response whose body was not read yet. Close it, or read it to its end.
 
     Attributes:
         status: the status code.
@@ -57,16 +57,10 @@ class Reply:
         self._writes = writes
 
     def chunks(self) -> Iterator[bytes]:
-        """The body, as it comes.
-
-        Raises:
-            QueryTimeout: the deadline is over; `GraphUnavailable` when something was to be written.
-            GraphUnavailable: the connection broke, or the body is not what was announced.
-
-        """
+        """Yield the body."""
         if (encoding := self.headers.get("content-encoding", "identity").strip().lower()) not in ("", "identity"):
             self.close()
-            raise self._client.unavailable(f"answers with a body in {excerpt(encoding)}, which was not asked for")
+            raise self._client.unavailable(f"answers with a body in {excerpt(encoding)}, which was not requested")
         raw = self._response.iter_raw()
         try:
             while True:
@@ -86,12 +80,7 @@ class Reply:
             self.close()
 
     def read(self, limit: int) -> bytes:
-        """The whole body.
-
-        Raises:
-            GraphUnavailable: it has more than `limit` bytes, or what `chunks` raises.
-
-        """
+        """Return the whole body."""
         body = bytearray()
         for chunk in self.chunks():
             body += chunk
@@ -101,11 +90,11 @@ class Reply:
         return bytes(body)
 
     def excerpt(self) -> str:
-        """The beginning of what the server says, for a message."""
+        """Return the beginning of the body, for a message."""
         return excerpt(self.beginning(_EXCERPT).decode(errors="replace"))
 
     def beginning(self, length: int) -> bytes:
-        """So much of the body, or less; the rest is not read, and what goes wrong is no error."""
+        """Return up to `length` bytes of the body; the rest is not read, and failures are ignored."""
         body = b""
         try:
             for chunk in self.chunks():
@@ -119,7 +108,7 @@ class Reply:
         return body[:length]
 
     def close(self) -> None:
-        """Let go of the connection; it cannot be used again unless the body was read."""
+        """Release the connection; it is reused only if the body was read."""
         self._response.close()
 
 
@@ -127,12 +116,11 @@ class HttpClient:
     """A client for one server.
 
     Args:
-        name: its address, as messages name it.
-        credentials: who we are.
-        timeout_s: how long an exchange may take unless told, in seconds.
-        breaker: shared with other clients of the same server, or one of its own.
-        verdict: makes an error of the body of a 429, 502, 503 or 504 with which the server has answered the question,
-            or None where it could not: then it is asked again.
+        name: its address, for messages.
+        credentials: for the server.
+        timeout_s: the default time limit of an exchange, in seconds.
+        breaker: shared with other clients of the same server; by default one of its own.
+        verdict: returns the error that the body of a 429, 502, 503 or 504 reports, which is then final; None to repeat.
 
     """
 
@@ -168,28 +156,28 @@ class HttpClient:
         writes: bool = False,
         repeatable: bool = True,
         timeout_s: float | None = None,
-        stop: Stop | None = None,
+        cancel: Cancellation | None = None,
     ) -> Reply:
-        """Send a request and wait for the head of its answer, whatever its status.
+        """Send a request and return the response with any status, as soon as its head has arrived.
 
         Args:
-            method: GET, POST, …
-            url: where to.
-            headers: more headers.
-            body: what to send.
-            writes: whether it changes something; a time that is over is then no `QueryTimeout`.
-            repeatable: whether it may be done twice when its outcome is unknown.
-            timeout_s: how long it may take, body included.
-            stop: ends it, by cutting its connection; that says nothing about the server.
+            method: GET or POST, for instance.
+            url: the address.
+            headers: additional headers.
+            body: the body.
+            writes: whether it changes data; an exceeded time limit is not a `QueryTimeout` then.
+            repeatable: whether it may be executed twice when its outcome is unknown.
+            timeout_s: the time limit, body included.
+            cancel: cancels the call.
 
         Raises:
-            GraphUnavailable: the server cannot be reached, does not answer, or is left in peace.
-            QueryTimeout: the time is over.
+            GraphUnavailable: the server cannot be reached, does not answer, or is not contacted after failures.
+            QueryTimeout: the time limit is exceeded.
 
         """
         if self._closed:
             raise self.unavailable("was closed", hint="open the store again")
-        deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s, stop)
+        deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s, cancel)
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(_ATTEMPTS),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=2),
@@ -209,18 +197,18 @@ class HttpClient:
             raise error.problem from error
 
     def unavailable(self, problem: str, *, hint: str = "") -> GraphUnavailable:
-        """The error that says what is the matter with this server."""
+        """Return the error for a problem of this server."""
         return GraphUnavailable(
-            f"{self.name} {problem}", hint=hint or "see whether the server is well", details={"endpoint": self.name}
+            f"{self.name} {problem}", hint=hint or "check the server", details={"endpoint": self.name}
         )
 
     def too_late(self, deadline: Deadline, *, writes: bool) -> GraphError:
-        """The error for a time that is over."""
+        """Return the error for a deadline that has passed."""
         problem = f"did not answer within {deadline.seconds:g} s"
         if writes:
-            return self.unavailable(problem, hint="it may have written all the same; writing it again does no harm")
+            return self.unavailable(problem, hint="it may have written it nevertheless; repeating it is harmless")
         return QueryTimeout(
-            f"{self.name} {problem}", hint="ask for less, or give it more time", details={"endpoint": self.name}
+            f"{self.name} {problem}", hint="request less, or give it more time", details={"endpoint": self.name}
         )
 
     def close(self) -> None:
@@ -231,8 +219,8 @@ class HttpClient:
     def _attempt(self, request: httpx.Request, deadline: Deadline, *, writes: bool) -> Reply:
         if wait := self.breaker.wait_s():
             raise self.unavailable(
-                f"failed {self.breaker.failures} times in a row and is left in peace for {max(wait, 0.1):.1f} s",
-                hint="see whether the server is well, and try again then",
+                f"failed {self.breaker.failures} times in a row and is not contacted for {max(wait, 0.1):.1f} s",
+                hint="check the server, and try again later",
             )
         try:
             response = self._exchange(request, deadline)
@@ -263,15 +251,15 @@ class HttpClient:
                 self.breaker.succeeded()
                 raise verdict
             self.breaker.failed()
-            said = f"answers {reply.status}: {excerpt(body[:_EXCERPT].decode(errors='replace'))}"
-            raise _AgainError(self.unavailable(said), not_done=reply.status in _NOT_DONE)
+            answer = f"answers {reply.status}: {excerpt(body[:_EXCERPT].decode(errors='replace'))}"
+            raise _AgainError(self.unavailable(answer), not_done=reply.status in _NOT_DONE)
         self.breaker.succeeded()
         if 300 <= reply.status < 400:
             self._refuse_redirect(reply)
         return reply
 
     def _exchange(self, request: httpx.Request, deadline: Deadline) -> httpx.Response:
-        """One request, signed; signed once more when the server challenges."""
+        """Send one request, signed; sign it once more after a challenge."""
         connect = min(CONNECT_S, deadline.seconds)
         request.extensions["timeout"] = {"connect": connect, "pool": connect, "read": None, "write": None}
         flow = self._auth.sync_auth_flow(request) if self._auth else None
@@ -303,12 +291,12 @@ class HttpClient:
     def _refuse_redirect(self, reply: Reply) -> NoReturn:
         reply.close()
         target = urlsplit(reply.headers.get("location", "")).hostname or "another place"
-        hint = "give the address that it leads to, if that is the one you mean"
-        raise self.unavailable(f"redirects to {excerpt(target)}, and that is not followed", hint=hint)
+        hint = "give the address to which it redirects, if that is the right one"
+        raise self.unavailable(f"redirects to {excerpt(target)}, which is not followed", hint=hint)
 
 
 class _AgainError(Exception):
-    """What may be tried again, and the error to raise when it is not."""
+    """An error after which the request may be repeated, and the error to raise otherwise."""
 
     def __init__(self, problem: GraphError, *, not_done: bool) -> None:
         super().__init__(problem.message)
@@ -317,5 +305,5 @@ class _AgainError(Exception):
 
 
 def excerpt(text: str) -> str:
-    """Somebody else's words, short and printable."""
+    """Return text of a server, shortened and printable."""
     return _UNPRINTABLE.sub(" ", text)[:_EXCERPT].strip()

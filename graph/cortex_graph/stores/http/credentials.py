@@ -1,9 +1,9 @@
-"""Who a server is told that we are.
+"""The credentials for a server.
 
 Rules kept here:
-- a secret is named, never written: `${VARIABLE}` is what stands in a file or in a call, and the environment is read
-  when the store is opened;
-- a secret appears in no message and in no repr.
+- secrets are not written in configurations or calls: `${VARIABLE}` names an environment variable, which is read when
+  the store is opened;
+- no message and no repr contains a secret.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 
 if TYPE_CHECKING:
     import httpx
@@ -26,14 +26,14 @@ _HINT = "`{type: basic | digest, user: …, password: ${VARIABLE}}` or `{type: b
 
 @dataclass(frozen=True)
 class Credentials:
-    """How to sign in, and with what."""
+    """An authentication scheme with its user and secret."""
 
     kind: Literal["basic", "digest", "bearer"]
     user: str = ""
     secret: str = field(default="", repr=False)
 
     def auth(self) -> httpx.Auth:
-        """What signs the requests."""
+        """Return the authentication of the requests."""
         import httpx
 
         match self.kind:
@@ -45,12 +45,7 @@ class Credentials:
 
 
 def read_credentials(given: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Credentials:
-    """The credentials that a mapping names, as in this file's `_HINT`.
-
-    Raises:
-        InvalidArguments: it is of another form, holds a secret in the clear, or names a variable that is not set.
-
-    """
+    """Return the credentials of a mapping, with the form of `_HINT`."""
     kind = given.get("type")
     if not isinstance(kind, str) or kind not in _SECRETS:
         raise invalid("store.auth.type", "must be `basic`, `digest` or `bearer`", hint=_HINT)
@@ -67,14 +62,14 @@ def read_credentials(given: Mapping[str, Any], env: Mapping[str, str] = os.envir
         or not (user + secret).isprintable()
         or (kind == "bearer" and not secret.isascii())
     ):
-        raise invalid("store.auth", "holds a user or a secret that HTTP cannot carry", hint="see RFC 7617 and 6750")
+        raise invalid("store.auth", "has a user or a secret that HTTP cannot transmit", hint="see RFC 7617 and 6750")
     return Credentials(kind, user, secret)  # type: ignore[arg-type]
 
 
 def _expanded(text: str, field_: str, env: Mapping[str, str]) -> str:
     found = _VARIABLE.fullmatch(text)
     if not found:
-        raise invalid(field_, "is a secret in the clear", hint="put it into the environment and write `${VARIABLE}`")
+        raise invalid(field_, "is a secret in clear text", hint="put it into the environment and write `${VARIABLE}`")
     if not env.get(found[1]):
         raise invalid(field_, f"is {text}, and that variable is not set", hint=f"set {found[1]} in the environment")
     return env[found[1]]

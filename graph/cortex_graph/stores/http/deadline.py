@@ -1,10 +1,10 @@
-"""A time that holds for a whole exchange over HTTP, whatever the server does.
+"""A deadline for a whole HTTP exchange.
 
 Rules kept here:
-- httpx gives each read its time, so a server that sends one byte a second keeps a caller for as long as it likes. Here
-  each read and each write gets what is left of the whole;
-- the deadline is that of the thread that is waiting;
-- an exchange that is stopped has its connection cut, whatever it waits for there.
+- httpx gives each read a time limit, so a server that sends one byte a second could block a caller for any time. Here
+  each read and each write gets the remaining time of the exchange;
+- a deadline applies to the thread that waits;
+- cancelling an exchange closes its connection, at any stage.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ from typing import Any
 import httpcore
 import httpx
 
-from cortex_graph.stopping import Stop, waiting
+from cortex_graph.cancellation import Cancellation, interruptible
 
-_PIECE = 1 << 16  # of what is written under one time
+_PIECE = 1 << 16  # of a write with one time limit
 _waiting = threading.local()
 
 
 class Deadline:
-    """A moment after which nothing is waited for.
+    """The time until which an exchange may last.
 
     Args:
-        seconds: until then.
-        stop: ends the waiting before.
+        seconds: the time until then.
+        cancel: cancels the call.
 
     """
 
-    def __init__(self, seconds: float, stop: Stop | None = None) -> None:
+    def __init__(self, seconds: float, cancel: Cancellation | None = None) -> None:
         self.seconds = seconds
         self.was_stopped = False
         self._at = time.monotonic() + seconds
-        self._stop = stop
+        self._cancel = cancel
         self._stream: httpcore.NetworkStream | None = None
 
     def left(self) -> float:
-        """Seconds until then; 0.0 when it is over."""
+        """Return the remaining seconds; 0.0 after the deadline."""
         return max(0.0, self._at - time.monotonic())
 
     @contextmanager
     def holds(self) -> Iterator[None]:
-        """What this thread waits for in here ends by then."""
+        """Apply the deadline to all waits of this thread in a block."""
         before = getattr(_waiting, "deadline", None)
         _waiting.deadline = self
         self._stream = None
         try:
-            with waiting(self._stop, self._cut):
+            with interruptible(self._cancel, self._cut):
                 yield
         finally:
             _waiting.deadline = before
 
     def waits_on(self, stream: httpcore.NetworkStream | None) -> None:
-        """Know what to cut."""
+        """Set the stream that is closed when the call is cancelled."""
         self._stream = stream
 
     def _cut(self) -> None:
@@ -68,7 +68,7 @@ class Deadline:
         connection = self._stream.get_extra_info("socket") if self._stream else None
         if connection is not None:
             with suppress(OSError):
-                # Not that of TLS: its own would wait for the other side.
+                # Not the method of a TLS socket, which would wait for the other side.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
@@ -79,7 +79,7 @@ def _left(timeout: float | None, over: type[Exception], stream: httpcore.Network
     deadline.waits_on(stream)
     left = deadline.left()
     if not left:
-        raise over("the time is over")
+        raise over("the deadline has passed")
     return left if timeout is None else min(left, timeout)
 
 
@@ -120,15 +120,11 @@ class _Backend(httpcore.SyncBackend):
 
 
 class DeadlineTransport(httpx.HTTPTransport):
-    """The connections of a client, on which deadlines hold. No proxy, no redirect, no HTTP/2.
-
-    Args:
-        connections: how many there may be at once.
-
-    """
+    """The connections of a client, with deadlines. No proxy, no redirect, no HTTP/2."""
 
     def __init__(self, connections: int) -> None:
-        # httpx has no argument for the network; the pool is made as it makes it. Its TLS settings are httpcore's own.
+        # httpx has no argument for the network backend, so the pool is made here. The TLS settings are those of
+        # httpcore.
         self._pool = httpcore.ConnectionPool(
             max_connections=connections, keepalive_expiry=5.0, network_backend=_Backend()
         )

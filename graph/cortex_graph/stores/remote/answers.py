@@ -1,8 +1,8 @@
-"""The answers of a server to a user's query, handed on as they come.
+"""Streams the result of a user's query from a server.
 
 Rules kept here:
-- what is handed on is whole, or ends with an error: a server whose time is over may end its answer anywhere, with a
-  status of 200. So the end of an answer is looked at before it is let go.
+- a result is complete, or ends with an error: a server whose time limit is exceeded may end its answer anywhere, with a
+  status of 200. So the end of a result is checked before its last bytes are passed on.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import closing
 
 from pyoxigraph import QueryResultsFormat, RdfFormat
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 from cortex_graph.stores.http.client import Reply
-from cortex_graph.stores.remote.protocol import Protocol
+from cortex_graph.stores.remote.sparql_protocol import SparqlProtocol
 
 _FORM = re.compile(
     r"(?:\s|#[^\n]*\n|BASE\s*<[^>]*>|PREFIX\s*[^\s:<]*:\s*<[^>]*>)*(SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE
@@ -26,26 +26,15 @@ _ENDS = {QueryResultsFormat.JSON: b"}", QueryResultsFormat.XML: b">", RdfFormat.
 
 
 def has_rows(text: str) -> bool:
-    """Whether a query asks for rows or a truth, not for a graph.
-
-    Raises:
-        InvalidArguments: it is no query.
-
-    """
+    """Return whether a query is a SELECT or ASK."""
     found = _FORM.match(text)
     if not found:
-        raise invalid("query", "is no SELECT, ASK, CONSTRUCT or DESCRIBE", hint="updates go another way")
+        raise invalid("query", "is not a SELECT, ASK, CONSTRUCT or DESCRIBE", hint="send updates as updates")
     return found[1].upper() in ("SELECT", "ASK")
 
 
-def whole(protocol: Protocol, reply: Reply, form: QueryResultsFormat | RdfFormat) -> Generator[bytes, None, None]:
-    """The body of an answer, behind an empty piece: once that is read, closing lets go of the connection.
-
-    Raises:
-        QueryTimeout: the time is over, ours or the server's.
-        GraphUnavailable: it ends too early.
-
-    """
+def whole(protocol: SparqlProtocol, reply: Reply, form: QueryResultsFormat | RdfFormat) -> Generator[bytes, None, None]:
+    """Yield an empty piece, then the body; closing it after the first piece releases the connection."""
     held = b""
     with closing(reply):
         yield b""

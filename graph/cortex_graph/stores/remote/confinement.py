@@ -1,11 +1,11 @@
-"""Whether a server keeps a user's query in its dataset, and what may be asked of one that does not.
+"""Tests whether a server confines a user's query to its dataset, and which queries are allowed otherwise.
 
 Rules kept here:
-- `default-graph-uri` and `named-graph-uri` are the dataset, whatever the text says (SPARQL 1.1 Protocol §2.1.4). Each
-  server is tried, with a graph that it has, before the first text of a user goes there;
-- a server that answers out of graphs that are not in the dataset gets no text of a user;
-- one that does so only for a text that names them (Virtuoso) gets no text that has the words for it anywhere, not even
-  in a string or a comment: nothing then depends on how it reads a text. The same goes for what it knows beyond SPARQL.
+- `default-graph-uri` and `named-graph-uri` are the dataset, regardless of the text (SPARQL 1.1 Protocol §2.1.4).
+  Each server is tested, with a graph that it has, before the first text of a user is sent to it;
+- a server that reads graphs outside the dataset gets no text of a user;
+- one that does so only for a text that names them (Virtuoso) gets no text with the keywords for that, not even in a
+  string or a comment, so that nothing depends on how it parses a text. The same applies to its extensions of SPARQL.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from enum import Enum
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.errors import GraphUnavailable, invalid
+from cortex_graph.exceptions import GraphUnavailable, invalid
 from cortex_graph.store import Dataset
-from cortex_graph.stores.remote.protocol import RefusedError
+from cortex_graph.stores.remote.sparql_protocol import RefusedError
 
 NOTHING = NamedNode("urn:cortex-graph:nothing")
 _NOTHING = Dataset((NOTHING,), (NOTHING,))
@@ -37,13 +37,7 @@ class Confinement(Enum):
 
 
 def try_out(ask: Callable[[str, Dataset], bool], graph: NamedNode) -> Confinement:
-    """Find out how far a server keeps to a dataset of nothing.
-
-    Args:
-        ask: asks it an ASK query over a dataset.
-        graph: one that has triples.
-
-    """
+    """Test a server with an empty dataset."""
 
     def leaks(text: str) -> bool:
         try:
@@ -63,16 +57,10 @@ def try_out(ask: Callable[[str, Dataset], bool], graph: NamedNode) -> Confinemen
 
 
 def check_text(text: str, confinement: Confinement, server: str) -> None:
-    """Refuse a text with which a server would leave its dataset.
-
-    Raises:
-        GraphUnavailable: no text may be sent to it.
-        InvalidArguments: this one may not.
-
-    """
+    """Refuse a text with which a server would leave its dataset."""
     if confinement is Confinement.NONE:
         raise GraphUnavailable(
-            f"{server} answers out of graphs that it was not asked about, so it gets no queries of users",
+            f"{server} reads graphs outside the dataset of a query, so it gets no queries of users",
             hint="use a server that keeps to `default-graph-uri` and `named-graph-uri`",
             details={"endpoint": server},
         )
@@ -80,5 +68,5 @@ def check_text(text: str, confinement: Confinement, server: str) -> None:
         raise invalid(
             "query",
             f"has `{found[0]}`, with which {server} would leave the namespace",
-            hint="this server can be asked about the default graph alone; leave the word out, in strings, too",
+            hint="this server can query the default graph only; omit the word, also in strings",
         )

@@ -1,11 +1,11 @@
-"""Where a SPARQL server takes queries, and where updates.
+"""The query and update endpoints of a SPARQL server.
 
 Rules kept here:
 - `http://host:7878` (no path) is Oxigraph: queries at `/query`, updates at `/update`;
-- an address that ends with `/query` has its updates at `/update` beside it (Oxigraph, Fuseki);
-- any other takes both: `…/sparql`, `…/sparql-auth` (Virtuoso), `…/dataset` (Fuseki);
-- a mapping names them apart: `{query: URL, update: URL, auth: {type, user, password | token}}`. Without `update` the
-  rules above say where it is.
+- an address that ends with `/query` has its updates at `/update` (Oxigraph, Fuseki);
+- any other address is used for both: `…/sparql`, `…/sparql-auth` (Virtuoso), `…/dataset` (Fuseki);
+- a mapping names them separately: `{query: URL, update: URL, auth: {type, user, password | token}}`. Without `update`
+  the rules above apply.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from cortex_graph.errors import invalid
+from cortex_graph.exceptions import invalid
 from cortex_graph.stores.http import Credentials, base_url, read_credentials
 
 _KEYS = frozenset({"query", "update", "auth"})
-_HINT = "`{query: URL, update: URL, auth: {type, user, password}}`; only `query` must be there"
+_HINT = "`{query: URL, update: URL, auth: {type, user, password}}`; only `query` is required"
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The addresses of a SPARQL server, and who it is told that we are."""
+    """The addresses of a SPARQL server, and the credentials for it."""
 
     query: str
     update: str
@@ -33,17 +33,12 @@ class Endpoints:
 
 
 def read_endpoints(where: str | Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Endpoints:
-    """The endpoints that an address or a mapping names.
-
-    Raises:
-        InvalidArguments: something in it is not what it must be.
-
-    """
+    """Return the endpoints of an address or a mapping."""
     if isinstance(where, str):
         return Endpoints(*_both(base_url(where, "store")))
     if "query" not in where or not set(where) <= _KEYS:
-        strange = ", ".join(sorted(map(str, set(where) - _KEYS)))
-        raise invalid("store", f"does not know {strange}" if strange else "names no `query`", hint=_HINT)
+        unknown = ", ".join(sorted(map(str, set(where) - _KEYS)))
+        raise invalid("store", f"has unknown keys: {unknown}" if unknown else "has no `query`", hint=_HINT)
     query, update = _both(base_url(where["query"], "store.query"))
     if where.get("update") is not None:
         update = base_url(where["update"], "store.update")

@@ -1,11 +1,12 @@
-"""What is known of the servers that were tried (`docs/graph.md` has the table), and what is assumed of the others.
+"""What is known of the tested servers (`docs/graph.md` has the table), and what is assumed of others.
 
 Rules kept here:
-- a server says what it is in its `Server` header. One that is not known here is one of `OTHER`: nothing is assumed of
-  the spelling in which it keeps literals or of the order in which it answers; both are found out or asked for;
-- Oxigraph keeps values, in the spelling of pyoxigraph, and answers in the order of its indexes;
-- Virtuoso keeps values too, but takes equal ones of different types (`1`, `1.0`, `true`) for the same term, shortens
-  what is long, and writes doubles with six digits. What it would change is refused; doubles are read digit by digit.
+- a server is identified by its `Server` header. For an unknown one nothing is assumed about the lexical forms in which
+  it stores literals or about the order of its rows; both are tested or requested;
+- Oxigraph stores values, with the lexical forms of pyoxigraph, and returns rows in the order of its indexes;
+- Virtuoso stores values too, but takes equal values of different types (`1`, `1.0`, `true`) for the same term,
+  truncates long terms, and writes doubles with six digits. Terms that it would change are refused; doubles are read
+  with all digits.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ Term = NamedNode | Literal
 
 
 @dataclass(frozen=True)
-class Engine:
-    """How a kind of server keeps terms, and in what portions it takes them.
+class EngineProfile:
+    """How a kind of server stores terms, and in what batches it accepts them.
 
     Attributes:
-        name: what to call it.
-        spelling: the literal as it is read from this server; None when that must be found out.
-        objection: why it cannot keep a term; empty when it can.
+        name: for messages.
+        spelling: returns a literal as it is read from this server; None when that must be tested.
+        objection: states why it cannot store a term; empty when it can.
         by_value: whether it takes equal values of different types for the same term.
-        ordered: whether the rows of a pattern come in an order that writing does not change.
-        digits: whether doubles are to be asked for digit by digit.
-        batch: how many quads it takes in one update.
+        ordered: whether the order of the rows of a pattern is stable when quads are written.
+        digits: whether all digits of doubles must be requested explicitly.
+        batch: the maximum number of quads in one update.
 
     """
 
@@ -49,9 +50,9 @@ class Engine:
     batch: int = 100_000
 
 
-def engine_of(server: str) -> Engine:
-    """The engine that a `Server` header names."""
-    if re.match(r"Oxigraph/0\.5\.", server):  # the series of pyoxigraph here: both spell alike
+def engine_of(server: str) -> EngineProfile:
+    """Return the profile for a `Server` header."""
+    if re.match(r"Oxigraph/0\.5\.", server):  # the series of the installed pyoxigraph, with the same lexical forms
         return OXIGRAPH
     return VIRTUOSO if server.startswith("Virtuoso/") else OTHER
 
@@ -64,7 +65,7 @@ _SPELLER = Store()
 
 
 def oxigraph_spelling(literal: Literal) -> Literal:
-    """The literal as Oxigraph gives it back."""
+    """Return the literal as Oxigraph returns it."""
     if literal.language or literal.datatype.value == f"{_XSD}string":
         return literal
     rows = _SPELLER.query("SELECT ?literal {}", substitutions={Variable("literal"): literal})
@@ -72,7 +73,6 @@ def oxigraph_spelling(literal: Literal) -> Literal:
     return spelt
 
 
-_SECONDS = re.compile(r"(T\d\d:\d\d:\d\d)\.(\d+)")
 _DATE_TIME = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(T(?!24)\d\d:\d\d:[0-5]\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _DIGITS = re.compile(r"-?(\d{1,39})(\.\d{1,15})?", re.ASCII)
 _SMALLEST_FLOAT = 1.1754944e-38
@@ -88,38 +88,38 @@ _VIRTUOSO_REFUSED = frozenset(
 
 
 def virtuoso_objection(term: Term) -> str:
-    """Why Virtuoso cannot keep a term."""
+    """State why Virtuoso cannot store a term."""
     if isinstance(term, NamedNode):
         if len(term.value.encode()) > _VIRTUOSO_IRI_BYTES:
-            return f"cuts IRIs of more than {_VIRTUOSO_IRI_BYTES} bytes"
+            return f"truncates IRIs of more than {_VIRTUOSO_IRI_BYTES} bytes"
         if term.value.lower().startswith(("nodeid:", "local:")):
-            return "gives IRIs with this beginning a meaning of its own"
+            return "interprets IRIs with this prefix"
         return ""
     kind, text = term.datatype.value, term.value
     if term.direction:
-        return "knows no direction of text"
+        return "does not support text directions"
     if len(kind.encode()) > _VIRTUOSO_IRI_BYTES:
-        return f"cuts IRIs of more than {_VIRTUOSO_IRI_BYTES} bytes"
+        return f"truncates IRIs of more than {_VIRTUOSO_IRI_BYTES} bytes"
     if kind in _VIRTUOSO_REFUSED:
-        return "does not keep this type as it is written"
+        return "changes the lexical form of this type"
     if kind == f"{_XSD}integer":
         in_range = re.fullmatch(r"-?\d{1,19}", text, re.ASCII) and abs(int(text)) < 2**63 - 1
-        return "" if in_range else "keeps integers of 63 bits"
+        return "" if in_range else "stores integers of 63 bits"
     if kind == f"{_XSD}decimal" and not _DIGITS.fullmatch(text):
-        return "keeps decimals of 39 digits, 15 of them behind the point"
+        return "stores decimals of 39 digits, 15 of them after the point"
     if kind in _DOUBLES and (text == "NaN" or not _is_number(text)):
-        return "finds no NaN again"
+        return "does not find NaN"
     if kind == f"{_XSD}float" and not (text in ("0", "-0") or _SMALLEST_FLOAT < abs(float(text)) < math.inf):
-        return "keeps no float that is infinite or so near to zero"
+        return "stores no float that is infinite or this close to zero"
     if kind == f"{_XSD}boolean" and text not in ("true", "false"):
-        return "keeps `true` and `false` as booleans"
+        return "stores `true` and `false` as booleans"
     if kind in (f"{_XSD}dateTime", f"{_XSD}date") and not _DATE_TIME.fullmatch(text):
-        return "keeps times from the year 1 to 9999, with six digits behind the second"
+        return "stores times from the year 1 to 9999, with six digits after the second"
     return ""
 
 
 def value_of(literal: Literal) -> Hashable:
-    """What a server that goes by values may take two literals for the same by; None for those that it tells apart."""
+    """Return the value by which a server with `by_value` compares a literal; None when it compares the term."""
     kind, text = literal.datatype.value, literal.value
     if kind == f"{_XSD}boolean":
         return Decimal(text == "true")
@@ -144,6 +144,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-OXIGRAPH = Engine("Oxigraph", oxigraph_spelling, _no_objection, ordered=True)
-VIRTUOSO = Engine("Virtuoso", oxigraph_spelling, virtuoso_objection, by_value=True, digits=True, batch=500)
-OTHER = Engine("this server", None, _no_objection)
+OXIGRAPH = EngineProfile("Oxigraph", oxigraph_spelling, _no_objection, ordered=True)
+VIRTUOSO = EngineProfile("Virtuoso", oxigraph_spelling, virtuoso_objection, by_value=True, digits=True, batch=500)
+OTHER = EngineProfile("this server", None, _no_objection)

@@ -1,12 +1,12 @@
 """Pages of a pattern on a server.
 
 Rules kept here:
-- what is there from the first page to the last is on one of them, whatever others write meanwhile;
-- a server whose order no writing changes is asked by offset, and the mark of the last quad is looked for, as in the
-  embedded store;
-- any other is asked for a first page as it likes. When that is not all, the pages come in the order of a hash of the
-  quads, which the server computes: a cursor says behind which hash to go on, and holds nothing of the data;
-- a page is read only as far as its bytes allow.
+- a quad that exists from the first page to the last is on one of them, also during writes;
+- a server with a stable order is queried by offset, and the mark of the last quad is searched, as in the embedded
+  store;
+- any other server returns the first page in any order. When there are more quads, the pages are in the order of a hash
+  of the quads, which the server computes: a cursor contains the last hash, and no data;
+- a page is read only as far as its size allows.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from contextlib import closing
 from pyoxigraph import Literal, Quad
 
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.errors import GraphUnavailable
+from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
-from cortex_graph.stores.remote.engines import Engine
-from cortex_graph.stores.remote.protocol import Protocol
-from cortex_graph.stores.remote.wire import digits_of, group_of, key_of, read_row, rows_of
+from cortex_graph.stores.remote.engines import EngineProfile
+from cortex_graph.stores.remote.sparql_protocol import SparqlProtocol
+from cortex_graph.stores.remote.sparql_texts import digits_of, group_of, key_of, read_row, rows_of
 
-_NEARBY = 1_000  # how far around its old place the last quad of a page is looked for
+_NEARBY = 1_000  # how far from its old offset the last quad of a page is searched
 _DIGITS = 31  # of a key, in hexadecimal: 16 in a cursor's mark, the rest in its offset
 
 
-def page_of(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, cursor: str | None) -> Page:
-    """A page; see `GraphStore.match`."""
+def page_of(protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, limit: int, cursor: str | None) -> Page:
+    """Return a page; see `GraphStore.match`."""
     last = None if cursor is None else read_cursor(pattern, cursor)
     if engine.ordered:
         offset = 0 if last is None else _offset(protocol, engine, pattern, last)
@@ -43,14 +43,14 @@ def page_of(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, cu
     return _keyed(protocol, engine, pattern, limit, last)
 
 
-def slice_text(pattern: Pattern, engine: Engine, offset: int, length: int) -> str:
-    """The query for some rows of a pattern."""
+def slice_text(pattern: Pattern, engine: EngineProfile, offset: int, length: int) -> str:
+    """Return the query for some rows of a pattern."""
     window = (f" OFFSET {offset}" if offset else "") + f" LIMIT {length}"
     return f"{rows_of(pattern, engine)} {{ {group_of(pattern, engine)} }}{window}"
 
 
 def _slice(
-    protocol: Protocol, engine: Engine, pattern: Pattern, offset: int, length: int
+    protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, offset: int, length: int
 ) -> Generator[Quad | None, None, None]:
     with closing(protocol.rows(slice_text(pattern, engine, offset, length))) as rows:
         for row in rows:
@@ -58,7 +58,7 @@ def _slice(
 
 
 def _taken(quads: Generator[Quad | None, None, None], limit: int) -> tuple[list[Quad], int, bool]:
-    """As many as a page holds, how many rows they were read from, and whether there are more."""
+    """Return the quads of a page, the number of rows read for them, and whether there are more."""
     found: list[Quad] = []
     room, rows = PAGE_BYTES, 0
     with closing(quads) as rest:
@@ -72,8 +72,8 @@ def _taken(quads: Generator[Quad | None, None, None], limit: int) -> tuple[list[
     return found, rows, False
 
 
-def _offset(protocol: Protocol, engine: Engine, pattern: Pattern, last: Position) -> int:
-    """Where the quads after the last one that was read begin."""
+def _offset(protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, last: Position) -> int:
+    """Return the offset after the last quad that was read."""
     before = next(_slice(protocol, engine, pattern, last.offset - 1, 1), None)
     if before is not None and mark_of(before) == last.mark:
         return last.offset
@@ -85,7 +85,9 @@ def _offset(protocol: Protocol, engine: Engine, pattern: Pattern, last: Position
     return 0
 
 
-def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, last: Position | None) -> Page:
+def _keyed(
+    protocol: SparqlProtocol, engine: EngineProfile, pattern: Pattern, limit: int, last: Position | None
+) -> Page:
     behind = "" if last is None else f" FILTER(?key > '{_key_of(last)}')"
     text = (
         f"SELECT ?s ?p ?o ?key{digits_of(engine)} "
@@ -104,7 +106,7 @@ def _keyed(protocol: Protocol, engine: Engine, pattern: Pattern, limit: int, las
                     or set(key.value) - set("0123456789abcdef")
                 ):
                     raise GraphUnavailable(
-                        f"{protocol.client.name} answers a hash with {str(key)[:100]}",
+                        f"{protocol.client.name} returns {str(key)[:100]} for a hash",
                         hint="see whether this is a SPARQL 1.1 server",
                     )
                 keys.append(key.value)

@@ -1,11 +1,13 @@
 """Messages over a socket between two processes of one user.
 
 Rules kept here:
-- a message is a header (JSON) and a body (bytes); its length is told first, and bounded. Nothing is unpickled;
-- nothing waits for ever on a peer that has begun something: a message that was begun must be there in `FRAME_S`;
-- both sides prove that they know the token of the owner's record before anything else is said (HMAC-SHA-256 over both
-  sides' nonces, RFC 2104), and the token itself is never sent;
-- an empty message is a sign of life, and nobody sees it.
+- a message is a header (JSON) and a body (bytes), with a bounded length that is sent first. Nothing is unpickled;
+- a message that was begun must be complete within `FRAME_S`, in both directions;
+- both sides prove that they know the token of the owner's record before any other message (HMAC-SHA-256 over the
+  nonces of both sides, RFC 2104); the token itself is never sent;
+- an empty message is a keepalive, which the receiver skips;
+- `multiprocessing.connection` does not fit: its `send_bytes` and `recv_bytes` have no deadline within a message, and
+  another thread cannot end them.
 """
 
 from __future__ import annotations
@@ -22,38 +24,38 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from cortex_graph.errors import InvalidArguments
-from cortex_graph.stores.shared import limits
+from cortex_graph.exceptions import InvalidArguments
+from cortex_graph.stores.shared import protocol_limits
 
 PROTOCOL = 1
 _PREFIX = struct.Struct(">II")  # of header and body together, of the header
-_SIGN_OF_LIFE = _PREFIX.pack(0, 0)
+_KEEPALIVE = _PREFIX.pack(0, 0)
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _READ_BYTES = 64 << 10
 _LARGE_READ_BYTES = 1 << 20
 
 
-class Lost(Exception):
-    """The other side is gone."""
+class ConnectionLost(Exception):
+    """The other side has ended."""
 
 
-class Silent(Exception):
-    """The other side shows no sign of life."""
+class PeerSilent(Exception):
+    """The other side sends nothing, or does not receive, within the time limit."""
 
 
-class Distrusted(Exception):
-    """The other side does not keep to the protocol, or does not know the token."""
+class ProtocolViolation(Exception):
+    """The other side violates the protocol, or does not know the token."""
 
 
 class Message(NamedTuple):
-    """What one side says to the other."""
+    """A header and a body."""
 
     header: dict[str, Any]
     body: bytes
 
 
 class Channel:
-    """One connection; used by one thread at a time, but for `show_life` and `cut`."""
+    """One connection. One thread at a time uses it, except for `send_keepalive` and `cut`."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -63,166 +65,167 @@ class Channel:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        """Say something.
+        """Send a message.
 
         Raises:
-            InvalidArguments: it is longer than a message may be, or cannot be JSON; nothing was sent.
-            Silent: the other side takes nothing in.
-            Lost: it is gone.
+            InvalidArguments: it is too long, or not serialisable as JSON; nothing was sent.
+            PeerSilent: the other side does not receive it.
+            ConnectionLost: the other side has ended.
 
         """
         try:
             head = orjson.dumps(header)
         except TypeError as error:  # lone surrogates in a text, numbers beyond 64 bits
-            raise InvalidArguments(f"an argument cannot be passed on to another process: {error}") from error
+            raise InvalidArguments(f"an argument cannot be sent to another process: {error}") from error
         length = len(head) + len(body)
-        if length > limits.FRAME_BYTES:
+        if length > protocol_limits.FRAME_BYTES:
             raise InvalidArguments(
-                f"{length >> 20} MiB are too much for one message between processes",
-                hint=f"write it in parts of less than {limits.FRAME_BYTES >> 20} MiB, each literal included",
+                f"{length >> 20} MiB are too long for one message between processes",
+                hint=f"write it in parts of less than {protocol_limits.FRAME_BYTES >> 20} MiB, each literal included",
             )
         try:
             with self._sending:
-                self._socket.settimeout(limits.FRAME_S)
+                self._socket.settimeout(protocol_limits.FRAME_S)
                 self._socket.sendall(b"".join((_PREFIX.pack(length, len(head)), head, body)))
         except TimeoutError as error:
-            raise Silent from error
+            raise PeerSilent from error
         except OSError as error:
-            raise Lost from error
+            raise ConnectionLost from error
 
-    def receive(self, patience_s: float | None = None, *, most: int | None = None) -> Message:
-        """What the other side says next.
+    def receive(self, timeout_s: float | None = None, *, most: int | None = None) -> Message:
+        """Receive the next message.
 
         Args:
-            patience_s: how long to wait for its next word or sign of life; None for ever.
-            most: how many bytes it may have; None for `FRAME_BYTES`.
+            timeout_s: the time to wait for a message or a keepalive, in seconds; None for no limit.
+            most: its maximum size in bytes; None for `FRAME_BYTES`.
 
         Raises:
-            Silent: nothing came in time.
-            Lost: the other side is gone.
-            Distrusted: this is no message.
+            PeerSilent: nothing arrived in time.
+            ConnectionLost: the other side has ended.
+            ProtocolViolation: the message is malformed.
 
         """
         while True:
-            started = None if patience_s is None else time.monotonic() + patience_s
+            started = None if timeout_s is None else time.monotonic() + timeout_s
             self._fill(_PREFIX.size, started)
             length, head = _PREFIX.unpack_from(self._received)
-            if length > (limits.FRAME_BYTES if most is None else most) or head > length:
-                raise Distrusted(f"a message of {length} bytes, {head} of them its header")
+            if length > (protocol_limits.FRAME_BYTES if most is None else most) or head > length:
+                raise ProtocolViolation(f"a message of {length} bytes, {head} of them its header")
             end = _PREFIX.size + length
-            self._fill(end, time.monotonic() + limits.FRAME_S)
+            self._fill(end, time.monotonic() + protocol_limits.FRAME_S)
             taken = bytes(memoryview(self._received)[_PREFIX.size : end])
             del self._received[:end]
             if length:
                 return Message(_header(taken[:head]), taken[head:])
 
-    def show_life(self) -> None:
-        """Tell the other side that its request is being worked on; if it takes nothing in, it is not told."""
+    def send_keepalive(self) -> None:
+        """Send a keepalive if the other side can receive it now."""
         if not self._sending.acquire(blocking=False):
             return
         try:
-            # The socket's time-out belongs to the thread that uses it.
+            # The time limit of the socket belongs to the thread that uses it.
             ready = select.select([], [self._socket], [], 0)[1]
-            if ready and self._socket.send(_SIGN_OF_LIFE, _AT_ONCE) != len(_SIGN_OF_LIFE):
+            if ready and self._socket.send(_KEEPALIVE, _AT_ONCE) != len(_KEEPALIVE):
                 self.cut()
         except (OSError, ValueError):
-            pass  # whoever works on the request finds out
+            pass  # the thread that processes the request gets the error
         finally:
             self._sending.release()
 
     def fileno(self) -> int:
-        """Of the socket, for whoever watches it."""
+        """Return the file descriptor of the socket."""
         return self._socket.fileno()
 
     def is_quiet(self) -> bool:
-        """Whether the other side is there and says nothing."""
+        """Return whether the other side is connected and has sent nothing."""
         try:
             return not self._received and not select.select([self._socket], [], [], 0)[0]
         except (OSError, ValueError):
             return False
 
     def cut(self) -> None:
-        """End the connection for both sides, from whatever thread."""
+        """End the connection for both sides, from any thread."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Let go of the socket; in a forked child this leaves the parent's connection alone."""
+        """Close the socket; in a forked child the connection of the parent stays open."""
         self._socket.close()
 
     def _fill(self, size: int, until: float | None) -> None:
         while (missing := size - len(self._received)) > 0:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
-                raise Silent
+                raise PeerSilent
             try:
                 self._socket.settimeout(left)
                 data = self._socket.recv(_LARGE_READ_BYTES if missing > _READ_BYTES else _READ_BYTES)
             except TimeoutError as error:
-                raise Silent from error
+                raise PeerSilent from error
             except OSError as error:
-                raise Lost from error
+                raise ConnectionLost from error
             if not data:
-                raise Lost
+                raise ConnectionLost
             self._received += data
 
 
 def greet_client(channel: Channel, token: bytes) -> None:
-    """The owner's side of the greeting: shows that it knows the token, once the client has.
+    """Authenticate both sides, on the side of the owner.
 
     Raises:
-        Distrusted: the client does not know it.
-        Silent: it took too long.
-        Lost: it is gone.
+        ProtocolViolation: the client does not know the token.
+        PeerSilent: it took too long.
+        ConnectionLost: the client has ended.
 
     """
-    ours = secrets.token_hex(16)
-    channel.send({"cortex-graph": PROTOCOL, "nonce": ours})
-    said = channel.receive(limits.GREETING_S, most=limits.GREETING_BYTES).header
-    theirs, mac = said.get("nonce"), said.get("mac")
-    if not isinstance(theirs, str) or not isinstance(mac, str) or not theirs:
-        raise Distrusted("no greeting")
-    if not hmac.compare_digest(mac.encode(), _mac(token, "client", ours, theirs)):
-        raise Distrusted("another token")
-    channel.send({"mac": _mac(token, "owner", ours, theirs).decode()})
+    owner_nonce = secrets.token_hex(16)
+    channel.send({"cortex-graph": PROTOCOL, "nonce": owner_nonce})
+    header = channel.receive(protocol_limits.GREETING_S, most=protocol_limits.GREETING_BYTES).header
+    client_nonce, mac = header.get("nonce"), header.get("mac")
+    if not isinstance(client_nonce, str) or not isinstance(mac, str) or not client_nonce:
+        raise ProtocolViolation("no greeting")
+    if not hmac.compare_digest(mac.encode(), _mac(token, "client", owner_nonce, client_nonce)):
+        raise ProtocolViolation("another token")
+    channel.send({"mac": _mac(token, "owner", owner_nonce, client_nonce).decode()})
 
 
 def greet_owner(channel: Channel, token: bytes) -> dict[str, Any] | None:
-    """The client's side of the greeting.
+    """Authenticate both sides, on the side of the client.
 
     Returns:
-        None when each side knows the other; else what the owner says instead of a greeting: an error.
+        None on success, or the header of an error that the owner sent instead of a greeting.
 
     Raises:
-        Distrusted: whoever listens there is not the owner.
-        Silent: it took too long.
-        Lost: it is gone.
+        ProtocolViolation: the other side is not the owner.
+        PeerSilent: it took too long.
+        ConnectionLost: the owner has ended.
 
     """
-    said = channel.receive(limits.GREETING_S, most=limits.GREETING_BYTES).header
-    if "error" in said:
-        return said
-    theirs = said.get("nonce")
-    if said.get("cortex-graph") != PROTOCOL or not isinstance(theirs, str) or not theirs:
-        raise Distrusted("no greeting")
-    ours = secrets.token_hex(16)
-    channel.send({"nonce": ours, "mac": _mac(token, "client", theirs, ours).decode()})
-    mac = channel.receive(limits.GREETING_S, most=limits.GREETING_BYTES).header.get("mac")
-    if not isinstance(mac, str) or not hmac.compare_digest(mac.encode(), _mac(token, "owner", theirs, ours)):
-        raise Distrusted("another token")
+    header = channel.receive(protocol_limits.GREETING_S, most=protocol_limits.GREETING_BYTES).header
+    if "error" in header:
+        return header
+    owner_nonce = header.get("nonce")
+    if header.get("cortex-graph") != PROTOCOL or not isinstance(owner_nonce, str) or not owner_nonce:
+        raise ProtocolViolation("no greeting")
+    client_nonce = secrets.token_hex(16)
+    channel.send({"nonce": client_nonce, "mac": _mac(token, "client", owner_nonce, client_nonce).decode()})
+    mac = channel.receive(protocol_limits.GREETING_S, most=protocol_limits.GREETING_BYTES).header.get("mac")
+    expected = _mac(token, "owner", owner_nonce, client_nonce)
+    if not isinstance(mac, str) or not hmac.compare_digest(mac.encode(), expected):
+        raise ProtocolViolation("another token")
     return None
 
 
-def _mac(token: bytes, side: str, owners: str, clients: str) -> bytes:
-    said = orjson.dumps([side, owners, clients])
-    return hmac.new(token, said, "sha256").hexdigest().encode()
+def _mac(token: bytes, side: str, owner_nonce: str, client_nonce: str) -> bytes:
+    content = orjson.dumps([side, owner_nonce, client_nonce])
+    return hmac.new(token, content, "sha256").hexdigest().encode()
 
 
 def _header(text: bytes) -> dict[str, Any]:
     try:
         header = orjson.loads(text)
     except ValueError as error:
-        raise Distrusted("a header that is not JSON") from error
+        raise ProtocolViolation("a header that is not JSON") from error
     if not isinstance(header, dict):
-        raise Distrusted("a header that is no object")
+        raise ProtocolViolation("a header that is not an object")
     return header

@@ -1,8 +1,8 @@
-"""What a forked child must not touch.
+"""Protects a forked child from the store of its parent.
 
 Rules kept here:
-- RocksDB's threads are not there in a forked child, so that whatever is done with a store there, even closing it,
-  may hang or crash: it is kept as it is until the child has ended, and never opened anew;
+- RocksDB's threads do not exist in a forked child, so that any operation on a store there, even closing it, may hang or
+  crash: it is kept unchanged until the child has ended, and no store is opened there;
 - the end of such a child skips the destructors of the C++ library, which would wait for those threads.
 """
 
@@ -18,24 +18,24 @@ _opened_by: int | None = None
 
 @contextmanager
 def opens_rocksdb() -> Iterator[None]:
-    """Around the opening of a store on the disk."""
+    """Run a block that opens a store on the disk."""
     global _opened_by
     _opened_by = os.getpid()
     yield
 
 
 def may_open() -> bool:
-    """Whether this process may open a store: it is not the child of one that had."""
+    """Return whether this process may open a store: no parent had one open."""
     return _opened_by in (None, os.getpid())
 
 
 def survive_without(store: object) -> None:
-    """In a forked child: keep the parent's store as it is, and end without its destructors."""
+    """Keep the store of the parent alive in a forked child."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(store))
 
 
 def end_without_destructors() -> None:
-    """In a forked child of a process that has opened a store: end at once, when the interpreter has ended."""
+    """Skip destructors at the end of a forked child whose parent has opened a store."""
     if _opened_by in (None, os.getpid()):
         return
     library = ctypes.CDLL(None)

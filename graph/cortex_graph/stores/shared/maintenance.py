@@ -1,45 +1,53 @@
-"""The maintenance lock of a folder, over all processes.
+"""The maintenance lock of a folder, for all processes.
 
 Rules kept here:
 - threads of this process exclude each other first, then processes do, at the owner;
-- the lock of a process that dies is free;
-- a holder whose owner dies takes the lock again at the next owner with its next call; for that long, `GRACE_S`, nobody
-  else gets it there.
+- the lock of a process that ends is free;
+- a holder whose owner ends reclaims the lock at the next owner with its next call; for `GRACE_S` no other process gets
+  it there.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
+from cortex_graph.store import Maintenance
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.channel import Channel
-from cortex_graph.stores.shared.remote import Remote
-
-if TYPE_CHECKING:
-    from cortex_graph.stores.shared.client import Finder, Owner
+from cortex_graph.stores.shared.remote_owner import RemoteOwner
 
 _TRY_AGAIN_S = 0.05
 
+Owner = OxigraphStore | RemoteOwner
+Result = TypeVar("Result")
+
+
+class OwnerFinder(Protocol):
+    """Finds the owner of a folder."""
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """The maintenance lock of the folder."""
+
+    def with_owner(self, work: Callable[[Owner], Result], /) -> Result:
+        """Call `work` with the owner of the folder, and again with the next owner when that one has ended."""
+
 
 class SharedLock:
-    """A lock as `threading.Lock` is one.
+    """A lock with the interface of `threading.Lock`."""
 
-    Args:
-        member: finds the owner.
-
-    """
-
-    def __init__(self, member: Finder) -> None:
+    def __init__(self, member: OwnerFinder) -> None:
         self._member = member
         self._here = threading.Lock()
-        self._held: tuple[OxigraphStore, None] | tuple[Remote, Channel] | None = None
+        self._held: tuple[OxigraphStore, None] | tuple[RemoteOwner, Channel] | None = None
         self.grace_until = 0.0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it; answer whether it was taken."""
+        """Acquire the lock; returns whether it was acquired."""
         until = time.monotonic() + (timeout if timeout >= 0 else float("inf")) if blocking else 0.0
         if not self._here.acquire(blocking, timeout):
             return False
@@ -52,14 +60,14 @@ class SharedLock:
         return taken
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         held, self._held = self._held, None
         if held is not None:
             owner, channel = held
             if isinstance(owner, OxigraphStore):
                 owner.maintenance.release()
             elif channel is not None:
-                owner.give_back(channel)
+                owner.release_maintenance(channel)
         self._here.release()
 
     def __enter__(self) -> bool:
@@ -71,7 +79,7 @@ class SharedLock:
         self.release()
 
     def reclaim(self, owner: Owner) -> None:
-        """Take it again at a new owner, if it was held at the last one."""
+        """Acquire the lock at a new owner, if it was held at the last one."""
         if self._held is not None and self._held[0] is not owner:
             self._held = None
             self._take(owner, 0.0, reclaim=True)

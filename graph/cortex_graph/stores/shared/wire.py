@@ -1,10 +1,9 @@
-"""Quads, patterns and errors, as they go from one process to another.
+"""Quads, patterns and errors as messages between processes.
 
 Rules kept here:
-- quads go as N-Quads (RDF 1.2, with language directions and triple terms), each term spelt as it is;
-- a pattern goes as one quad, with the names of the parts that are bound; a filler stands for the others;
-- an error arrives with the class, message, hint and details that it left with; one of an unknown class arrives as
-  `GraphUnavailable`.
+- quads are sent as N-Quads (RDF 1.2, with language directions and triple terms), with the lexical forms unchanged;
+- a pattern is sent as one quad, with the names of the bound parts; a filler replaces the others;
+- an error keeps its class, message, hint and details; one of an unknown class becomes `GraphUnavailable`.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any, TypeVar
 import orjson
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, serialize
 
-from cortex_graph.errors import GraphError, GraphUnavailable
+from cortex_graph.exceptions import GraphError, GraphUnavailable
 from cortex_graph.store import Pattern
-from cortex_graph.stores.shared.channel import Distrusted
+from cortex_graph.stores.shared.channel import ProtocolViolation
 
 _FILLER = NamedNode("urn:cortex-graph:any")
 
@@ -27,40 +26,35 @@ Format = TypeVar("Format", RdfFormat, QueryResultsFormat)
 
 
 def quads_to_bytes(quads: Iterable[Quad]) -> bytes:
-    """Some quads as N-Quads."""
+    """Return quads as N-Quads."""
     written: bytes = serialize(quads, format=RdfFormat.N_QUADS)  # type: ignore[assignment]
     return written
 
 
 def lines_to_bytes(lines: Iterable[bytes]) -> bytes:
-    """The same, of what `str` gives for each quad."""
+    """Return the lines (`str`) of quads as N-Quads."""
     return b"".join([line + b" .\n" for line in lines])
 
 
 def quads_from_bytes(text: bytes) -> list[Quad]:
-    """The quads of what `quads_to_bytes` wrote.
-
-    Raises:
-        Distrusted: it is something else.
-
-    """
+    """Parse the result of `quads_to_bytes`; raises `ProtocolViolation` for anything else."""
     try:
-        # What a store holds has been checked, or was taken in unchecked on purpose; it must come through either way.
+        # The content of a store was checked, or deliberately not; it must be transmitted in both cases.
         return list(parse(text, format=RdfFormat.N_QUADS, lenient=True))
     except (SyntaxError, ValueError) as error:
-        raise Distrusted(f"quads that are none: {error}") from error
+        raise ProtocolViolation(f"malformed quads: {error}") from error
 
 
 def one_quad(text: bytes) -> Quad:
-    """The only quad of a text."""
+    """Parse a single quad."""
     quads = quads_from_bytes(text)
     if len(quads) != 1:
-        raise Distrusted(f"{len(quads)} quads in place of one")
+        raise ProtocolViolation(f"{len(quads)} quads instead of one")
     return quads[0]
 
 
 def pattern_to_wire(pattern: Pattern) -> tuple[str, bytes]:
-    """Which parts of a pattern are bound, and the quad that has them."""
+    """Return the names of the bound parts of a pattern, and a quad with these parts."""
     parts = (("s", pattern.subject), ("p", pattern.predicate), ("o", pattern.object_))
     quad = Quad(
         pattern.subject or _FILLER,
@@ -72,7 +66,7 @@ def pattern_to_wire(pattern: Pattern) -> tuple[str, bytes]:
 
 
 def pattern_from_wire(bound: Any, text: bytes) -> Pattern:
-    """The pattern of what `pattern_to_wire` wrote."""
+    """Parse the result of `pattern_to_wire`."""
     quad = one_quad(text)
     return Pattern(
         quad.graph_name,  # type: ignore[arg-type]
@@ -83,31 +77,31 @@ def pattern_from_wire(bound: Any, text: bytes) -> Pattern:
 
 
 def nodes_to_bytes(nodes: Iterable[NamedNode]) -> bytes:
-    """Some IRIs, as the graph names of quads."""
+    """Return IRIs, as the graph names of quads."""
     return quads_to_bytes(Quad(_FILLER, _FILLER, _FILLER, node) for node in nodes)
 
 
 def nodes_from_bytes(text: bytes) -> list[NamedNode]:
-    """The IRIs of what `nodes_to_bytes` wrote."""
+    """Parse the result of `nodes_to_bytes`."""
     return [quad.graph_name for quad in quads_from_bytes(text) if isinstance(quad.graph_name, NamedNode)]
 
 
 def pairs_to_bytes(pairs: Iterable[tuple[NamedNode, NamedNode]]) -> bytes:
-    """Some (graph, subject), as quads."""
+    """Return (graph, subject) pairs, as quads."""
     return quads_to_bytes(Quad(subject, _FILLER, _FILLER, graph) for graph, subject in pairs)
 
 
 def pairs_from_quads(quads: Iterable[Quad]) -> list[tuple[NamedNode, NamedNode]]:
-    """The (graph, subject) of what `pairs_to_bytes` wrote."""
+    """Return the pairs that `pairs_to_bytes` wrote."""
     return [(quad.graph_name, quad.subject) for quad in quads]  # type: ignore[misc]
 
 
 def groups_of(quads: Sequence[Quad], sizes: Any) -> list[Sequence[Quad]]:
-    """Quads in groups of these sizes."""
+    """Split quads into groups of these sizes."""
     if not isinstance(sizes, list) or not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise Distrusted("groups without sizes")
+        raise ProtocolViolation("groups without sizes")
     if sum(sizes) != len(quads):
-        raise Distrusted("groups of other sizes")
+        raise ProtocolViolation("groups with wrong sizes")
     groups, start = [], 0
     for size in sizes:
         groups.append(quads[start : start + size])
@@ -116,42 +110,42 @@ def groups_of(quads: Sequence[Quad], sizes: Any) -> list[Sequence[Quad]]:
 
 
 def format_named(find: Callable[[str], Format | None], media_type: Any) -> Format:
-    """The format of a media type, as `RdfFormat.from_media_type` finds it."""
+    """Return the format of a media type, with `RdfFormat.from_media_type` or its equivalent."""
     form = find(media_type)
     if form is None:
-        raise Distrusted(f"no format: {media_type}")
+        raise ProtocolViolation(f"unknown format: {media_type}")
     return form
 
 
 def path_to_wire(path: Path) -> str:
-    """A path from the root; it need not be text (PEP 383)."""
+    """Return an absolute path, which need not be valid text (PEP 383)."""
     return os.fsencode(path.absolute()).hex()
 
 
-def path_from_wire(said: Any) -> Path:
-    """The path of what `path_to_wire` wrote."""
-    return Path(os.fsdecode(bytes.fromhex(said)))
+def path_from_wire(path: Any) -> Path:
+    """Parse the result of `path_to_wire`."""
+    return Path(os.fsdecode(bytes.fromhex(path)))
 
 
 def error_to_wire(error: GraphError) -> dict[str, Any]:
-    """An error, JSON-ready, whatever it was made of."""
-    said = {"code": error.code, "message": _sendable(error.message), "hint": _sendable(error.hint)}
+    """Return an error, JSON-ready."""
+    document = {"code": error.code, "message": _sendable(error.message), "hint": _sendable(error.hint)}
     try:
         orjson.dumps(error.details)
     except TypeError:
-        return {**said, "details": {}}
-    return {**said, "details": error.details}
+        return {**document, "details": {}}
+    return {**document, "details": error.details}
 
 
-def error_from_wire(said: Any) -> GraphError:
-    """The error of what `error_to_wire` wrote."""
-    if not isinstance(said, dict):
-        return GraphUnavailable("the store's owner failed, and does not say how")
-    kind = _kinds().get(str(said.get("code")), GraphUnavailable)
-    details = said.get("details")
+def error_from_wire(document: Any) -> GraphError:
+    """Parse the result of `error_to_wire`."""
+    if not isinstance(document, dict):
+        return GraphUnavailable("the owner of the store failed for an unknown reason")
+    kind = _kinds().get(str(document.get("code")), GraphUnavailable)
+    details = document.get("details")
     return kind(
-        str(said.get("message")),
-        hint=str(said.get("hint") or ""),
+        str(document.get("message")),
+        hint=str(document.get("hint") or ""),
         details=details if isinstance(details, dict) else {},
     )
 

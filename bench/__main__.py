@@ -1,0 +1,82 @@
+"""`make bench`: measure every row and print one table.
+
+`--full` adds graphs of 10 million quads; `--write FILE` replaces the table in a Markdown file; `--clean` removes the
+cached stores and measures nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import platform
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from bench import (
+    cleaning_rows,
+    logic_rows,
+    mcp_rows,
+    memory_rows,
+    plugin_rows,
+    reload_rows,
+    sandbox_rows,
+    scale_rows,
+    stores,
+    transfer_rows,
+    zk_rows,
+)
+from bench.measure import table
+
+START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+
+
+def main() -> int:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="also 10 million quads")
+    parser.add_argument("--clean", action="store_true", help="remove the cached stores and exit")
+    parser.add_argument("--write", type=Path, help="a Markdown file whose table is replaced")
+    options = parser.parse_args()
+    if options.clean:
+        stores.clean()
+        return 0
+    sizes = [1_000_000] + ([10_000_000] if options.full else [])
+    shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
+    imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
+    groups = [
+        sandbox_rows.rows,
+        partial(scale_rows.rows, shapes),
+        plugin_rows.rows,
+        cleaning_rows.rows,
+        partial(transfer_rows.rows, imports),
+        reload_rows.rows,
+        mcp_rows.rows,
+        memory_rows.rows,
+        logic_rows.rows,
+        zk_rows.rows,
+    ]
+    # As in a server: on the main thread each call of a guest would switch threads.
+    with ThreadPoolExecutor(1) as worker:
+        rows = [row for group in groups for row in worker.submit(group).result()]
+    text = table(rows)
+    sys.stdout.write(text + "\n")
+    if options.write:
+        written(options.write, text, f"make bench{' BENCH=--full' if options.full else ''}")
+    return 0
+
+
+def written(file: Path, text: str, command: str) -> None:
+    """Replace the table in a file, with the date, the machine and the command."""
+    before, _, rest = file.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    today = dt.datetime.now(dt.UTC).date()
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    stamp = f"Last run: {today}, {machine}, by `{command}`."
+    file.write_text(f"{before}{START}\n{stamp}\n\n{text}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

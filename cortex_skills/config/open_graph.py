@@ -1,0 +1,36 @@
+"""Opens the graph that a configuration names.
+
+Rules kept here:
+- a graph that cannot be opened is an error with a code, and leaves no store open.
+"""
+
+from __future__ import annotations
+
+from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, InvalidArguments, NamespacedGraph, open_store
+from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError, from_floor
+
+
+def open_graph(config: Config) -> NamespacedGraph:
+    """Open the store and return the graph of the namespace.
+
+    Raises:
+        CortexError: `store_locked` or `graph_unavailable`: the store cannot be opened; `config_invalid`.
+
+    """
+    unknown = [prefix for prefix in config.vocabularies if prefix not in WELL_KNOWN_VOCABULARIES]
+    if unknown:
+        hint = f"known: {', '.join(WELL_KNOWN_VOCABULARIES)}"
+        raise CortexError("config_invalid", f"vocabularies: {unknown[0]!r} is unknown", hint=hint)
+    vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in config.vocabularies}
+    try:
+        store = open_store(config.store)
+    except InvalidArguments as error:  # the environment changed after the configuration was read
+        raise CortexError("config_invalid", error.message, hint=error.hint, details=error.details) from error
+    except GraphError as error:
+        raise from_floor(error) or error from error
+    try:
+        return NamespacedGraph(store, config.agent_namespace, base=config.base_iri, vocabularies=vocabularies)
+    except GraphError as error:  # a base that the schema accepts, but no IRI can begin with
+        store.close()
+        raise CortexError("config_invalid", error.message, hint=error.hint) from error

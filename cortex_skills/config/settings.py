@@ -1,0 +1,252 @@
+"""The typed configuration, from four sources (see `sources`).
+
+Rules kept here:
+- precedence, lowest first: the defaults, the YAML file, the environment, the arguments;
+- a number outside its range is clamped with a warning in `warnings`; all other faults are errors, reported together
+  (`config_invalid`);
+- `${NAME}` is expanded in `cortex.authToken` only; the token is in no message, repr or JSON. The secrets of a `store`
+  on a server stay `${NAME}` here; a secret in clear text is rejected and not repeated;
+- no configuration file is searched for, because a file in the current folder (of a skill, for example) must not change
+  trust settings. A relative `store` is relative to the current folder.
+
+>>> config = Config(agentNamespace="may", skill_sandbox={"maxAssertions": 5})
+>>> config.agent_namespace, config.skill_sandbox.max_assertions, config.store
+('may', 5, 'memory:')
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from cortex_skills.config.sources import (
+    all_settings,
+    camel,
+    from_arguments,
+    from_environment,
+    from_file,
+    invalid,
+    merged,
+    snake,
+    unknown_variables,
+)
+from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, shown
+
+_TOKEN_PATH = ("cortex", "authToken")
+_SERVER = re.compile(r"(https?|cortex)://", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The address and the access rules of the server (`cortex`)."""
+
+    host: str = "127.0.0.1"
+    port: int = 19090
+    auth_token: str | None = field(default=None, repr=False)
+    token_file: str = ""
+    allow_anonymous_reads: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    query_timeout_ms: int = 30_000
+    max_answer_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSandbox:
+    """The limits of a skill's code (`skillSandbox`); sizes in bytes, times in milliseconds."""
+
+    sandbox_enabled: bool = True
+    isolation: Literal["in-process", "process"] = "in-process"
+    inspect: str = ""
+    memory_limit_bytes: int = 8 << 20
+    max_stack_size_bytes: int = 512 << 10
+    execution_timeout_ms: int = 10_000
+    max_calls_per_minute: int = 60
+    max_graph_queries: int = 50
+    max_assertions: int = 20
+    max_writes: int = 50
+    proof_timeout_ms: int = 5_000
+    allow_zk_proofs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The checks of skills and assertions (`verification`)."""
+
+    require_signature: bool = True
+    trust_on_first_use: bool = False
+    trust_store: str = ""
+    pol_validation: bool = True
+    auto_scan: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """The shapes for proofs, the signing key, and the trusted issuers of commitments (`proofs`)."""
+
+    shapes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    keys: str = ""
+    key: str = "local"
+    trusted_issuers: tuple[str, ...] = ()
+    openings: str = ""
+    openings_key: str = ""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Config:
+    """The whole configuration. `Config()` has the defaults and an embedded store in memory.
+
+    Args:
+        settings: by name, in camelCase or snake_case; sections as mappings.
+
+    Raises:
+        CortexError: `config_invalid`, with all faults in `details["errors"]`.
+
+    """
+
+    cortex: ServerSettings = ServerSettings()
+    store: str | Mapping[str, Any] = "memory:"
+    agent_namespace: str = "mayros"
+    hot_reload: bool = False
+    strict_declarations: bool = True
+    vocabularies: tuple[str, ...] = ()
+    base_iri: str = "urn:cortex:"
+    skill_sandbox: SkillSandbox = SkillSandbox()
+    verification: Verification = Verification()
+    proofs: Proofs = field(default_factory=Proofs)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    def __init__(self, **settings: Any) -> None:
+        self._fill([from_arguments(settings)], os.environ, ())
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        env: Mapping[str, str] = os.environ,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Config:
+        """Load the configuration from all sources.
+
+        Without a `store` in any of them, the store is in the user's data folder.
+
+        Args:
+            path: the YAML file; None for no file.
+            env: the environment.
+            overrides: arguments as for `Config`, with the highest precedence.
+
+        Raises:
+            CortexError: `config_invalid`, also when the file cannot be read.
+
+        """
+        sources = [from_environment(env), from_arguments(overrides or {})]
+        if path is not None:
+            sources.insert(0, from_file(Path(path)))
+        config = cls.__new__(cls)
+        config._fill(sources, env, tuple(unknown_variables(env)))
+        if not any((source.data or {}).get("store") for source in sources):
+            object.__setattr__(config, "store", _user_store())
+        return config
+
+    @property
+    def store_name(self) -> str:
+        """The name of the store in messages."""
+        return self.store if isinstance(self.store, str) else str(self.store.get("query") or self.store.get("cortex"))
+
+    @property
+    def store_folder(self) -> Path | None:
+        """The folder of the store; None for a store in memory or on a server."""
+        if not isinstance(self.store, str) or self.store == "memory:" or _SERVER.match(self.store):
+            return None
+        return Path(self.store)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings in the form of `cortex.yaml`, without the token."""
+        settings: dict[str, Any] = {camel(name): value for name, value in asdict(self).items()}
+        for key, value in settings.items():
+            if isinstance(value, dict) and key != "store":
+                parts = {camel(name): part for name, part in value.items()}
+                settings[key] = {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}
+        del settings["cortex"]["authToken"], settings["warnings"]
+        return settings | {"vocabularies": list(self.vocabularies)}
+
+    def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
+        document = merged(sources)
+        warnings += tuple(_clamp(document))
+        problems = _expand_token(document, env) + _check_store(document, env)
+        problems += check("config", document) if document.data else document.problems  # `Config()` needs no schema
+        if problems:
+            raise invalid(problems)
+        values = {snake(key): value for key, value in document.data.items()}
+        for item in fields(self):
+            default: Any = item.default if item.default_factory is MISSING else item.default_factory()
+            value = values.get(item.name, default)
+            if isinstance(value, dict) and item.name != "store":
+                parts = {snake(key): tuple(part) if isinstance(part, list) else part for key, part in value.items()}
+                value = replace(default, **parts)
+            object.__setattr__(self, item.name, tuple(value) if isinstance(value, list) else value)
+        object.__setattr__(self, "warnings", warnings)
+
+
+def _clamp(document: LocatedDocument) -> list[str]:
+    """Clamp the numbers of `document` to their ranges; return the warnings."""
+    warnings = []
+    for setting, rule in all_settings().items() if document.data else ():
+        *section, key = setting
+        values = document.data.get(section[0]) if section else document.data
+        value = values.get(key) if isinstance(values, dict) else None
+        if isinstance(value, float) and value.is_integer():
+            value = values[key] = int(value)
+        if "minimum" not in rule or not isinstance(value, int) or isinstance(value, bool):
+            continue
+        low, high = rule["minimum"], rule["maximum"]
+        values[key] = min(max(value, low), high)
+        if value != values[key]:
+            message = f"{shown(value)} is outside {low} to {high}; {values[key]} is used"
+            warnings.append(str(document.problem(setting, message)))
+    return warnings
+
+
+def _expand_token(document: LocatedDocument, env: Mapping[str, str]) -> list[Problem]:
+    """Expand the variables in the token; return a problem for each variable that is not set."""
+    server = document.data.get("cortex")
+    token = server.get("authToken") if isinstance(server, dict) else None
+    if not isinstance(token, str):
+        return []
+    missing = [name for name in _VARIABLE.findall(token) if not env.get(name)]
+    if not missing:
+        server["authToken"] = _VARIABLE.sub(lambda match: env[match[1]], token)
+    hint = "set the variable, or remove authToken"
+    return [
+        document.problem(_TOKEN_PATH, f"the environment variable {shown(name)} is not set", hint) for name in missing
+    ]
+
+
+def _check_store(document: LocatedDocument, env: Mapping[str, str]) -> list[Problem]:
+    """The problems of a store on a server; a store with problems is removed, so that no message repeats a secret."""
+    store = document.data.get("store")
+    if not isinstance(store, dict) and not (isinstance(store, str) and _SERVER.match(store)):
+        return []
+    from cortex_graph.exceptions import InvalidArguments
+    from cortex_graph.stores.cortex import read_server_address
+    from cortex_graph.stores.remote.endpoints import read_endpoints
+
+    is_cortex = "cortex" in store if isinstance(store, dict) else store.lower().startswith("cortex:")
+    try:
+        read_server_address(store, env) if is_cortex else read_endpoints(store, env)
+    except InvalidArguments as error:
+        field_, _, problem = error.message.removeprefix("`").partition("` ")
+        del document.data["store"]
+        return [document.problem(tuple(field_.split(".")), problem, error.hint)]
+    return []
+
+
+def _user_store() -> str:
+    from platformdirs import user_data_path
+
+    return str(user_data_path("cortex-skills", appauthor=False) / "store")

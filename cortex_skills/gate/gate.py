@@ -1,0 +1,138 @@
+"""The one gate: the steps that every call of a tool takes, from every client.
+
+Rules kept here:
+- the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
+  the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
+- each step has its own error code; a refusal is a result with that code, and nothing is raised;
+- a call ends on the version of the skill that it began with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.audit import call_records as audit
+from cortex_skills.cancellation import CancelToken
+from cortex_skills.enrichment.policy import Policy
+from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
+from cortex_skills.gate.result import Result, failed
+from cortex_skills.host import Host
+from cortex_skills.lifecycle.active_skills import ActiveSkills
+from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.permissions import check_call
+from cortex_skills.runtime.skill import Skill
+from cortex_skills.tools import Call, Outcome, Tool, find_tool
+
+if TYPE_CHECKING:
+    from cortex_skills.enrichment import Sanitized
+
+
+class Gate:
+    """Runs the calls that the rules permit. Safe to use from several threads."""
+
+    def __init__(self, host: Host, active: ActiveSkills, hooks: Hooks) -> None:
+        self.host = host
+        self.active = active
+        self.hooks = hooks
+        self.rate = RateWindow(host.config.skill_sandbox.max_calls_per_minute)
+
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        skill: str | None,
+        agent: str | None,
+        cancel: CancelToken | None,
+        *,
+        enrich: bool,
+    ) -> Result:
+        """Call a tool; see `Plugin.call`. Without `enrich` the skill's `onQuery` is not called."""
+        started = time.monotonic()
+        session = self.host.session
+        who = session.agent if agent is None else agent
+        acting: str | None = None
+        cleaned: Sanitized | None = None
+        try:
+            who = checked_agent(who)
+            wanted = find_tool(tool)
+            chosen, skills = self.active.enter(skill)
+            try:
+                acting = chosen.name
+                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel)
+                outcome = self._run(wanted, call, acting, skills)
+            finally:
+                chosen.calls.leave()
+            cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
+        except Exception as error:
+            result = failed(as_ours(audit.word(tool), error))
+        if audit.is_kept() or self.hooks.has("after_tool_call"):
+            entry = audit.AuditRecord(
+                time=audit.now(),
+                tool=audit.word(tool),
+                skill=acting,
+                agent=audit.word(who),
+                outcome=result.code or "ok",
+                milliseconds=round((time.monotonic() - started) * 1000, 3),
+                stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
+            )
+            audit.record(entry)
+            self.hooks.notify("after_tool_call", ToolEnd(entry, session.session, result))
+        return result
+
+    def _run(self, tool: Tool, call: Call, name: str, skills: Mapping[str, Skill]) -> Outcome:
+        """The steps between the arguments and the outcome; each raises its own error."""
+        check_call(tool.name, tool.permissions, call.skill.manifest, [skill.manifest for skill in skills.values()])
+        if self.hooks.has("before_tool_call"):
+            session = self.host.session.session
+            self.hooks.before_tool_call(ToolCall(tool.name, call.arguments, name, call.agent, session))
+        if tool.rate_limited:
+            self.rate.acquire(name)
+        with self._slot(tool, name, skills) as slot:
+            if call.cancel is not None:
+                call.cancel.check()
+            outcome = tool.run(call)
+            if not outcome.spent:
+                slot.refund()
+        if tool.budget == "query":
+            outcome.details["queriesUsed"] = self.host.budgets.queries_used(name)
+        return outcome
+
+    def _slot(self, tool: Tool, name: str, skills: Mapping[str, Skill]) -> Slot:
+        if tool.budget == "query":
+            limit = skills[name].semantic.max_queries
+            return self.host.budgets.query(name, limit, [n for n, s in skills.items() if s.manifest.semantic])
+        if tool.budget == "assertion":
+            return self.host.budgets.assertion(name)
+        return Slot.free()
+
+
+def checked_agent(agent: object) -> str:
+    """The id of an agent; raises `invalid_arguments` when it is not valid."""
+    if not isinstance(agent, str) or not agent.strip() or len(agent) > audit.MAX_NAME:
+        raise CortexError("invalid_arguments", f"the agent's id must be 1 to {audit.MAX_NAME} characters")
+    return agent
+
+
+def _cleaned(outcome: Outcome, skill: Skill, policy: Policy) -> tuple[Sanitized | None, Result]:
+    """The result, with the enrichment of the skill cleaned."""
+    if outcome.enrichment is None:
+        return None, Result(outcome.text, outcome.details)
+    from cortex_skills.enrichment import sanitize_enrichment
+
+    cleaned = sanitize_enrichment(
+        outcome.enrichment,
+        policy,
+        triples=outcome.details["matches"],
+        fields=skill.semantic.fields,
+        signed=skill.signed is not None,
+    )
+    report = outcome.details["enrichment"]
+    report |= {"strippedCount": cleaned.stripped_count, "reasons": [asdict(r) for r in cleaned.reasons]}
+    if not cleaned.safe:
+        report["status"] = "stripped"
+    text = f"{outcome.text}\n\n{cleaned.text}" if cleaned.text else outcome.text
+    return cleaned, Result(text, outcome.details)

@@ -1,0 +1,70 @@
+"""`Host`: what the gate, the loader and the tools of one plugin share.
+
+Rules kept here:
+- one value for each plugin; its fields do not change while the plugin is open;
+- the prover is created when a proof is first made or checked, and then shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cortex_graph import NamespacedGraph
+from cortex_skills.config.settings import Config
+from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.memory import Memories
+from cortex_skills.policy.budgets import Budgets
+
+if TYPE_CHECKING:
+    from cortex_skills.proofs.logic.prover import Prover
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where skills run.
+
+    Attributes:
+        namespace: of the graph.
+        agent: the plugin's default agent.
+        session: an id, unique to the plugin.
+
+    """
+
+    namespace: str
+    agent: str
+    session: str
+
+    def to_json(self) -> dict[str, str]:
+        """The session as a skill's hooks receive it."""
+        return {"namespace": self.namespace, "agentId": self.agent, "sessionId": self.session}
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the parts of one plugin share.
+
+    Attributes:
+        config: the settings.
+        graph: of the namespace.
+        memories: of the agents of the namespace.
+        budgets: of the session.
+        session: where skills run.
+        cleaning: restrictions on what a model reads, beyond the default ones.
+
+    """
+
+    config: Config
+    graph: NamespacedGraph
+    memories: Memories
+    budgets: Budgets
+    session: Session
+    cleaning: Policy = RULE
+
+    @cached_property
+    def prover(self) -> Prover:
+        """Makes and checks the Proofs of Logic of the namespace."""
+        from cortex_skills.proofs.logic.prover import Prover
+
+        return Prover(self.config, self.graph)

@@ -1,0 +1,318 @@
+"""Folded text → sentences of word categories, with English verbs resolved to orders or statements by their position.
+
+Rules kept here:
+- a sentence is a list of masks, one for each word (`lexicon`); commas and the like take no place in it;
+- an English verb keeps its verb categories where it gives an order (`ORDER`) or may give one (`MAYBE`): at the start of
+  a sentence or clause, behind "please" or "must", joined to an order; elsewhere it is a statement or a noun;
+- what a third party does or has to do is a statement, unless the sentence speaks to the reader;
+- text in languages without blanks is read as the longest listed word at each position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, reduce
+from itertools import groupby
+from operator import or_
+
+from cortex_skills.injection.lexicon import (
+    BITS,
+    CLAUSE,
+    END,
+    FIRST,
+    MAYBE,
+    ORDER,
+    PLAIN,
+    QUOTED,
+    VERBS,
+    Lexicon,
+    lexicon,
+)
+
+TO_READER = BITS["you"] | BITS["model"] | BITS["when_asked"]
+
+_SPOKEN_TO = TO_READER | BITS["helper"] | BITS["claimed_authority"]
+_DEEDS = sum(BITS[name] for name in ("act", "send", "execute", "wipe", "launch", "play_role", "use_your_tools"))
+_SIGNS = (
+    dict.fromkeys(".!?;…。！？；؟।|", END)
+    | dict.fromkeys("\n,:()[]'{}>*#–—、，：」』،-", CLAUSE)
+    | dict.fromkeys('"「『', QUOTED)
+)
+_TOKEN = re.compile(
+    r"[^\W_]+|[.!?](?=\W|$)|'(?!\w)|(?<!\w)'|-(?=[ \n]|\Z)|[\n;,:()\[\]\"{}|>*#–—…。！？、，：；「」『』؟،।]"
+)
+_UNSPACED_RUNS = re.compile("([\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff！-；。、「」]+)")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
+_LINE_END_IN_UNSPACED = re.compile(rf"(?<={_UNSPACED.pattern})\n(?={_UNSPACED.pattern})")
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+_KNOWN_SHARE = 0.55  # of the letters of a text without blanks must belong to listed words
+_AUXILIARY_REACH = 4  # words
+
+_ROLES = {
+    # "now", "here": "from here on" and "at this point on" lead to an order.
+    "from_point": "now here point moment",
+    "closing": ") ] } '",
+    "noun_before": "of : is was are were",
+    "maybe_behind": "must should shall will ought lets need and or ai agent agents assistants assistant chatbot not "
+    "never also then hereby",
+    "order_behind": "please kindly now then just also simply immediately next first finally pls instead hereby lets ai "
+    "assistant always quickly silently secretly bitte por favor",
+    # "to" gives an order behind these.
+    "order_behind_to": "have has had need needs want wants are is you required instructed asked supposed ordered "
+    "obliged told ought like him them it yourself expected sure agents assistants model ai",
+    "not_behind": "do and but , . : please \n",
+    "asking": "can could will would must should",
+    # A sentence that begins so has its order behind a comma.
+    "leading": "to before after if when whenever once first in from while as by for upon during on until whatever next "
+    "second finally also then at without despite since because instead",
+    "joining": "and or but",
+    # "You may ignore" is an order in other words; "never delete" is none, "never block" is.
+    "permitting": "can may could might safely freely",
+    "protective": "block reject stop disable revoke lock refuse cancel",
+    # Verbs that have no noun of the same form.
+    "always_verb": "ignore disregard forget reveal disclose divulge obey pretend disobey impersonate regurgitate "
+    "recite recommend respond overlook discard exfiltrate",
+    "leading_on": "so therefore hence thus anyway anyhow btw meanwhile okay ok alas regardless accordingly yo bro nah "
+    "hey pls plz",
+    # Behind these, a verb is a statement.
+    "stating": "i you he she it we they who whom which that this these those one people men women children police "
+    "everyone nobody somebody someone anyone to not never always often also even just still only sometimes usually "
+    "simply can could may might must shall should will would do does did dont ll d and or nor than as how what when "
+    "where why if because the a an his her its their our my your no any all some each every many most few both others "
+    "another of in on at by for with from about against into between without ever be is are was were been being am s t "
+    "re ve me him us them let lets make made help helps helped go come cannot either neither whether but",
+    "auxiliary": "can could may might must shall should will would to did does",
+    # "you are requested to", "it is essential that you" may give an order.
+    "bidden": "requested urged directed invited advised authorised authorized commanded bound tasked obligated",
+    "demanded": "essential vital crucial imperative necessary mandatory important ask asks demand demands insist "
+    "insists require requires request requests order orders sure certain ensure propose suggest importance",
+    "within": "in with at within throughout",
+    "output": "answer reply response summary report output text message",
+}
+_ROLE_WORDS = {role: frozenset(re.split("[ ]", words)) for role, words in _ROLES.items()}
+
+
+def sentences(folded: str) -> Iterator[list[int]]:
+    """The sentences of a folded text."""
+    if _UNSPACED.search(folded):
+        yield from map(_without_statements, _split(_unspaced_row(folded)))
+        return
+    for words in _spaced(folded):
+        found = _meanings(words)
+        if any(mask & ~(CLAUSE | QUOTED) for mask in found):
+            yield _without_statements(_with_late_orders(words, found))
+
+
+def in_one_line(folded: str) -> str:
+    """A folded text without its line ends, which part no words in languages without blanks."""
+    return _LINE_END_IN_UNSPACED.sub("", folded).replace("\n", " ")
+
+
+def run_together(text: str) -> Iterator[list[int]]:
+    """The sentences of a text of which only the letters count; none when most of them form no listed words."""
+    letters = _NOT_LETTERS.sub("", text)
+    row, covered = _longest_words(letters, lexicon().squeezed)
+    if covered >= _KNOWN_SHARE * len(letters):
+        yield from map(_without_statements, _split(row))
+
+
+def _without_statements(row: list[int]) -> list[int]:
+    """The words of a sentence without clause ends, and without verbs that are no order to the reader."""
+    row = [mask for mask in row if mask != CLAUSE]
+    if reduce(or_, row, 0) & _SPOKEN_TO:
+        return row
+    return [mask & ~VERBS if mask & MAYBE and not mask & ORDER else mask for mask in row]
+
+
+def _spaced(text: str) -> Iterator[list[str]]:
+    sentence: list[str] = []
+    for token in _TOKEN.findall(text.replace("n't", " not")):
+        if _SIGNS.get(token) == END:
+            if sentence:
+                yield sentence
+            sentence = []
+        else:
+            sentence.append(token)
+    if sentence:
+        yield sentence
+
+
+def _meanings(words: list[str]) -> list[int]:
+    """The categories of each word, and of the phrases that begin at it."""
+    known = lexicon()
+    row = []
+    for place, word in enumerate(words):
+        mask = _SIGNS[word] if word in _SIGNS else known.meaning(word)
+        if mask & FIRST:
+            mask = mask & ~FIRST | _phrases_at(known, words, place)
+        row.append(mask)
+    return row
+
+
+def _phrases_at(known: Lexicon, words: list[str], place: int) -> int:
+    mask = 0
+    if place + 1 < len(words):
+        for rest, meaning in known.phrases.get((words[place], words[place + 1]), {}).items():
+            if tuple(words[place + 2 : place + 2 + len(rest)]) == rest:
+                mask |= meaning
+    return mask
+
+
+def _unspaced_row(text: str) -> list[int]:
+    """The categories of the words of a text that is partly in languages without blanks."""
+    row: list[int] = []
+    for part in filter(None, _UNSPACED_RUNS.split(text)):
+        if _UNSPACED.search(part):
+            row += _longest_words(part, lexicon().unspaced)[0]
+            continue
+        bare = part.strip()
+        if _SIGNS.get(bare[:1]) == END:
+            row.append(END)
+        for number, words in enumerate(_spaced(part)):
+            row += [END] * (number > 0) + _in_position(words, _meanings(words))
+        if _SIGNS.get(bare[-1:]) == END:
+            row.append(END)
+    return row
+
+
+@cache
+def _sizes(of_unspaced: bool) -> dict[str, list[int]]:
+    """The lengths of the listed words that begin with two letters, or are that one letter; the longest first."""
+    sizes: dict[str, set[int]] = {}
+    for word in lexicon().unspaced if of_unspaced else lexicon().squeezed:
+        sizes.setdefault(word[:2], set()).add(len(word))
+    return {initials: sorted(found, reverse=True) for initials, found in sizes.items()}
+
+
+@cache
+def _sign_initials() -> frozenset[str]:
+    """Signs that begin a listed word of a language without blanks: no signs there."""
+    return frozenset(_SIGNS.keys() & {word[0] for word in lexicon().unspaced})
+
+
+def _longest_words(text: str, known: Mapping[str, int]) -> tuple[list[int], int]:
+    """The longest listed word at each position, one behind the other; and how many letters these cover."""
+    sizes = _sizes(known is lexicon().unspaced)
+    row: list[int] = []
+    place, covered = 0, 0
+    while place < len(text):
+        lengths = (*sizes.get(text[place : place + 2], ()), *sizes.get(text[place], ()))
+        word = next((start for size in lengths if (start := text[place : place + size]) in known), "")
+        mask = known[word] if word else _SIGNS.get(text[place], 0) * (text[place] not in _sign_initials())
+        if mask:
+            row.append(mask)
+        covered += len(word)
+        place += len(word) or 1
+    return row, covered
+
+
+def _split(row: list[int]) -> Iterator[list[int]]:
+    return (list(part) for is_end, part in groupby(row, END.__eq__) if not is_end)
+
+
+# Where an English verb gives an order.
+
+
+def _in_position(words: list[str], found: list[int]) -> list[int]:
+    """The categories of the words of a sentence, verbs resolved by what precedes them."""
+    row = found[:]
+    order_seen = False
+    for place, mask in enumerate(found):
+        if mask & PLAIN and mask & VERBS:
+            mask = _verb(words, row, place, order_seen)
+            order_seen = order_seen or bool(mask & ORDER)
+            row[place] = mask & ~PLAIN
+            if place > 1 and words[place - 1] == "you" and mask & ORDER:
+                # "could you explain": the one who is asked is not what is explained.
+                row[place - 1] = 0
+    return row
+
+
+def _with_late_orders(words: list[str], found: list[int]) -> list[int]:
+    """The same, with orders that begin in the middle of a sentence."""
+    row = _in_position(words, found)
+    for place in range(1, len(words)):
+        if not (found[place] & PLAIN and found[place] & VERBS) or row[place] & ORDER:
+            continue
+        if _leads_on(words, place) or (_is(words, place, "always_verb") and not _is_statement(words, place)):
+            row[place] = (found[place] | ORDER) & ~PLAIN
+        elif _is_bidden(words, place):
+            row[place] = (found[place] | MAYBE) & ~PLAIN
+    return row
+
+
+def _at(words: list[str], place: int) -> str:
+    return words[place] if 0 <= place < len(words) else ""
+
+
+def _is(words: list[str], place: int, role: str) -> bool:
+    return 0 <= place < len(words) and words[place] in _ROLE_WORDS[role]
+
+
+def _verb(words: list[str], row: list[int], place: int, order_seen: bool) -> int:
+    """The categories of an English verb, by the words before it."""
+    mask = row[place]
+    noun = mask if mask & ORDER else mask & ~VERBS
+    if _is(words, place + 1, "noun_before"):
+        return noun
+    if place == 0:
+        return mask | ORDER
+    last, kind = place - 1, row[place - 1]
+    if kind & (CLAUSE | QUOTED):
+        return _verb_behind_sign(words, place, mask, order_seen)
+    if words[last].endswith("ly") and _is(words, place - 2, "maybe_behind"):
+        last -= 1
+    if kind & BITS["not"] and mask & _DEEDS and not _is(words, place, "protective"):
+        mask &= ~_DEEDS
+        noun = mask if mask & ORDER else mask & ~VERBS
+    if mask & BITS["ignore"] and _is(words, last, "permitting"):
+        return mask | MAYBE
+    if _is(words, last, "joining"):
+        return mask | (ORDER if order_seen else MAYBE)
+    if _is(words, last, "order_behind"):
+        return mask | ORDER
+    if kind & BITS["not"] and (place == 1 or _is(words, place - 2, "not_behind")):
+        return mask | ORDER
+    if words[last] == "you":
+        return mask | ORDER if _is(words, place - 2, "asking") else mask & ~VERBS
+    if _is(words, last, "maybe_behind") or (words[last] == "to" and _is(words, place - 2, "order_behind_to")):
+        return mask | MAYBE
+    return noun
+
+
+def _verb_behind_sign(words: list[str], place: int, mask: int, order_seen: bool) -> int:
+    """The categories of an English verb that begins a clause."""
+    sign = words[place - 1]
+    is_label = words[0] == "[" and sign == "]"
+    if sign in _ROLE_WORDS["closing"] and not is_label:
+        return mask if mask & ORDER else mask & ~VERBS
+    leads = _is(words, 0, "leading") or (_at(words, 1) == ":" and _is(words, 2, "leading"))
+    return mask | (ORDER if sign != "," or order_seen or leads else MAYBE)
+
+
+def _leads_on(words: list[str], place: int) -> bool:
+    """Whether what precedes leads from a statement to an order."""
+    if _is(words, place - 1, "leading_on"):
+        return True
+    before, last = _at(words, place - 2), words[place - 1]
+    if before == "your":
+        return last in _ROLE_WORDS["output"] and _is(words, place - 3, "within")
+    return (before in _ROLE_WORDS["from_point"] and last == "on") or (before == "the" and last == "way")
+
+
+def _is_bidden(words: list[str], place: int) -> bool:
+    """Whether the reader or a third party is asked to do it."""
+    if place > 2 and words[place - 2 : place] == ["that", "you"]:
+        return _is(words, place - 3, "demanded")
+    return words[place - 1] == "to" and _is(words, place - 2, "bidden")
+
+
+def _is_statement(words: list[str], place: int) -> bool:
+    """Whether a verb states what a person does."""
+    before = words[place - 1]
+    if before in _ROLE_WORDS["stating"] or not before[0].isalnum() or before.endswith("ly"):
+        return True
+    if any(_is(words, at, "auxiliary") for at in range(place - _AUXILIARY_REACH, place)):
+        return True
+    return before.endswith("s") and not before.endswith(("ss", "us", "is"))

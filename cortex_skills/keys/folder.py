@@ -1,0 +1,211 @@
+"""The folder of keys: one file of 32 bytes per key, and which key this installation signs with.
+
+Rules kept here:
+- a key is used only if its folder and its file are private (0700 and 0600) and neither is a symbolic link;
+- a key file appears complete or not at all, and never replaces another: it is written to a temporary file, synced, and
+  then linked to its name, which fails if the name exists;
+- a name cannot lead out of the folder, and is lower case, so that no two names are equal on any file system;
+- this installation signs with the key `proofs.key` in the folder `proofs.keys`, by default `keys` in the user's data
+  folder. The first use creates it. A key that cannot be used is an error, and is never replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cortex_skills.errors import CortexError
+from cortex_skills.keys.ed25519 import SEED_BYTES, Key
+from cortex_skills.safe_io.private_files import (
+    NotPrivateError,
+    check_private_folder,
+    make_private_folder,
+    read_private,
+    sync_folder,
+)
+
+if TYPE_CHECKING:
+    from cortex_skills.config.settings import Config
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_SUFFIX = ".seed"
+
+
+def default_folder() -> Path:
+    """`keys` in the user's data folder."""
+    from platformdirs import user_data_path
+
+    return user_data_path("cortex-skills", appauthor=False) / "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyInfo:
+    """The public facts of a key.
+
+    Attributes:
+        name: the name of the key.
+        did: the public key as a `did:key`; None when the key cannot be used.
+        problem: why the key cannot be used; empty when it can.
+
+    """
+
+    name: str
+    did: str | None
+    problem: str = ""
+
+
+class KeyFolder:
+    """The keys in a folder; a missing folder has no keys.
+
+    Args:
+        path: the folder; created with the first key.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def create(self, name: str) -> Key:
+        """Create a key.
+
+        Raises:
+            CortexError: `invalid_arguments`: the name is malformed, or exists; `config_invalid`: the folder cannot be
+                used.
+
+        """
+        path = self._file(name)
+        seed = secrets.token_bytes(SEED_BYTES)
+        try:
+            make_private_folder(self.path)
+            self._check_folder()
+            self._write(path, seed)
+        except FileExistsError:
+            hint = "choose another name, or remove the file of a key that is no longer needed"
+            raise CortexError("invalid_arguments", f"a key named {name} exists", hint=hint) from None
+        except OSError as error:
+            raise _refused(self.path, f"cannot be written: {error.strerror}", "check its owner and its mode") from error
+        return Key(name, seed)
+
+    def open(self, name: str) -> Key:
+        """The key with a name.
+
+        Raises:
+            CortexError: `invalid_arguments`: the name is malformed, or there is no such key; `config_invalid`: the
+                folder or the file is not private, or the file is not a key.
+
+        """
+        path = self._file(name)
+        try:
+            self._check_folder()
+            return Key(name, _read(path))
+        except FileNotFoundError:
+            hint = f"create it with `cortex-skills key create {name}`; `key list` lists the keys"
+            raise CortexError("invalid_arguments", f"there is no key named {name}", hint=hint) from None
+        except OSError as error:
+            raise _refused(path, f"cannot be read: {error.strerror}", "check its owner and its mode") from error
+
+    def open_or_create(self, name: str) -> Key:
+        """The key with a name, created when it does not exist; a key that cannot be used is never replaced.
+
+        Raises:
+            CortexError: as `open` and `create`.
+
+        """
+        path = self._file(name)
+        try:
+            exists = path.exists()
+        except OSError as error:
+            raise _refused(path, f"cannot be read: {error.strerror}", "check its owner and its mode") from error
+        if exists:
+            return self.open(name)
+        try:
+            return self.create(name)
+        except CortexError:
+            if path.exists():  # another process created it first
+                return self.open(name)
+            raise
+
+    def list(self) -> list[KeyInfo]:
+        """All keys, ordered by name; a key that cannot be used has a `problem`.
+
+        Raises:
+            CortexError: `config_invalid`: the folder is not private.
+
+        """
+        try:
+            self._check_folder()
+            names = sorted(path.name.removesuffix(_SUFFIX) for path in self.path.iterdir() if path.suffix == _SUFFIX)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _refused(self.path, f"cannot be read: {error.strerror}", "check its owner and its mode") from error
+        return [self._info(name) for name in names if _NAME.fullmatch(name)]
+
+    def _info(self, name: str) -> KeyInfo:
+        try:
+            return KeyInfo(name, self.open(name).did)
+        except CortexError as error:
+            return KeyInfo(name, None, error.message)
+
+    def _file(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            hint = "use 1 to 64 lower-case letters, digits and . _ -, beginning with a letter or a digit"
+            raise CortexError("invalid_arguments", "the name of the key is malformed", hint=hint)
+        return self.path / f"{name}{_SUFFIX}"
+
+    def _check_folder(self) -> None:
+        try:
+            check_private_folder(self.path)
+        except NotPrivateError as error:
+            raise _refused(self.path, error.problem, error.hint) from None
+
+    def _write(self, path: Path, seed: bytes) -> None:
+        handle, name = tempfile.mkstemp(prefix=".new-", dir=self.path)  # 0600 from the start
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(seed)
+                file.flush()
+                os.fsync(file.fileno())
+            path.hardlink_to(name)
+        finally:
+            Path(name).unlink()
+        sync_folder(self.path)
+
+
+def _read(path: Path) -> bytes:
+    if path.is_symlink():
+        raise _refused(path, "is a symbolic link", "put the key file itself there")
+    try:
+        seed = read_private(path, SEED_BYTES)
+    except NotPrivateError as error:
+        raise _refused(
+            path, error.problem, f"if no other user has read it: {error.hint}; otherwise create a new key"
+        ) from None
+    if len(seed) != SEED_BYTES or not any(seed):
+        raise _refused(path, "is damaged: a key is 32 bytes", "restore a copy, or create a new key")
+    return seed
+
+
+def _refused(path: Path, problem: str, hint: str) -> CortexError:
+    return CortexError("config_invalid", f"{path} {problem}", hint=hint)
+
+
+def key_folder(config: Config) -> KeyFolder:
+    """The folder of this installation's keys."""
+    given = config.proofs.keys
+    return KeyFolder(Path(given).expanduser() if given else default_folder())
+
+
+def signing_key(config: Config) -> Key:
+    """The key that this installation signs with; created at the first use.
+
+    Raises:
+        CortexError: `config_invalid`: the folder or the file is not private, or cannot be read.
+
+    """
+    return key_folder(config).open_or_create(config.proofs.key)

@@ -1,0 +1,1 @@
+"""Loading, watching, reloading and unloading skills."""

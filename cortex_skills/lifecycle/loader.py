@@ -1,0 +1,239 @@
+"""A skill's folder → a running skill: read, verify, scan, transpile, start in a sandbox, activate.
+
+Rules kept here:
+- the folder is read once, into memory: what is scanned is what is bundled and what runs, even if files change in
+  the meantime (only in the direct mode Node.js reads it again);
+- each step has its own error code, and nothing of a refused skill keeps running;
+- a folder of skills is loaded in the order of their dependencies, all of them or none;
+- a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run;
+- a start can be interrupted from another thread, so that closing a host does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cortex_graph import GraphError, Names
+from cortex_sandbox import Box, SandboxError, TranspileError, bundle
+from cortex_skills.errors import CortexError
+from cortex_skills.host import Host
+from cortex_skills.manifest import Manifest, Semantic, load_order
+from cortex_skills.runtime.host_functions import HostFunctions
+from cortex_skills.runtime.program import SkillProgram
+from cortex_skills.runtime.runtime import SkillRuntime
+from cortex_skills.runtime.skill import PLAIN, Skill
+from cortex_skills.scanner import Finding, read_documents, scan_sources
+from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill_folders
+
+if TYPE_CHECKING:
+    from cortex_skills.proofs.logic.rule_set import RuleSet
+    from cortex_skills.signatures import Verifier
+
+ENTRIES = ("skill.ts", "skill.js")
+UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
+
+
+class Starting:
+    """The sandbox in which a skill is starting, if there is one, so that another thread can interrupt the start."""
+
+    def __init__(self) -> None:
+        self._box: Box | None = None
+
+    def __call__(self, box: Box | None) -> None:
+        """Set the sandbox; None when the start has ended."""
+        self._box = box
+
+    def interrupt(self) -> None:
+        """Interrupt the start, if there is one."""
+        box = self._box
+        if box is not None:
+            box.interrupt()
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Starts skills in one host.
+
+    Attributes:
+        host: of the plugin.
+        developing: folders that the user is writing, of skills or each of one; they need no publisher's signature.
+        starting: the sandbox of the skill that is being started.
+
+    """
+
+    host: Host
+    developing: Collection[Path] = ()
+    starting: Starting = field(default_factory=Starting)
+
+    def load(self, path: Path, active: Mapping[str, Skill]) -> list[Skill]:
+        """Load a skill's folder, or every skill of a folder of them; dependencies may be active already.
+
+        Raises:
+            CortexError: with the code of the step that refused; nothing keeps running then.
+
+        """
+        snapshots = [read_skill(folder) for folder in skill_folders(path)]
+        manifests = [self.checked(snapshot) for snapshot in snapshots]
+        by_name = {manifest.name: snapshot for manifest, snapshot in zip(manifests, snapshots, strict=True)}
+        for name in sorted(by_name.keys() & active.keys()):
+            raise CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
+        order = load_order(manifests, [skill.manifest for skill in active.values()])
+        loaded: list[Skill] = []
+        try:
+            loaded.extend(self.start(by_name[manifest.name]) for manifest in order)
+        except BaseException:
+            dispose(loaded)
+            raise
+        return loaded
+
+    def checked(self, snapshot: SkillSnapshot) -> Manifest:
+        """The manifest of a skill's folder, when the skill could run here.
+
+        Raises:
+            CortexError: `manifest_invalid`.
+
+        """
+        if snapshot.manifest is None:
+            raise snapshot.error or CortexError("manifest_invalid", f"{snapshot.folder} cannot be read")
+        if snapshot.manifest.semantic is not None:
+            _check_predicates(snapshot.manifest.name, snapshot.manifest.semantic, self.host.graph.names)
+        return snapshot.manifest
+
+    def start(self, snapshot: SkillSnapshot) -> Skill:
+        """Verify, scan, bundle, load and activate a skill.
+
+        Raises:
+            CortexError: with the code of the step that refused; nothing keeps running then.
+
+        """
+        manifest = snapshot.manifest
+        if manifest is None:
+            raise ValueError(f"{snapshot.name} has no valid manifest")
+        verifier = self._verifier()
+        signature = verifier.check(snapshot, manifest) if verifier is not None else None
+        skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
+        if verifier is not None and signature is not None:
+            try:
+                verifier.remember(signature)
+            except BaseException:
+                dispose([skill])
+                raise
+        return skill
+
+    def _start(self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None) -> Skill:
+        folder, semantic, config = snapshot.folder.absolute(), manifest.semantic, self.host.config
+        if semantic is None:
+            return Skill(manifest, PLAIN, folder, None, snapshot.digests, signed=signed)
+        rules = _rules(snapshot, manifest.name, semantic)
+        findings = list(snapshot.findings)
+        if config.verification.auto_scan:
+            findings += _scanned(snapshot)
+        entry = next((name for name in ENTRIES if name in snapshot.sources), None)
+        code = self._checked(manifest.name, snapshot.sources, findings, entry)
+        runtime = None
+        if entry is not None:
+            program = SkillProgram(code, snapshot.folder, entry, config.skill_sandbox)
+            functions = HostFunctions(manifest, semantic, self.host)
+            runtime = SkillRuntime(manifest.name, program, functions, self.host.session, starting=self.starting)
+        return Skill(manifest, semantic, folder, runtime, snapshot.digests, signed=signed, rules=rules)
+
+    def _verifier(self) -> Verifier | None:
+        if not self.host.config.verification.require_signature:
+            return None
+        from cortex_skills.signatures import Verifier
+
+        return Verifier.of(self.host.config, self.developing)
+
+    def _checked(self, skill: str, sources: Mapping[str, str], findings: Iterable[Finding], entry: str | None) -> str:
+        """The bundled code of a skill that passed the scanner; empty without code, and in the direct mode.
+
+        Syntax errors are left to the bundler, whose messages are better, and refused after it.
+        """
+        critical = [finding for finding in findings if finding.severity == "critical"]
+        if any(finding.rule not in UNREADABLE for finding in critical):
+            refuse_critical(skill, critical)
+        sandboxed = self.host.config.skill_sandbox.sandbox_enabled
+        code = bundled(sources, entry) if entry is not None and sandboxed else ""
+        refuse_critical(skill, critical)
+        return code
+
+
+def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
+    """The findings in a skill's folder: in its sources and its manifest as they were read, and in its documents."""
+    documents, findings = read_documents(snapshot.folder)
+    known = [finding for finding in findings if finding not in snapshot.findings]
+    return [*known, *scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})]
+
+
+def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
+    """Close the runtimes of skills, in reverse order."""
+    for skill in reversed(list(skills)):
+        if skill.runtime is not None:
+            skill.runtime.close(reason)
+
+
+def _rules(snapshot: SkillSnapshot, name: str, semantic: Semantic) -> RuleSet | None:
+    if snapshot.shapes is None:
+        return None
+    from cortex_skills.proofs.logic.rule_set import read_rules
+
+    if not snapshot.shapes:
+        hint = "write shapes into it, or remove it"
+        raise CortexError("manifest_invalid", f"shapes.ttl of {name} is empty, or not a plain file", hint=hint)
+    return read_rules(snapshot.shapes, f"skill:{name}", semantic.skill_version)
+
+
+def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
+    """The declared predicates must be valid in this namespace, or every call with them would fail."""
+    for declared in sorted({*(a.predicate for a in semantic.assertions), *(q.predicate for q in semantic.queries)}):
+        try:
+            names.node(declared, "predicate")
+        except GraphError as error:
+            raise CortexError("manifest_invalid", f"{skill}: {error.message}", hint=error.hint) from error
+
+
+def bundled(sources: Mapping[str, str], entry: str) -> str:
+    """The skill's code as one JavaScript module.
+
+    Raises:
+        CortexError: `transpile_error`, with file, line and column.
+
+    """
+    try:
+        return bundle(sources, entry)
+    except TranspileError as error:
+        place = f"{error.file}:{error.line}:{error.column}: " if error.frames else ""
+        raise CortexError(
+            "transpile_error",
+            f"{place}{error.message}",
+            hint="a skill can import only files in its folder" if "resolve" in error.message else "",
+            details=error.details,
+        ) from error
+    except SandboxError as error:
+        raise CortexError(error.code, f"{entry} could not be bundled: {error.message}") from error
+    except ValueError as error:
+        hint = "name source files in letters, digits, - and _, with an ending in small letters"
+        raise CortexError("transpile_error", f"{entry} could not be bundled: {error}", hint=hint) from error
+
+
+def refuse_critical(skill: str, findings: Iterable[Finding]) -> None:
+    """Refuse a skill with critical findings.
+
+    Raises:
+        CortexError: `scan_rejected`, with the findings.
+
+    """
+    critical = [finding for finding in findings if finding.severity == "critical"]
+    if not critical:
+        return
+    first = critical[0]
+    more = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
+    raise CortexError(
+        "scan_rejected",
+        f"{skill} is refused: {first.file}:{first.line}:{first.column}: {first.message} [{first.rule}]{more}",
+        hint=first.hint,
+        details={"findings": [finding.to_json() for finding in critical]},
+    )

@@ -1,0 +1,189 @@
+"""The rate window and the budgets of skills.
+
+Rules kept here:
+- everything is counted by skill name, so that the counts survive a reload; one `Budgets` is one session;
+- a slot is checked and taken in one step, under a lock;
+- a failed attempt returns its slot, and so does one that changed nothing (`created: False`);
+- a skill's queries are limited by its own limit, and those of all active skills together by
+  `max_graph_queries × active skills`; assertions and writes from inside a sandbox are limited for each skill;
+- a refused call does not count towards the rate.
+
+>>> budgets = Budgets(max_graph_queries=2, max_assertions=1, max_writes=1)
+>>> with budgets.query("verify-kyc"):
+...     budgets.queries_used("verify-kyc")
+1
+>>> with budgets.assertion("verify-kyc") as slot:
+...     slot.refund()  # the triple exists already
+>>> budgets.assertions_used("verify-kyc")
+0
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection
+from threading import Lock
+from types import TracebackType
+
+from cortex_skills.errors import CortexError
+
+
+class RateWindow:
+    """At most `max_calls` calls of a skill within any `window_s` seconds (a sliding window).
+
+    Args:
+        max_calls: the limit, at least 1; each call in the window takes the memory of one number.
+        window_s: the length of the window in seconds.
+        clock: returns seconds, and never goes backwards.
+
+    """
+
+    def __init__(self, max_calls: int, window_s: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.max_calls = max_calls
+        self.window_s = window_s
+        self._clock = clock
+        self._calls: dict[str, deque[float]] = {}
+        self._lock = Lock()
+
+    def acquire(self, skill: str) -> None:
+        """Count a call of `skill`.
+
+        Raises:
+            CortexError: `rate_limited`, with `retryAfterMs` and `limit` in its details.
+
+        """
+        with self._lock:
+            now = self._clock()
+            calls = self._calls.setdefault(skill, deque())
+            while calls and calls[0] <= now - self.window_s:
+                calls.popleft()
+            if len(calls) < self.max_calls:
+                calls.append(now)
+                return
+            wait_s = calls[0] + self.window_s - now
+        raise CortexError(
+            "rate_limited",
+            f"{skill} has made {self.max_calls} calls in the last {self.window_s:g} s, which is its limit",
+            hint=f"try again in {wait_s:.1f} s",
+            details={"retryAfterMs": math.ceil(wait_s * 1000), "limit": self.max_calls},
+        )
+
+
+class Slot:
+    """One unit of a budget, already taken. As a context manager it is returned when the block raises."""
+
+    __slots__ = ("_counts", "_held", "_lock", "_skill")
+
+    def __init__(self, counts: Counter[str], skill: str, lock: Lock) -> None:
+        self._counts = counts
+        self._skill = skill
+        self._lock = lock
+        self._held = True
+
+    @classmethod
+    def free(cls) -> Slot:
+        """A slot for a call that no budget limits."""
+        return cls(Counter(), "", Lock())
+
+    def refund(self) -> None:
+        """Return the slot; a second time has no effect."""
+        with self._lock:
+            if self._held:
+                self._held = False
+                self._counts[self._skill] -= 1
+
+    def __enter__(self) -> Slot:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.refund()
+
+
+class Budgets:
+    """The budgets of the skills of one session.
+
+    Args:
+        max_graph_queries: queries of a skill whose manifest has no limit, and the share of each active skill in
+            the limit of all of them.
+        max_assertions: assertions of one skill.
+        max_writes: writes of one skill's code, from inside its sandbox.
+
+    """
+
+    def __init__(self, *, max_graph_queries: int, max_assertions: int, max_writes: int) -> None:
+        self.max_graph_queries = max_graph_queries
+        self.max_assertions = max_assertions
+        self.max_writes = max_writes
+        self._queries: Counter[str] = Counter()
+        self._assertions: Counter[str] = Counter()
+        self._writes: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def query(self, skill: str, limit: int | None = None, active: Collection[str] = ()) -> Slot:
+        """Take a slot for a query of `skill`.
+
+        Args:
+            skill: the acting skill.
+            limit: its manifest's `maxQueries`; None when it has none.
+            active: the names of the active skills; `skill` counts as active in any case.
+
+        Raises:
+            CortexError: `query_limit`, with `used` and `limit` in its details.
+
+        """
+        own_limit = self.max_graph_queries if limit is None else limit
+        names = {skill, *active}
+        limit_of_all = self.max_graph_queries * len(names)
+        with self._lock:
+            used_by_all = sum(self._queries[name] for name in names)
+            if used_by_all >= limit_of_all and self._queries[skill] < own_limit:
+                who = "the active skills together have"
+                raise _spent("query_limit", who, "queries", used_by_all, limit_of_all)
+            return self._take(self._queries, skill, own_limit, "query_limit", "queries")
+
+    def assertion(self, skill: str) -> Slot:
+        """Take a slot for an assertion of `skill`; raises `assertion_limit` when there is none."""
+        with self._lock:
+            return self._take(self._assertions, skill, self.max_assertions, "assertion_limit", "assertions")
+
+    def write(self, skill: str) -> Slot:
+        """Take a slot for a write of the code of `skill`; raises `write_limit` when there is none."""
+        with self._lock:
+            return self._take(self._writes, skill, self.max_writes, "write_limit", "writes")
+
+    def queries_used(self, skill: str) -> int:
+        """The queries that `skill` has used in this session."""
+        return self._used(self._queries, skill)
+
+    def assertions_used(self, skill: str) -> int:
+        """The assertions that `skill` has used in this session."""
+        return self._used(self._assertions, skill)
+
+    def writes_used(self, skill: str) -> int:
+        """The writes that the code of `skill` has used in this session."""
+        return self._used(self._writes, skill)
+
+    def _used(self, counts: Counter[str], skill: str) -> int:
+        with self._lock:
+            return counts[skill]
+
+    def _take(self, counts: Counter[str], skill: str, limit: int, code: str, noun: str) -> Slot:
+        """Take a slot; the caller holds the lock."""
+        if counts[skill] >= limit:
+            raise _spent(code, f"{skill} has", noun, counts[skill], limit)
+        counts[skill] += 1
+        return Slot(counts, skill, self._lock)
+
+
+def _spent(code: str, who: str, noun: str, used: int, limit: int) -> CortexError:
+    return CortexError(
+        code,
+        f"{who} used {used} {noun} of {limit} in this session",
+        hint=f"start a new session, or raise the limit on {noun}",
+        details={"used": used, "limit": limit},
+    )

@@ -1,0 +1,128 @@
+"""What manifests permit: pure functions that return, or raise an error with a stable code.
+
+Rules kept here:
+- deny by default: an action that no manifest grants is refused, and the error states how to grant it;
+- every active skill must allow a tool; the acting skill must have the permissions that the tool needs;
+- a skill writes only predicates that it declares under `assertions`, unless the host relaxed that (the predicates of
+  memories must always be declared); a predicate declared with `requireProof` is not written without a proof;
+- the error for an unknown name suggests the nearest known one, or lists a few. Known names come from manifests and a
+  model reads the list, so each is escaped for display and the list is short.
+
+Predicates are compared by IRI: `isVerified` and `mayros:isVerified` are the same predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from cortex_graph.names import Names
+from cortex_graph.vocabulary import MEMORY_TERMS
+from cortex_skills.errors import CortexError
+from cortex_skills.manifest import Manifest, Semantic
+from cortex_skills.safe_io.display import shown_name
+from cortex_skills.safe_io.schemas import did_you_mean, shown
+
+_MAX_LISTED = 20
+
+
+def check_call(tool: str, needed: Collection[str], acting: Manifest | None, active: Iterable[Manifest]) -> None:
+    """Every active skill must allow the tool, and the acting one must have the permissions that it needs.
+
+    Raises:
+        CortexError: `tool_not_allowed`, or `permission_denied`.
+
+    """
+    check_tool_allowed(tool, active)
+    if acting is not None:
+        check_permissions(needed, acting, tool)
+
+
+def check_tool_allowed(tool: str, manifests: Iterable[Manifest]) -> None:
+    """Every active skill must allow the tool.
+
+    Raises:
+        CortexError: `tool_not_allowed`, naming the skills that do not.
+
+    """
+    refusing = sorted(m.name for m in manifests if m.semantic is not None and not m.semantic.allows_tool(tool))
+    if refusing:
+        raise CortexError(
+            "tool_not_allowed",
+            f"{tool} is not among the allowedTools of {', '.join(refusing)}",
+            hint="add it to allowedTools, or unload the skill that does not allow it",
+            details={"tool": tool, "refusedBy": refusing},
+        )
+
+
+def check_permissions(needed: Collection[str], manifest: Manifest, action: str) -> None:
+    """The acting skill must have every permission, such as `graph:read`, that an action needs.
+
+    Raises:
+        CortexError: `permission_denied`, naming the missing permissions.
+
+    """
+    missing = sorted(permission for permission in needed if not manifest.has_permission(permission))
+    if missing:
+        raise CortexError(
+            "permission_denied",
+            f"{action} needs {' and '.join(missing)}, which {manifest.name} was not granted",
+            hint="add it under semantic.permissions in the skill's SKILL.md",
+            details={"missing": missing, "skill": manifest.name},
+        )
+
+
+def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> None:
+    """A skill's code may write a predicate that is declared, and declared to need no proof.
+
+    Args:
+        predicate: a name as the caller wrote it.
+        skill: the acting skill's name, for the message.
+        semantic: the manifest's semantic block.
+        names: of the namespace; they resolve predicates to IRIs.
+        strict: whether a predicate must be declared; those of memories must be in any case.
+
+    Raises:
+        CortexError: `undeclared_predicate`, or `proof_required`.
+
+    """
+    if check_may_assert(predicate, skill, semantic, names, strict=strict):
+        raise needs_proof(predicate, "assert it with skill_assert, which proves it")
+
+
+def check_may_assert(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> bool:
+    """Whether a declared predicate needs a proof; arguments as for `check_may_write`.
+
+    Raises:
+        CortexError: `undeclared_predicate`.
+
+    """
+    wanted = names.node(predicate, "predicate")
+    declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
+    if (strict or wanted in MEMORY_TERMS) and not declared:
+        listed = sorted(assertion.predicate for assertion in semantic.assertions)
+        raise CortexError(
+            "undeclared_predicate",
+            f"{skill} does not declare that it asserts {shown(predicate)}",
+            hint=nearest_or_list(predicate, "declared under assertions", listed),
+            details={"predicate": predicate, "declared": listed},
+        )
+    return any(assertion.require_proof for assertion in declared)
+
+
+def needs_proof(predicate: str, hint: str) -> CortexError:
+    """The error for a write that needs a proof and has none."""
+    return CortexError(
+        "proof_required",
+        f"{shown(predicate)} may only be asserted with a proof, and this write has none: nothing was written",
+        hint=hint,
+        details={"predicate": predicate},
+    )
+
+
+def nearest_or_list(name: object, label: str, known: Collection[str]) -> str:
+    """The hint for an unknown name: the nearest known one, or a list of a few that begins with `label`."""
+    names = [shown_name(other) for other in sorted(known)]
+    if isinstance(name, str) and (near := did_you_mean(name, names)):
+        return near
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return f"{label}: {', '.join(names[:_MAX_LISTED]) or 'none'}{more}"

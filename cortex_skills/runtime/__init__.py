@@ -1,0 +1,1 @@
+"""Running one loaded skill in its sandbox."""

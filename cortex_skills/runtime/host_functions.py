@@ -1,0 +1,112 @@
+"""The host functions of a skill's sandbox: what its code may do to the graph and to the memory.
+
+Rules kept here:
+- the only graph that a skill can reach is the namespaced one of its host;
+- the rules of a tool call apply: permissions, declared predicates, proofs, budgets (`policy`);
+- a skill recalls and remembers for the agent on whose behalf it acts, and for no other;
+- a failure reaches the skill's code as an error with its stable code;
+- surplus arguments are ignored, as in JavaScript: `rows.map(graphClient.createTriple)` passes three;
+- a graph call does not start after the deadline of the skill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cortex_graph import Provenance
+from cortex_sandbox import Promised, SandboxTimeout, remaining_s
+from cortex_skills.host import Host
+from cortex_skills.manifest import Manifest, Semantic
+from cortex_skills.memory import memory_query, new_memory
+from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
+from cortex_skills.policy.permissions import check_may_write, check_permissions
+from cortex_skills.policy.visibility import without_memories
+
+
+class HostFunctions:
+    """`graphClient` and `memory` for one skill; `agent` is on whose behalf it acts at the moment."""
+
+    def __init__(self, manifest: Manifest, semantic: Semantic, host: Host) -> None:
+        self._manifest = manifest
+        self._semantic = semantic
+        self._graph = host.graph
+        self._memories = host.memories
+        self._budgets = host.budgets
+        self._strict = host.config.strict_declarations
+        self.agent = host.session.agent
+
+    def by_name(self) -> Mapping[str, Promised]:
+        """The functions by the names under which the skill finds them."""
+        functions: dict[str, Callable[..., Any]] = {
+            "graphClient.createTriple": self.create_triple,
+            "graphClient.listTriples": self.list_triples,
+            "graphClient.patternQuery": self.pattern_query,
+            "graphClient.deleteTriple": self.delete_triple,
+            "memory.remember": self.remember,
+            "memory.recall": self.recall,
+        }
+        return {name: Promised(function) for name, function in functions.items()}
+
+    def create_triple(self, triple: Any = None, *_: Any) -> dict[str, Any]:
+        """Write a triple; `created` is False when it was there already."""
+        self._check("graph:write", "graphClient.createTriple")
+        predicate = triple.get("predicate") if isinstance(triple, Mapping) else None
+        if isinstance(predicate, str):  # the graph refuses any other error in a triple
+            self._check_predicate(predicate)
+        with self._budgets.write(self._manifest.name) as slot:
+            provenance = Provenance(self._manifest.name, self._semantic.skill_version, self.agent)
+            created = self._graph.create_triple(triple, provenance)
+            if not created["created"]:
+                slot.refund()
+            return created
+
+    def list_triples(self, query: Any = None, *_: Any) -> dict[str, Any]:
+        """A page of triples."""
+        self._check("graph:read", "graphClient.listTriples")
+        page = self._graph.list_triples({} if query is None else query)
+        return without_memories(page, "triples", self._semantic, self._graph.names)
+
+    def pattern_query(self, query: Any = None, *_: Any) -> dict[str, Any]:
+        """A page of the triples that match a pattern."""
+        self._check("graph:read", "graphClient.patternQuery")
+        page = self._graph.pattern_query({} if query is None else query)
+        return without_memories(page, "matches", self._semantic, self._graph.names)
+
+    def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
+        """Delete a triple of the namespace by its id, if the skill may write its predicate; True if it was there."""
+        self._check("graph:write", "graphClient.deleteTriple")
+        with self._budgets.write(self._manifest.name) as slot:
+            triple = self._graph.get_triple(triple_id)
+            if triple is not None:
+                self._check_predicate(triple["predicate"])
+            deleted = triple is not None and self._graph.delete_triple(triple_id)
+            if not deleted:
+                slot.refund()
+            return deleted
+
+    def remember(self, text: Any = None, options: Any = None, *_: Any) -> str:
+        """Remember a text; returns its id. A text that is remembered already stays as it is."""
+        self._check("memory:remember", "memory.remember")
+        new = new_memory(text, options)
+        with self._budgets.write(self._manifest.name) as slot:
+            identifier, created = self._memories.remember(new, agent=self.agent, skill=self._manifest.name)
+            if not created:
+                slot.refund()
+            return identifier
+
+    def recall(self, query: Any = None, options: Any = None, *_: Any) -> list[dict[str, Any]]:
+        """The memories that fit a query best, each with its score."""
+        self._check("memory:recall", "memory.recall")
+        # The skill keeps some of its time to handle a refusal.
+        timeout_s = min(INDEX_TIMEOUT_S, 0.8 * remaining_s())
+        recalled = self._memories.recall(memory_query(query, options), agent=self.agent, timeout_s=timeout_s)
+        return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
+
+    def _check_predicate(self, predicate: str) -> None:
+        check_may_write(predicate, self._manifest.name, self._semantic, self._graph.names, strict=self._strict)
+
+    def _check(self, permission: str, action: str) -> None:
+        if remaining_s() <= 0:
+            raise SandboxTimeout("stopped: the time limit was reached", "Timeout")
+        check_permissions([permission], self._manifest, action)

@@ -1,0 +1,177 @@
+"""Validates documents against JSON Schemas (draft 2020-12).
+
+Rules kept here:
+- all problems of a document of a person are reported, at most a hundred;
+- the hint comes from the schema (`description`, `enum`, the known keys), so an editor shows the same text;
+- a misspelt key or value gets a "did you mean";
+- a value whose schema has `writeOnly` (a secret) never appears in a message;
+- a problem that reading found is not reported again;
+- a large document from a client gets only its first error: the library computes all errors before it returns one, at
+  15 µs each, and holds the interpreter lock meanwhile; a million would block all threads for 15 s.
+
+Schemas are read and compiled when they are first needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.safe_io.schemas.located_document import LocatedDocument, Path, Problem, shown
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator, ValidationError
+
+MAX_PROBLEMS = 100
+FEW = 2_000
+
+_MAX_WORD = 64  # a longer word is not a misspelling, and slow to compare
+
+_ABOUT_KEYS = frozenset({"additionalProperties", "required", "dependentRequired"})
+
+_TYPES = {
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """The schema `name` (`skill` or `config`) of the package; it is shared and must not be changed."""
+    text = resources.files(__package__).joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def check(name: str, document: LocatedDocument) -> list[Problem]:
+    """The problems of `document` under the schema `name`, after those that reading found."""
+    broken = {problem.path for problem in document.problems}
+    try:
+        json.dumps(document.data, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return [*document.problems, document.problem((), "contains text that is not valid Unicode")]
+    errors = _validator(name).iter_errors(document.data)
+    new = (e for e in errors if e.schema_path[-1] in _ABOUT_KEYS or tuple(e.instance_path) not in broken)
+    found = (problem for error in new for problem in _explained(error, schema(name), document))
+    return [*document.problems, *islice(found, MAX_PROBLEMS)]
+
+
+def first_error(validator: Draft202012Validator, document: Any) -> ValidationError | None:
+    """The first error of a document; None for a valid one.
+
+    Raises:
+        ValueError, TypeError, OverflowError, RecursionError: the document is not JSON.
+
+    """
+    from jsonschema_rs import ValidationError
+
+    try:
+        validator.validate(document)
+    except ValidationError as error:
+        return error
+    return None
+
+
+def errors_of(validator: Draft202012Validator, document: Any, most: int) -> list[ValidationError]:
+    """The errors of a document, at most `most`; only the first one of a document with more than `FEW` members.
+
+    Raises:
+        ValueError, TypeError, OverflowError, RecursionError: the document is not JSON.
+
+    """
+    first = first_error(validator, document)
+    if first is None:
+        return []
+    return list(islice(validator.iter_errors(document), most)) if has_few_members(document) else [first]
+
+
+def has_few_members(document: Any) -> bool:
+    """Whether a document has at most `FEW` members."""
+    left, pending = FEW, [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            left -= len(value)
+            if left < 0:
+                return False
+            pending.extend(value.values() if isinstance(value, dict) else value)
+    return True
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The hint for a misspelt word; empty when no known word is similar."""
+    from difflib import get_close_matches
+
+    by_folded = {other.casefold(): other for other in known}
+    matches = get_close_matches(word.casefold(), by_folded, n=1) if len(word) <= _MAX_WORD else []
+    return f"did you mean {by_folded[matches[0]]}?" if matches else ""
+
+
+def _closest(word: str, known: Iterable[str]) -> str:
+    words = list(known)
+    return did_you_mean(word, words) or f"known: {', '.join(words)}"
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator(schema(name))
+
+
+def _explained(error: ValidationError, root: dict[str, Any], document: LocatedDocument) -> Iterator[Problem]:
+    path: Path = tuple(error.instance_path)
+    *parents, keyword = error.schema_path
+    kind: Any = error.kind  # its attributes depend on the keyword
+    rule: Any = root
+    for parent in parents:
+        rule = rule[parent]
+    value, text = error.instance, document.texts.get(path)
+    description = rule.get("description", "")
+    secret = rule.get("writeOnly", False)
+    value_shown = "the value" if secret else shown(value)
+    match keyword:
+        case "additionalProperties":
+            for key in kind.unexpected:
+                yield document.problem((*path, key), "unknown key", _closest(key, rule["properties"]))
+        case "required" | "dependentRequired":
+            key = kind.property
+            hint = rule["properties"][key].get("description", "")
+            yield document.problem((*path, key), "is missing", hint)
+        case "type" if value is None:
+            yield document.problem(path, "has no value", "give it a value, or remove the key")
+        case "type":
+            quote = rule["type"] == "string" and text and not isinstance(value, list | dict)
+            hint = f'put it in quotes: "{text}"' if quote and not secret else description
+            what = "" if secret else f", not {_named(value)}"
+            kinds = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+            yield document.problem(path, f"must be {' or '.join(_TYPES[each] for each in kinds)}{what}", hint)
+        case "enum":
+            hint = _closest(value, rule["enum"]) if isinstance(value, str) else description
+            yield document.problem(path, f"{value_shown} is not one of {', '.join(rule['enum'])}", hint)
+        case "minLength" | "maxLength":
+            bound = "shorter" if keyword == "minLength" else "longer"
+            yield document.problem(path, f"is {bound} than {rule[keyword]} characters", description)
+        case "minimum" | "maximum":
+            bound = "less" if keyword == "minimum" else "more"
+            yield document.problem(path, f"{value_shown} is {bound} than {rule[keyword]}", description)
+        case _:
+            yield document.problem(path, f"{value_shown} is not allowed", description)
+
+
+def _named(value: Any) -> str:
+    """The type of a value, for a message."""
+    if isinstance(value, bool):
+        return f"the boolean {shown(value)}"
+    if isinstance(value, int | float):
+        return f"the number {shown(value)}"
+    if isinstance(value, str):
+        return f"the text {shown(value)}"
+    return "a list" if isinstance(value, list) else "a mapping"

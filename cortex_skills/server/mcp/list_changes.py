@@ -1,0 +1,130 @@
+"""Notifies clients that the list of tools, resources or prompts has changed.
+
+Rules kept here:
+- a client is notified after its first request and while its connection lives: by the notifications of the handshake
+  protocols, or on the streams that it opened for that (`subscriptions/listen`, 2026-07-28);
+- a change while a session over HTTP has no stream open is sent on its next stream: a client opens its stream after its
+  first requests, and again after the network has cut it off;
+- the list of tools is compared without regard to who may call them;
+- a thread that changes the skills does not wait for clients: they are notified on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from cortex_skills.server.mcp import prompts, resources, tools
+from cortex_skills.server.mcp.caller import Caller
+
+if TYPE_CHECKING:
+    from mcp.server.connection import Connection
+
+    from cortex_skills.plugin import Plugin
+
+_Lists = tuple[str, str, str]
+_SEND_S = 5.0
+_MAX_LISTENERS = 128
+
+
+class ListChanges:
+    """The connections to notify, and the lists that each knows.
+
+    Args:
+        plugin: the plugin whose skills are watched.
+
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+        self._bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self._bus, max_subscriptions=_MAX_LISTENERS, max_buffered_events=16)
+        self._known: dict[Connection, _Lists] = {}
+        self._streams: Counter[str] = Counter()
+        self._seen = self._lists()
+        self._again = asyncio.Event()
+
+    async def remember(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware: remember the connection of a message."""
+        if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            connection = ctx.session._connection  # the SDK has no public name for it
+            if connection not in self._known:
+                self._known[connection] = self._seen
+                connection.exit_stack.callback(self._known.pop, connection, None)
+        return await call_next(ctx)
+
+    def stream_begins(self, session: str) -> None:
+        """Note that a session over HTTP has opened a stream."""
+        self._streams[session] += 1
+        self._again.set()
+
+    def stream_ends(self, session: str) -> None:
+        """Note that a session over HTTP has lost a stream."""
+        self._streams[session] -= 1  # the next one may have begun already
+        if not self._streams[session]:
+            del self._streams[session]
+
+    async def watch(self) -> None:
+        """Notify clients until cancelled."""
+        loop = asyncio.get_running_loop()
+
+        def changed() -> None:
+            try:
+                loop.call_soon_threadsafe(self._again.set)
+            except RuntimeError:  # the loop is closed
+                return
+
+        take_back = self._plugin.on_change(changed)
+        self._again.set()  # for changes before this call
+        try:
+            while True:
+                await self._again.wait()
+                self._again.clear()
+                await self._notify()
+        finally:
+            take_back()
+
+    async def _notify(self) -> None:
+        before, self._seen = self._seen, self._lists()
+        for event in _events(before, self._seen):
+            await self._bus.publish(event)
+        sending: list[asyncio.Task[None]] = []
+        for connection, known in tuple(self._known.items()):
+            if connection.session_id is None or connection.session_id in self._streams:
+                self._known[connection] = self._seen
+                sending.extend(asyncio.create_task(connection.notify(m, None)) for m in _methods(known, self._seen))
+        if sending:  # a client that does not read delays the others for `_SEND_S` at most
+            _, late = await asyncio.wait(sending, timeout=_SEND_S)
+            for task in late:
+                task.cancel()
+
+    def _lists(self) -> _Lists:
+        skills = self._plugin.skills
+        found = (tools.listed(skills, Caller()), resources.listed(skills), prompts.listed(skills))
+        lists = [repr([item.model_dump() for item in items]) for items in found]
+        return lists[0], lists[1], lists[2]
+
+
+def _events(before: _Lists, after: _Lists) -> list[ServerEvent]:
+    """The events for streams of the protocol 2026-07-28."""
+    events: list[ServerEvent] = [ToolsListChanged()] if before[0] != after[0] else []
+    return events if before[1:] == after[1:] else [*events, ResourcesListChanged(), PromptsListChanged()]
+
+
+def _methods(before: _Lists, after: _Lists) -> list[str]:
+    """The notifications of the handshake protocols."""
+    changed = ["tools"] if before[0] != after[0] else []
+    changed += ["resources", "prompts"] if before[1:] != after[1:] else []
+    return [f"notifications/{what}/list_changed" for what in changed]

@@ -1,0 +1,1 @@
+"""What every request passes, one idea a file; `app.py` puts them in order."""

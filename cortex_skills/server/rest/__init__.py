@@ -1,0 +1,1 @@
+"""The Cortex REST API."""

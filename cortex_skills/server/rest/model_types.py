@@ -1,0 +1,106 @@
+"""Types that the models of the REST API share.
+
+Rules kept here:
+- a model is a `TypedDict`: a checked body stays the plain dict that the client sent, which is what the graph takes;
+- a member that a model does not name is an error, and no value is converted: `"5"` is no integer, `1` is no boolean;
+- the values of a query string are text, so its integers and booleans are read from their JSON spelling;
+- a long list fails with its first wrong item (`fail_fast`), so that a list of mistakes cannot keep the server busy;
+  `schemas` lists the others of a small document.
+"""
+
+import re
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import BeforeValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType, TypedDict
+
+_INTEGER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if _INTEGER.fullmatch(text) else text
+
+
+def _boolean(text: str) -> bool | str:
+    return _BOOLEANS.get(text, text)
+
+
+class ApiModel(TypedDict):
+    """The base of all models."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+
+_Finite = Annotated[float, Field(allow_inf_nan=False)]  # 1e999 is infinite
+
+
+class NodeValue(ApiModel):
+    """A node, by its name."""
+
+    node: Annotated[str, Field(min_length=1, description="The name of the node.")]
+
+
+class TypedValue(ApiModel):
+    """A literal with a datatype."""
+
+    value: Annotated[str, Field(description="The lexical form.")]
+    datatype: Annotated[
+        str,
+        Field(description="An absolute IRI.", pattern=r'^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$'),
+    ]
+
+
+class LanguageValue(ApiModel):
+    """A string in a language."""
+
+    value: Annotated[str, Field(description="The lexical form.")]
+    language: Annotated[
+        str, Field(description="A language tag (BCP 47).", pattern=r"^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$")
+    ]
+    direction: NotRequired[Annotated[Literal["ltr", "rtl"], Field(description="The base direction.")]]
+
+
+Value = TypeAliasType(
+    "Value",
+    Annotated[
+        str | bool | int | _Finite | NodeValue | TypedValue | LanguageValue,
+        Field(description="An object: a plain value, a node, or a literal with its datatype or language."),
+    ],
+)
+# They follow the limits of an integer, and convert it before those are checked.
+WHOLE = BeforeValidator(_whole)  # 1.0 is an integer in JSON (JSON Schema Core §4.2.3)
+FROM_QUERY = BeforeValidator(_integer)
+QueryBoolean = Annotated[bool, BeforeValidator(_boolean)]
+Count = Annotated[int, Field(ge=0)]
+Name = Annotated[str, Field(min_length=1, description="A name.")]
+Namespace = Annotated[
+    str,
+    Field(
+        max_length=64,
+        pattern=r"^[a-zA-Z][a-zA-Z0-9_-]*$",
+        description="The namespace; by default the one that the token opens.",
+    ),
+]
+Cursor = Annotated[str, Field(max_length=1024, description="The `nextCursor` of the page before.")]
+NextCursor = Annotated[str | None, Field(description="The cursor of the next page; null on the last page.")]
+_DIGEST = r"^[0-9a-f]{64}$"
+TripleId = TypeAliasType(
+    "TripleId", Annotated[str, Field(pattern=_DIGEST, description="SHA-256 of the canonical N-Quads line.")]
+)
+ProofId = TypeAliasType(
+    "ProofId", Annotated[str, Field(pattern=_DIGEST, description="SHA-256 of the canonical JSON of a proof.")]
+)
+SandboxId = TypeAliasType(
+    "SandboxId", Annotated[str, Field(pattern=r"^sandbox-[0-9a-f]{32}$", description="The id of a sandbox.")]
+)
+
+
+class NamespaceQuery(ApiModel, total=False):
+    """The namespace."""
+
+    namespace: Namespace

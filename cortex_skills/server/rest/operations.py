@@ -1,0 +1,152 @@
+"""What an operation of the REST API is: declared once, for the routes, the checks and the OpenAPI document.
+
+Rules kept here:
+- an operation is a function of a checked call; it blocks, runs in a worker pool, and knows no HTTP but a status;
+- its graph is that of one namespace, which the caller may use.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from cortex_skills.server.auth import Principal
+from cortex_skills.server.rest.sandboxes import Sandboxes
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.plugin import Plugin
+    from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.server.store_health import StoreHealth
+    from cortex_skills.server.verification_counts import VerificationCounts
+
+
+class OperationService(Protocol):
+    """What operations use of the server; `service.Service` implements it."""
+
+    plugin: Plugin
+    sandboxes: Sandboxes
+    store_health: StoreHealth
+    verification_counts: VerificationCounts
+    started: float
+
+    def graph(self, namespace: str) -> NamespacedGraph:
+        """The graph of a namespace."""
+
+    def prover(self, graph: NamespacedGraph) -> Prover:
+        """The rules of the namespace of a graph."""
+
+    def under_way(self) -> int:
+        """How many calls run or wait."""
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """A checked call of an operation.
+
+    Attributes:
+        service: the server.
+        principal: the caller; None for an operation without a permission.
+        query: the parameters of the query string.
+        body: the document that was sent; None for an operation without one.
+        path: the parameters of the path.
+
+    """
+
+    service: OperationService
+    principal: Principal | None
+    query: dict[str, Any] = field(default_factory=dict)
+    body: Any = None
+    path: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def caller(self) -> Principal:
+        """The caller of an operation that needs a permission."""
+        if self.principal is None:
+            raise RuntimeError("an operation without a permission has no caller")
+        return self.principal
+
+    @cached_property
+    def graph(self) -> NamespacedGraph:
+        """The graph of the namespace of the call.
+
+        Raises:
+            HttpError: the caller may not use it.
+
+        """
+        return self.service.graph(self.caller.namespace(self.query.get("namespace")))
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """The status of an answer, and its document if there is one."""
+
+    status: int
+    document: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        method: the HTTP method.
+        path: with its parameters in braces.
+        name: the `operationId`.
+        summary: one line.
+        description: more lines.
+        run: the function.
+        answers: the model of the answer by status; None for an answer without a document.
+        permission: the permission that the caller needs; None if none is needed.
+        query: the model of the query string.
+        body: the model of the body.
+        errors: the codes of its errors, beside those that every operation has.
+        pool: the worker pool; `slow` for what may take long.
+
+    """
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    name: str
+    summary: str
+    description: str
+    run: Callable[[ApiCall], ApiAnswer]
+    answers: Mapping[int, Any]
+    permission: str | None = "read"
+    query: Any = None
+    body: Any = None
+    errors: tuple[str, ...] = ()
+    pool: Literal["quick", "slow", "health"] = "quick"
+
+
+Run = Callable[[ApiCall], ApiAnswer]
+
+
+class Operations(list[Operation]):
+    """The operations of a module."""
+
+    def add(
+        self, method: Literal["GET", "POST", "DELETE"], path: str, answers: Mapping[int, Any], **settings: Any
+    ) -> Callable[[Run], Run]:
+        """Declare a function as an operation; its name and its docstring name and describe the operation.
+
+        Args:
+            method: the HTTP method.
+            path: with its parameters in braces.
+            answers: the model of the answer by status; None for an answer without a document.
+            settings: the other attributes of `Operation`.
+
+        """
+
+        def declare(run: Run) -> Run:
+            summary, _, more = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
+            name = re.sub("_(.)", lambda found: found[1].upper(), run.__name__)
+            given = {"description": " ".join(more.split()), **settings}
+            self.append(Operation(method, path, name, summary, run=run, answers=answers, **given))
+            return run
+
+        return declare

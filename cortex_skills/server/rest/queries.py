@@ -1,0 +1,90 @@
+"""`/api/v1/query`: patterns, and the names of subjects and predicates.
+
+Rules kept here:
+- names are sorted and distinct; finding them scans the graph, so it has a time limit;
+- a query reads one graph: that of the namespace.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyoxigraph import NamedNode, QueryResultsFormat
+
+from cortex_graph import NamespacedGraph
+from cortex_graph.store import Dataset
+from cortex_skills.server.rest import triple_models as models
+from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.server.rest.triples import page
+
+QUERY_S = 10.0
+_DEFAULT_LIMIT = 100
+
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("POST", "/api/v1/query", {200: models.MatchPage}, query=models.CountQuery, body=models.TriplePattern)
+def query_pattern(call: ApiCall) -> ApiAnswer:
+    """Find the triples that match a pattern."""
+    found = page(call.graph, call.body | call.query, _DEFAULT_LIMIT)
+    found.pop("offset")
+    pattern = {part: call.body.get(part) for part in ("subject", "predicate", "object")}
+    return ApiAnswer(200, {"matches": found.pop("rows"), **found, "pattern": pattern})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/query/subjects",
+    {200: models.SubjectNames},
+    query=models.SubjectsQuery,
+    errors=("query_timeout",),
+    pool="slow",
+)
+def list_subjects(call: ApiCall) -> ApiAnswer:
+    """List the subjects, or those of a predicate."""
+    graph, name = call.graph, call.query.get("predicate")
+    predicate = "?p" if name is None else str(graph.names.node(name, "predicate"))
+    return ApiAnswer(200, _names(graph, f"?name {predicate} ?o", call.query, "subjects"))
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/query/predicates",
+    {200: models.PredicateNames},
+    query=models.PredicatesQuery,
+    errors=("query_timeout",),
+    pool="slow",
+)
+def list_predicates(call: ApiCall) -> ApiAnswer:
+    """List the predicates, or those of a subject."""
+    graph, name = call.graph, call.query.get("subject")
+    subject = "?s" if name is None else str(graph.names.node(name, "subject"))
+    return ApiAnswer(200, _names(graph, f"{subject} ?name ?o", call.query, "predicates"))
+
+
+def _names(graph: NamespacedGraph, where: str, query: dict[str, Any], key: str) -> dict[str, Any]:
+    limit = query.get("limit") or _DEFAULT_LIMIT
+    rows = select(graph, f"SELECT DISTINCT ?name {{ {where} }} ORDER BY STR(?name) LIMIT {limit}")
+    names = [graph.names.name(row["name"]["value"]) for row in rows if row["name"]["type"] == "uri"]
+    total = len(rows) if len(rows) < limit else count(graph, f"SELECT (COUNT(DISTINCT ?name) AS ?n) {{ {where} }}")
+    return {key: names, "total": total}
+
+
+def count(graph: NamespacedGraph, query: str) -> int:
+    """The number that a query of this server binds to `?n`."""
+    (row,) = select(graph, query)
+    return int(row["n"]["value"])
+
+
+def select(graph: NamespacedGraph, query: str) -> list[dict[str, Any]]:
+    """The rows of a query of this server over the graph of a namespace (SPARQL 1.1 Query Results JSON §3.2).
+
+    Raises:
+        QueryTimeout: it took longer than `QUERY_S`.
+
+    """
+    seen: tuple[NamedNode, ...] = (graph.names.graph,)
+    answer = graph.store.query(query, Dataset(seen), results=QueryResultsFormat.JSON, timeout_s=QUERY_S)
+    rows: list[dict[str, Any]] = json.loads(b"".join(answer.chunks))["results"]["bindings"]
+    return rows

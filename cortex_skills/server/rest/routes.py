@@ -1,0 +1,106 @@
+"""The operations as routes.
+
+Rules kept here:
+- the caller is checked first, then the request: the body of a caller without the permission is not read;
+- what blocks or computes runs in a worker pool, not in the event loop;
+- a method that a path does not have is refused with those that it has; HEAD is answered where GET is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cortex_skills.server.auth import Principal
+from cortex_skills.server.bodies import parse_json, to_json
+from cortex_skills.server.http_errors import HttpError, method_not_allowed
+from cortex_skills.server.rest.operations import ApiCall, Operation
+from cortex_skills.server.rest.schemas import check, parse_query
+from cortex_skills.server.service import Service
+
+_MANY = 1000
+_LARGE = 1 << 20  # a body takes many times its size as Python objects, so only a few are parsed at once
+
+
+def routes_of(operations: Iterable[Operation]) -> list[Route]:
+    """One route for each path, those without parameters first: `/proofs/stats` is not the proof of an id."""
+    by_path: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, []).append(operation)
+    paths = sorted(by_path, key=lambda path: "{" in path)
+    return [Route(path, endpoint=Endpoint(by_path[path]), include_in_schema=False) for path in paths]
+
+
+class Endpoint:
+    """All operations of one path, as an ASGI application."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._by_method: dict[str, Operation] = {operation.method: operation for operation in operations}
+        methods = sorted({*self._by_method, *(["HEAD"] if "GET" in self._by_method else [])})
+        self._allow = ", ".join(methods)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request (ASGI)."""
+        operation = self._by_method.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        if operation is None:
+            raise method_not_allowed(scope["method"], self._allow)
+        response = await _answer(operation, scope, receive)
+        await response(scope, receive, send)
+
+
+async def _answer(operation: Operation, scope: Scope, receive: Receive) -> Response:
+    service: Service = scope["app"].state.service
+    principal = None if operation.permission is None else service.access.admit(scope, operation.permission)
+    query = parse_query(operation.query, scope["query_string"])
+    pool = service.pools["slow" if _takes_long(query) else operation.pool]
+    work = partial(_perform, operation, service, principal, query, scope["path_params"])
+    if operation.body is None:
+        return await pool.run(partial(work, None))
+    async with service.bodies.read(Headers(scope=scope), receive) as body:
+        if len(body) > _LARGE:
+            pool = service.pools["slow"]
+        return await pool.run(partial(work, body))
+
+
+def _takes_long(query: dict[str, Any]) -> bool:
+    """Whether a call counts everything, or skips or returns many triples."""
+    return bool(query.get("exactTotal")) or max(query.get("offset", 0), query.get("limit", 0)) > _MANY
+
+
+def _perform(
+    operation: Operation,
+    service: Service,
+    principal: Principal | None,
+    query: dict[str, Any],
+    path: dict[str, str],
+    body: bytes | None,
+) -> Response:
+    """Run an operation, from the bytes of the request to those of the answer."""
+    document = None if body is None else check(operation.body, parse_json(body))
+    answer = operation.run(ApiCall(service, principal, query, document, path))
+    if answer.document is None:
+        return Response(status_code=answer.status)
+    return Response(to_json(answer.document), answer.status, media_type="application/json")
+
+
+async def not_found(scope: Scope, _: Receive, __: Send) -> None:
+    """Answer a path without a route.
+
+    Raises:
+        HttpError: `not_found`.
+
+    """
+    planned = next((what for prefix, what in _PLANNED.items() if scope["path"].startswith(prefix)), None)
+    message = "there is nothing at this path" if planned is None else f"{planned} are not implemented yet"
+    raise HttpError("not_found", message, hint="see /openapi.json for what there is")
+
+
+_PLANNED = {"/api/v1/agents": "the scores of agents", "/api/v1/memory": "memories"}
+
+NOT_FOUND: ASGIApp = not_found

@@ -1,0 +1,195 @@
+"""`serve`: the application on a port, until a signal ends the process.
+
+Rules kept here:
+- the port is bound before anything else, so that a port in use is reported at once;
+- an address that other machines can reach is served only if every request needs a token, and with a warning: there is
+  no TLS here;
+- SIGTERM and SIGINT shut down gracefully: no new connections, requests under way are finished within a time limit, and
+  the sandboxes are emptied.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+
+import uvicorn
+
+from cortex_skills.errors import CortexError
+from cortex_skills.plugin import Plugin
+from cortex_skills.server.app import create_app
+from cortex_skills.server.auth import AccessControl
+from cortex_skills.server.bodies import BODY_S
+from cortex_skills.server.mcp.http import McpEndpoint
+from cortex_skills.server.protocol import MAX_HEAD, ConnectionLimits, LimitedProtocol
+
+log = logging.getLogger(__name__)
+
+_BACKLOG = 512
+_SHORT = 20
+
+
+def serve(
+    plugin: Plugin,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    *,
+    limits: ConnectionLimits | None = None,
+    body_s: float = BODY_S,
+) -> None:
+    """Serve a plugin until a signal ends the process; call it from the main thread.
+
+    Args:
+        plugin: the plugin to serve.
+        host: an address or a name of this machine.
+        port: 0 for a free one.
+        ready: called with the URL once the server answers.
+        limits: of connections.
+        body_s: how long the body of a request may take to arrive, in seconds.
+
+    Raises:
+        CortexError: `config_invalid`: the address cannot be used, or is not allowed with this configuration.
+
+    """
+    with bound(host, port) as listener:
+        check_reach(plugin, listener)
+        prepared(plugin, host, partial(ready, url_of(listener)), limits=limits, body_s=body_s).run([listener])
+
+
+def prepared(
+    plugin: Plugin,
+    host: str,
+    ready: Callable[[], None],
+    *,
+    limits: ConnectionLimits | None = None,
+    body_s: float = BODY_S,
+) -> uvicorn.Server:
+    """A server that can be run on a socket; arguments as in `serve`."""
+    limits = limits or ConnectionLimits()
+    app = create_app(plugin, host=host, body_s=body_s)
+    mcp: McpEndpoint = app.state.mcp
+    mcp.is_ended_by_server = True
+    config = uvicorn.Config(
+        app,
+        http=partial(LimitedProtocol, limits=limits),  # type: ignore[arg-type]
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=limits.idle_s,
+        timeout_graceful_shutdown=limits.shutdown_s,
+        h11_max_incomplete_event_size=MAX_HEAD,
+    )
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it logs what any client can cause
+    return _Server(config, ready, mcp.end)
+
+
+def url_of(listener: socket.socket) -> str:
+    """The URL of a listening socket."""
+    address, port = listener.getsockname()[:2]
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+
+
+class _Server(uvicorn.Server):
+    """Calls back when it answers, and shuts down on a signal without raising it again afterwards."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._end_streams = end_streams
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
+            yield
+            return
+        names = ("SIGINT", "SIGTERM", "SIGBREAK")
+        handlers = {name: signal.signal(getattr(signal, name), self._end) for name in names if hasattr(signal, name)}
+        try:
+            yield
+        finally:
+            for name, handler in handlers.items():
+                signal.signal(getattr(signal, name), handler)
+
+    def _end(self, number: int, _: FrameType | None) -> None:
+        if self.should_exit and number == signal.SIGINT:
+            self.force_exit = True  # a second Ctrl-C
+        self.should_exit = True
+
+
+@contextmanager
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket, closed at the end.
+
+    Raises:
+        CortexError: `config_invalid`: the address cannot be used.
+
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        hint = "an address of this machine, such as 127.0.0.1"
+        raise CortexError("config_invalid", f"cannot listen at {host}: {error}", hint=hint) from error
+    with listener:
+        try:
+            if os.name == "posix":
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            hint = "is another server running? choose another port with --port, or 0 for any that is free"
+            raise CortexError(
+                "config_invalid", f"cannot listen at port {port} of {host}: {reason}", hint=hint
+            ) from error
+        listener.setblocking(False)
+        yield listener
+
+
+def check_reach(plugin: Plugin, listener: socket.socket) -> None:
+    """Refuse an address that other machines can reach, unless every request needs a token.
+
+    Raises:
+        CortexError: `config_invalid`.
+
+    """
+    settings = plugin.config.cortex
+    has_tokens = AccessControl(plugin.config).has_tokens()
+    if settings.auth_token is not None and len(settings.auth_token) < _SHORT:
+        log.warning("cortex.authToken is short enough to be guessed: use %d characters or more", _SHORT)
+    address = listener.getsockname()[0]
+    if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
+        if not has_tokens and not settings.allow_anonymous_reads:
+            log.warning("there is no token, so every request is refused: `cortex-skills token create NAME` makes one")
+        return
+    if settings.allow_anonymous_reads:
+        message = f"other machines can reach {address}, and cortex.allowAnonymousReads is on"
+        raise CortexError("config_invalid", message, hint="turn it off, or listen at 127.0.0.1")
+    if not has_tokens:
+        hint = "make one first with `cortex-skills token create NAME`, or listen at 127.0.0.1"
+        raise CortexError("config_invalid", f"other machines can reach {address}, and there is no token", hint=hint)
+    log.warning("other machines can reach %s, and nothing is encrypted: put a proxy with TLS in front of it", address)

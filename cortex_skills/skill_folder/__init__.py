@@ -1,0 +1,1 @@
+"""The files of a skill's folder: the snapshot that is loaded, and the resources for models."""

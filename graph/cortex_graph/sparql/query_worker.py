@@ -1,0 +1,151 @@
+"""The process that evaluates queries, so that a query can be killed; see `cortex_graph.processes`.
+
+Rules kept here:
+- it reads a snapshot, never a store that another process writes to;
+- it cannot open a socket (on Linux), and it inherits no environment;
+- its memory and its processor time are bounded;
+- the answer is sent while it is made, in frames: `H` is the header (JSON: whether it is a graph), `D` a piece of the
+  answer, `F` its end, `E` an error (JSON).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import sys
+from typing import IO, Any, cast
+
+from pyoxigraph import NamedNode, QueryResultsFormat, QueryTriples, RdfFormat, Store
+
+from cortex_graph.worker_channel import WorkerChannel
+
+PIECE = 1 << 16
+_MAX_PIECE = 1 << 24
+NOTHING = NamedNode("urn:cortex-graph:nothing")  # an empty list would mean the store's own default graph
+
+_RESULTS = {
+    form.media_type: form
+    for form in (QueryResultsFormat.JSON, QueryResultsFormat.XML, QueryResultsFormat.CSV, QueryResultsFormat.TSV)
+}
+# `prctl(PR_SET_NO_NEW_PRIVS)`, `prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER)`: machine → (AUDIT_ARCH, number of `socket`)
+_SOCKET = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
+
+
+class AnswerOutput:
+    """A file that sends the bytes of an answer as frames."""
+
+    def __init__(self, channel: WorkerChannel) -> None:
+        self._channel = channel
+        self._pending = bytearray()
+
+    def write(self, data: bytes) -> int:
+        """Add bytes to the answer; they are sent in pieces."""
+        self._pending += data
+        if len(self._pending) >= PIECE:
+            self.flush()
+        return len(data)
+
+    def flush(self) -> None:
+        """Send what was written."""
+        for start in range(0, len(self._pending), _MAX_PIECE):
+            self._channel.send(b"D", bytes(self._pending[start : start + _MAX_PIECE]))
+        self._pending.clear()
+
+
+class OpenSnapshot:
+    """The snapshot of the last query, kept open for the next one."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._store: Store | None = None
+
+    def open(self, path: str) -> Store:
+        """Return a snapshot: a folder of RocksDB, or a file of N-Quads that is read into memory."""
+        if self._store is None or path != self._path:
+            self._store = None
+            if os.path.isdir(path):  # noqa: PTH112 - pathlib takes as long to import as a query
+                self._store = Store.read_only(path)
+            else:
+                store = Store()
+                store.bulk_load(path=path, format=RdfFormat.N_QUADS, lenient=True)
+                self._store = store
+            self._path = path
+        return self._store
+
+
+def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChannel) -> None:
+    """Evaluate one query and send its answer."""
+    output = AnswerOutput(channel)
+    bound_time(request["timeout"])
+    try:
+        store = snapshot.open(request["snapshot"])
+        found = store.query(
+            request["text"],
+            default_graph=[NamedNode(graph) for graph in request["default"]] or [NOTHING],
+            named_graphs=[NamedNode(graph) for graph in request["named"]],
+        )
+        is_graph = isinstance(found, QueryTriples)
+        channel.send(b"H", json.dumps({"graph": is_graph}).encode())
+        if is_graph:
+            form: Any = RdfFormat.from_media_type(request["graphs"])
+        else:
+            form = _RESULTS[request["results"]]
+        found.serialize(cast("IO[bytes]", output), form)
+        output.flush()
+        channel.send(b"F")
+    except (SyntaxError, RuntimeError, ValueError, OSError, MemoryError) as error:
+        channel.send(b"E", json.dumps({"kind": type(error).__name__, "message": str(error)}).encode())
+
+
+def bound_time(seconds: float) -> None:
+    """End the process when it has worked for longer, even if the parent does not kill it."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        bound = int(used.ru_utime + used.ru_stime + seconds * (os.cpu_count() or 1)) + 5
+        resource.setrlimit(resource.RLIMIT_CPU, (bound, resource.RLIM_INFINITY))
+
+
+def deny_sockets() -> bool:
+    """Refuse every socket to this process in the kernel; returns whether that is possible."""
+    machine = _SOCKET.get(os.uname().machine) if sys.platform == "linux" else None
+    if machine is None or sys.maxsize < 2**32:
+        return False
+    import ctypes
+
+    arch, socket = machine
+
+    def step(code: int, yes: int, no: int, value: int) -> bytes:
+        return struct.pack("=HBBI", code, yes, no, value)
+
+    program = (
+        step(0x20, 0, 0, 4)  # load the architecture
+        + step(0x15, 0, 3, arch)  # another one: refuse (x86-64 can make calls of i386)
+        + step(0x20, 0, 0, 0)  # load the number of the call
+        + step(0x35, 1, 0, 0x40000000)  # x32: refuse
+        + step(0x15, 0, 1, socket)  # `socket`: refuse
+        + step(0x06, 0, 0, 0x00050000 | 1)  # EPERM
+        + step(0x06, 0, 0, 0x7FFF0000)  # allow
+    )
+    buffer = ctypes.create_string_buffer(program, len(program))
+
+    class SocketFilter(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+    filter_ = SocketFilter(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p).value)
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    return bool(prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, ctypes.byref(filter_), 0, 0) == 0)
+
+
+def main() -> None:
+    """Answer queries until the parent ends."""
+    channel = WorkerChannel()
+    deny_sockets()
+    channel.watch_parent()
+    snapshot = OpenSnapshot()
+    with contextlib.suppress(BrokenPipeError):
+        while True:
+            answer(json.loads(channel.receive()[1]), snapshot, channel)

@@ -1,0 +1,346 @@
+# ruff: noqa: D102 - the operations are those of `GraphStore`
+"""A store behind a SPARQL 1.1 endpoint.
+
+Rules kept here:
+- every operation names its graph; only whole terms of a user are inserted into the texts of operations;
+- a change is one update request. SPARQL 1.1 Update §2.2 asks servers to execute it atomically; Oxigraph does. Virtuoso
+  accepts 500 quads at once, and keeps the effect of the operations before a failed one: repeating the call repairs
+  that;
+- "check, then write" is two requests. Threads of one process wait for each other; of two processes that create the
+  same quad both may get `True`, and the quad exists once;
+- a term that the server would change is refused before it is sent (`engines.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
+
+from cortex_graph.cancellation import Cancellation
+from cortex_graph.exceptions import invalid
+from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
+from cortex_graph.stores.http.bulk import batches, read_triples
+from cortex_graph.stores.http.client import HttpClient
+from cortex_graph.stores.remote.answers import has_rows, whole
+from cortex_graph.stores.remote.confinement import NOTHING, Confinement, check_text, try_out
+from cortex_graph.stores.remote.endpoints import Endpoints
+from cortex_graph.stores.remote.engines import OXIGRAPH, EngineProfile, Term, engine_of
+from cortex_graph.stores.remote.literal_forms import LiteralForms
+from cortex_graph.stores.remote.paging import page_of
+from cortex_graph.stores.remote.sparql_protocol import RefusedError, SparqlProtocol
+from cortex_graph.stores.remote.sparql_texts import (
+    data,
+    existence_of,
+    group_of,
+    is_compared_here,
+    read_row,
+    rows_of,
+)
+
+_CHECKED = 50  # quads whose existence is checked in one query
+_BULK = 5_000
+_BULK_SIZE = 4 << 20  # characters
+
+
+class RemoteStore:
+    """A store on a server, which is not contacted before the first operation.
+
+    Args:
+        endpoints: its addresses.
+        timeout_s: the time limit of each operation, in seconds.
+        client: sends the requests; by default one of its own.
+        engine: the kind of server; by default taken from its header.
+
+    """
+
+    bulk_is_atomic = False
+    keeps_order = False  # a result must end within its time limit
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        *,
+        timeout_s: float = 30.0,
+        client: HttpClient | None = None,
+        engine: EngineProfile | None = None,
+    ) -> None:
+        self.maintenance = threading.Lock()
+        self._client = client or HttpClient(endpoints.query, endpoints.credentials, timeout_s=timeout_s)
+        self._protocol = SparqlProtocol(endpoints, self._client)
+        self._spelling = LiteralForms(self._protocol)
+        self._writing = threading.Lock()
+        self._known = engine
+        self._confinement: Confinement | None = None
+
+    def __repr__(self) -> str:
+        return f"RemoteStore({self._client.name!r})"
+
+    def contains(self, quad: Quad) -> bool:
+        pattern = _pattern_of(quad)
+        if self._matches_nothing(pattern):
+            return False
+        if is_compared_here(pattern, self._engine):
+            return any(True for _ in self._matching(pattern))
+        return self._ask(f"ASK {{ {group_of(pattern, self._engine)} }}")
+
+    def insert(self, groups: Sequence[Sequence[Quad]]) -> list[bool]:
+        """See `GraphStore`. One query for 50 groups, then one update; of two racing processes both may get `True`."""
+        for group in groups:
+            self._refuse(group)
+        with self._writing:
+            there = self._existing([group[0] for group in groups])
+            new: dict[Quad, Sequence[Quad]] = {}
+            written = []
+            for group in groups:
+                written.append(group[0] not in there and group[0] not in new)
+                if written[-1]:
+                    new[group[0]] = group
+            self._check([quad for group in new.values() for quad in group], new)
+            self._write("INSERT", [quad for group in new.values() for quad in group])
+        return written
+
+    def remove(self, quad: Quad, about: Iterable[tuple[NamedNode, NamedNode]] = ()) -> bool:
+        described = [f"DELETE WHERE {{ GRAPH {graph} {{ {subject} ?p ?o }} }}" for graph, subject in about]
+        with self._writing:
+            if not self.contains(quad):
+                return False
+            self._update("; ".join([*described, data("DELETE", [quad])]))
+        return True
+
+    def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
+        inserted, removed = list(insert), list(remove)
+        if not inserted and not removed:
+            self._engine  # noqa: B018 - raises when the store is closed or unreachable
+            return
+        with self._writing:
+            self._check(inserted, ())
+            if len(inserted) + len(removed) <= self._engine.batch:
+                parts = [data(verb, quads) for verb, quads in (("DELETE", removed), ("INSERT", inserted)) if quads]
+                self._update("; ".join(parts))
+                return
+            self._write("DELETE", removed)
+            self._write("INSERT", inserted)
+
+    def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
+        if _is_whole(pattern) or self._matches_nothing(pattern):
+            return Page.of(pattern.graph, self.quads(pattern), None)
+        try:
+            return page_of(self._protocol, self._engine, pattern, limit, cursor)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+
+    def quads(self, pattern: Pattern) -> Iterator[Quad]:
+        if _is_whole(pattern):
+            quad = _quad_of(pattern)
+            if self.contains(quad):
+                yield quad
+            return
+        if not self._matches_nothing(pattern):
+            yield from self._matching(pattern)
+
+    def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
+        if ceiling == 0 or self._matches_nothing(pattern):
+            return 0
+        group = group_of(pattern, self._engine)
+        if is_compared_here(pattern, self._engine):
+            return sum(1 for _ in islice(self._matching(pattern), ceiling))
+        if ceiling is not None:
+            group = f"{{ SELECT (1 AS ?one) {{ {group} }} LIMIT {ceiling} }}"
+        counted = list(self._rows(f"SELECT (COUNT(*) AS ?n) {{ {group} }}"))
+        number = counted[0]["n"] if len(counted) == 1 else None
+        if not isinstance(number, Literal) or not re.fullmatch(r"\d{1,18}", number.value, re.ASCII):
+            raise self._client.unavailable("returns something else for a count")
+        return int(number.value)
+
+    def graph_names(self) -> list[NamedNode]:
+        if self._engine.ordered:
+            text = "SELECT ?g { GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }"
+        else:
+            text = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
+        return [graph for row in self._rows(text) if isinstance(graph := row["g"], NamedNode)]
+
+    def as_stored(self, literal: Literal) -> Literal:
+        """See `GraphStore`."""
+        stored = self._spelling.of([literal], self._engine)[literal]
+        self._objection(stored)
+        return stored
+
+    def bulk_insert(self, quads: Iterable[Quad]) -> None:
+        """See `GraphStore`. In updates of up to 5,000 quads and about four megabytes."""
+        for batch in batches(quads, min(_BULK, self._engine.batch), _BULK_SIZE):
+            self._check(batch, batch if self._engine.by_value else ())
+            self._update(data("INSERT", batch))
+
+    def bulk_load(self, path: Path, graph: NamedNode) -> None:
+        try:
+            self.bulk_insert(read_triples(path, graph))
+        except OSError as error:
+            raise self._client.unavailable(f"cannot load {path}: {error}") from error
+
+    def query(
+        self,
+        text: str,
+        dataset: Dataset,
+        *,
+        results: QueryResultsFormat = QueryResultsFormat.JSON,
+        graphs: RdfFormat = RdfFormat.N_TRIPLES,
+        timeout_s: float = 30.0,
+        cancel: Cancellation | None = None,
+    ) -> QueryAnswer:
+        """See `GraphStore`. Which texts are allowed depends on the server; see `confinement.py`."""
+        form = results if has_rows(text) else graphs
+        check_text(text, self._confined(), self._client.name)
+        scope = Dataset(dataset.default or (NOTHING,), dataset.named or (NOTHING,))
+        try:
+            reply = self._protocol.query(text, form.media_type, scope, timeout_s, cancel)
+        except RefusedError as error:
+            raise invalid("query", f"is refused by {self._client.name}: {error}") from error
+        chunks = whole(self._protocol, reply, form)
+        next(chunks)
+        return QueryAnswer(form, chunks)
+
+    def snapshot(self, folder: Path) -> bool:  # noqa: ARG002
+        """See `GraphStore`: there are no files."""
+        return False
+
+    def flush(self) -> None:
+        """See `GraphStore`: servers write to their disks themselves; this checks that the server answers."""
+        self._ask(f"ASK {{ {NOTHING} ?p ?o }}")
+
+    def close(self) -> None:
+        self._client.close()
+
+    @property
+    def _engine(self) -> EngineProfile:
+        if self._known is None:
+            self.flush()
+            self._known = engine_of(self._protocol.server)
+        return self._known
+
+    def _confined(self) -> Confinement:
+        if self._confinement is None:
+            row = next(self._rows("SELECT ?g { GRAPH ?g { ?s ?p ?o } } LIMIT 1"), None)
+            if row is None:
+                # An empty server cannot be tested; Oxigraph is known.
+                return Confinement.FULL if self._engine is OXIGRAPH else Confinement.UNLESS_NAMED
+            self._confinement = try_out(self._protocol.ask, row["g"])
+            if self._engine.by_value and self._confinement is Confinement.FULL:
+                self._confinement = Confinement.UNLESS_NAMED
+        return self._confinement
+
+    def _matching(self, pattern: Pattern) -> Iterator[Quad]:
+        for row in self._rows(f"{rows_of(pattern, self._engine)} {{ {group_of(pattern, self._engine)} }}"):
+            if (quad := read_row(row, pattern, self._engine)) is not None:
+                yield quad
+
+    def _existing(self, quads: list[Quad]) -> set[Quad]:
+        """Return the quads that exist."""
+        engine = self._engine
+        there: set[Quad] = set()
+        distinct = list(dict.fromkeys(quads))
+        if len(distinct) == 1:
+            return {distinct[0]} if self.contains(distinct[0]) else set()
+        for start in range(0, len(distinct), _CHECKED):
+            batch = [_pattern_of(quad) for quad in distinct[start : start + _CHECKED]]
+            branches = [group_of(pattern, engine) for pattern in batch]
+            there.update(found for _, found in self._found(existence_of(branches, engine), batch) if found)
+        return there
+
+    def _found(self, text: str, batch: list[Pattern]) -> Iterator[tuple[int, Quad | None]]:
+        """Yield, for each row of an existence query, the index of its pattern, and the quad if it is identical."""
+        for row in self._rows(text):
+            place = row["i"]
+            if not isinstance(place, Literal) or place.value not in map(str, range(len(batch))):
+                raise self._client.unavailable("returns something else for an existence query")
+            yield int(place.value), read_row(row, batch[int(place.value)], self._engine)
+
+    def _check(self, quads: Sequence[Quad], new: Iterable[Quad]) -> None:
+        """Refuse quads that the server would change; `new` are those that are known to be new."""
+        self._refuse(quads)
+        engine = self._engine
+        if engine.spelling is None:
+            literals = dict.fromkeys(quad.object for quad in quads if isinstance(quad.object, Literal))
+            for literal, stored in self._spelling.of(literals, engine).items():
+                if stored != literal:
+                    raise invalid("object", f"is {str(literal)[:200]}, and {self._client.name} stores it as {stored}")
+        if engine.by_value:
+            self._refuse_equals(list(new))
+
+    def _refuse_equals(self, quads: list[Quad]) -> None:
+        """Refuse quads that a server with `by_value` would take for others."""
+        engine = self._engine
+        alike = LiteralForms.alike(quads)
+        looked_at = [pattern for pattern in map(_pattern_of, quads) if is_compared_here(pattern, engine)]
+        for start in range(0, len(looked_at), _CHECKED):
+            batch = looked_at[start : start + _CHECKED]
+            branches = [group_of(pattern, engine) for pattern in batch]
+            for place, found in self._found(existence_of(branches, engine), batch):
+                if found is None:
+                    alike = alike or _quad_of(batch[place])
+        if alike is not None:
+            raise invalid(
+                "object",
+                f"is {alike.object}, and {self._client.name} has, or would have, an equal value of another type there",
+                hint=f"{self._engine.name} takes both for the same term; use another predicate, or another store",
+            )
+
+    def _refuse(self, quads: Sequence[Quad]) -> None:
+        """Refuse terms that the server cannot store."""
+        for term in {term for quad in quads for term in (*quad.triple, quad.graph_name)}:
+            self._objection(cast(Term, term))
+
+    def _matches_nothing(self, pattern: Pattern) -> bool:
+        """Return whether nothing can match, since the server cannot store a term of the pattern."""
+        terms = (pattern.graph, pattern.subject, pattern.predicate, pattern.object_)
+        return any(self._engine.objection(term) for term in terms if term is not None)
+
+    def _objection(self, term: Term) -> None:
+        if objection := self._engine.objection(term):
+            raise invalid(
+                "object" if isinstance(term, Literal) else "name",
+                f"is {str(term)[:200]}, and {self._engine.name} {objection}",
+                hint="see the table of engines in docs/graph.md",
+            )
+
+    def _write(self, verb: str, quads: Sequence[Quad]) -> None:
+        for start in range(0, len(quads), self._engine.batch):
+            self._update(data(verb, quads[start : start + self._engine.batch]))
+
+    def _ask(self, text: str) -> bool:
+        try:
+            return self._protocol.ask(text)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+
+    def _rows(self, text: str) -> Iterator[QuerySolution]:
+        try:
+            yield from self._protocol.rows(text)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+
+    def _update(self, text: str) -> None:
+        try:
+            self._protocol.update(text)
+        except RefusedError as error:
+            raise self._refused_request(error) from error
+
+    def _refused_request(self, error: RefusedError) -> Exception:
+        return self._client.unavailable(f"refuses a request: {error}", hint="check that it supports SPARQL 1.1")
+
+
+def _pattern_of(quad: Quad) -> Pattern:
+    return Pattern(*cast(Any, (quad.graph_name, quad.subject, quad.predicate, quad.object)))
+
+
+def _quad_of(pattern: Pattern) -> Quad:
+    return Quad(*cast(Any, (pattern.subject, pattern.predicate, pattern.object_, pattern.graph)))
+
+
+def _is_whole(pattern: Pattern) -> bool:
+    return None not in (pattern.subject, pattern.predicate, pattern.object_)

@@ -1,0 +1,117 @@
+# ruff: noqa: D102 - the operations are those of `GraphStore`
+"""A store in a folder to which this process cannot write: it has no permission, or the disk is full.
+
+Rules kept here:
+- it shows the content of the store when it was opened, and refuses every change;
+- no process may write meanwhile, which would make reads undefined: RocksDB's lock is held as a reader, so that no
+  process can own the store. Where there is no lock, only a read-only file system is safe enough.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pyoxigraph import Store
+
+from cortex_graph.exceptions import GraphUnavailable, StoreLocked
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.shared.forking import opens_rocksdb
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+_ROOM = 512 << 10  # bytes on the disk; opening a store takes 350 KB
+
+
+class ReadOnlyStore(OxigraphStore):
+    """A store that is only read.
+
+    Raises:
+        StoreLocked: another process writes to it.
+        GraphUnavailable: it cannot be read, or other processes cannot be kept from writing to it.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder, self._where = folder, f"the store in {folder}"
+        self._was_full = os.access(folder, os.W_OK)
+        self._evaluation.use(folder)
+        self._lock_file = _lock(folder)
+        try:
+            with opens_rocksdb():
+                self._store = Store.read_only(os.fspath(folder))
+        except (OSError, RuntimeError, ValueError) as error:
+            self._unlock()
+            raise GraphUnavailable(
+                f"the folder {folder} can be neither written to nor read as a store: {error}",
+                hint="check that it is a store, and its permissions",
+                details={"folder": str(folder)},
+            ) from error
+
+    @staticmethod
+    def is_for(folder: Path) -> bool:
+        """Return whether a folder has a store and cannot be written to."""
+        return (folder / "CURRENT").exists() and (not os.access(folder, os.W_OK) or _is_full(folder))
+
+    def insert(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse the change."""
+        problem, hint = "its folder cannot be written to", "make the folder writable and open the store again"
+        if self._was_full:
+            problem = "the disk was full when it was opened"
+            hint = f"free some space, and restart the process that has the store open ({os.getpid()})"
+        raise GraphUnavailable(
+            f"{self._where} is read-only: {problem}", hint=hint, details={"folder": str(self._folder)}
+        )
+
+    remove = apply = apply_at = bulk_insert = bulk_load = insert
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        super().close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        file, self._lock_file = self._lock_file, None
+        if file is not None:
+            os.close(file)
+
+
+def _is_full(folder: Path) -> bool:
+    if not hasattr(os, "statvfs"):  # pragma: no cover - Windows
+        return False
+    status = os.statvfs(folder)
+    return status.f_blocks > 0 and status.f_bavail * status.f_frsize < _ROOM  # some file systems report no blocks
+
+
+def _lock(folder: Path) -> int | None:
+    details = {"folder": str(folder)}
+    if fcntl is not None:
+        try:
+            file = os.open(folder / "LOCK", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            file = -1
+        if file >= 0:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError as error:
+                os.close(file)
+                raise StoreLocked(
+                    f"the store in {folder} is open in another process, and this one may not write to its folder",
+                    hint="stop the other process, or run as the user whose folder it is",
+                    details=details,
+                ) from error
+            return file
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            return None
+    raise GraphUnavailable(
+        f"the folder {folder} cannot be written to, and other processes cannot be kept from writing to it",
+        hint="make the folder writable, or copy it",
+        details=details,
+    )

@@ -1,0 +1,141 @@
+"""Reads a file in another process, and turns its failures into errors.
+
+Rules kept here:
+- a file is parsed in another process (`read_worker.py`). A file that crashes it, fills its memory, stops it or grows
+  without end is refused like any other broken file; this process continues;
+- the other process ends with this call, also when the call fails.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments
+from cortex_graph.names import Names
+from cortex_graph.processes import WorkerProcess
+from cortex_graph.transfer.progress import Progress
+
+STALLED_S = 60.0  # without progress
+MAX_MEMORY = 4 << 30
+_GROWTH = 200  # a prefix of a Turtle file may be long, and used often
+_ROOM = 1 << 30
+_HINT = "nothing was imported; correct the file and import it again"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+@dataclass(frozen=True)
+class FileContent:
+    """Counts of what a file contains: its triples, its records, and the statements of graphs that are not imported."""
+
+    statements: int
+    records: int
+    ignored: int
+
+
+def read_file(
+    file: Path,
+    form: str,
+    names: Names,
+    folder: Path,
+    *,
+    shown: str,
+    base_iri: str | None,
+    with_provenance: bool,
+    progress: Progress,
+) -> FileContent:
+    """Check a file and write its content into a folder; `read_worker.py` defines the files."""
+    try:
+        size = file.stat().st_size
+    except OSError as error:
+        raise _unreadable(shown, str(error)) from error
+    job = {
+        "file": str(file.absolute()),
+        "format": form,
+        "base_iri": base_iri,
+        "folder": str(folder),
+        "namespace": names.namespace,
+        "base": names.base,
+        "with_provenance": with_provenance,
+    }
+    log = folder / "reader.log"
+    with log.open("wb") as errors, _reader(errors) as process:
+        process.kill_at(time.monotonic() + STALLED_S)
+        with suppress(BrokenPipeError):  # it has ended; its status states why
+            process.send(b"J", json.dumps(job).encode())
+        last: dict[str, Any] = {}
+        while True:
+            try:
+                kind, content = process.receive()
+            except EOFError:
+                raise _stalled(shown) if process.timed_out else _ended(process.wait(), log, shown) from None
+            message = json.loads(content)
+            if kind == b"D":
+                return FileContent(**message)
+            if kind == b"E":
+                raise _error(message, shown)
+            if message != last:
+                process.kill_at(time.monotonic() + STALLED_S)
+                last = message
+            progress("checking", min(int(message["read"]), size), size)
+            if int(message["written"]) > _ROOM + _GROWTH * size:
+                raise _unreadable(shown, f"it grows to more than {_GROWTH} times its size")
+
+
+@contextmanager
+def _reader(errors: IO[bytes]) -> Iterator[WorkerProcess]:
+    process = WorkerProcess("cortex_graph.transfer.read_worker", MAX_MEMORY, stderr=errors)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+def _stalled(shown: str) -> InvalidArguments:
+    return _unreadable(shown, f"its reader made no progress for {STALLED_S:.0f} s")
+
+
+def _error(error: dict[str, Any], shown: str) -> GraphError:
+    if "message" in error:
+        hint = error["hint"] or _HINT
+        return InvalidArguments(error["message"], hint=hint, details=error["details"])
+    if "problem" in error:
+        details = {"field": "source"} | {part: error[part] for part in ("line", "column") if error.get(part)}
+        return InvalidArguments(f"{shown} {error['problem']}", hint=_HINT, details=details)
+    if error["errno"] in _FULL or "os error 28" in error["os"]:
+        return full(error["os"])
+    return _unreadable(shown, error["os"])
+
+
+def full(problem: object) -> GraphUnavailable:
+    """Return the error for a full folder for temporary files."""
+    return GraphUnavailable(
+        f"the folder for temporary files is full: {problem}",
+        hint="free some space, or name another folder in TMPDIR; nothing was changed",
+    )
+
+
+def _ended(code: int, log: Path, shown: str) -> GraphError:
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return _unreadable(shown, f"its reader was ended by {name}: the file is made to break it, or changed meanwhile")
+    last = log.read_text(errors="replace").strip().splitlines()[-1:]
+    if any("MemoryError" in line for line in last):
+        return _unreadable(shown, "it needs more memory than the reader of a file may have")
+    return GraphUnavailable(f"the reader of {shown} failed: {' '.join(last) or f'exit {code}'}", hint="try again")
+
+
+def _unreadable(shown: str, problem: str) -> InvalidArguments:
+    return InvalidArguments(
+        f"`source` {shown} cannot be read and checked: {problem}", hint=_HINT, details={"field": "source"}
+    )

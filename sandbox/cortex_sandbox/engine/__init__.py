@@ -1,0 +1,1 @@
+"""WebAssembly instances under wasmtime."""

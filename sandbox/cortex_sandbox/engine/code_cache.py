@@ -1,0 +1,115 @@
+"""Native code compiled from the guests, kept between processes (`cache.py` has the folder and its checks).
+
+Rules kept here:
+- the key holds everything that determines the code: the guest's digest, the engine's version and settings, and the
+  processor;
+- processes that start at the same time compile once: the others wait for the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import platform
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import wasmtime
+
+from cortex_sandbox.engine.cache import cache_folder, is_private, store
+
+if TYPE_CHECKING:
+    from cortex_sandbox.engine.engine import Engine
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles
+    fcntl = None  # type: ignore[assignment]
+
+log = logging.getLogger(__name__)
+
+
+def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes) -> wasmtime.Module:
+    """A compiled module, from the cache or compiled now.
+
+    Args:
+        engine: the engine that will run it.
+        label: a short name for log lines and file names.
+        settings: the engine's settings as text; part of the key.
+        wasm: returns the module's bytes; called only when the cache has no code.
+        parts: the inputs of these bytes, or their digest; part of the key.
+
+    Raises:
+        wasmtime.WasmtimeError: when the bytes are not a module.
+
+    """
+    folder = cache_folder()
+    digest = hashlib.sha256()
+    machine = f"{_version()}|{platform.machine()}|{_processor()}|{settings}"
+    for part in (machine.encode(), *parts):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
+    if path is not None and (module := _cached(engine.wasm, path)) is not None:
+        return module
+    with _alone(path):
+        if path is not None and (module := _cached(engine.wasm, path)) is not None:
+            return module  # another process has compiled it meanwhile
+        log.info("compiling %s for this machine (once)", label)
+        module = engine.compile(wasm())
+        if path is not None:
+            store(path, bytes(module.serialize()))
+    return module
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Compile in one process at a time."""
+    if path is None or fcntl is None:
+        yield
+        return
+    try:
+        handle = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield  # the cache cannot be written to: every process compiles
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough: a child forked meanwhile has it open too
+        os.close(handle)
+
+
+def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:
+    try:
+        if not is_private(path, stat.S_ISREG):
+            return None
+        return wasmtime.Module.deserialize_file(engine, str(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, wasmtime.WasmtimeError) as error:
+        log.warning("the compiled guest %s cannot be used (%s): compiling again", path.name, error)
+        return None
+
+
+def _version() -> str:
+    """The engine's version, from the name of its metadata folder; `importlib.metadata` is slow to import."""
+    beside = Path(wasmtime.__file__).parents[1].glob("wasmtime-*.dist-info")
+    if versions := sorted(path.name[len("wasmtime-") : -len(".dist-info")] for path in beside):
+        return " ".join(versions)
+    from importlib.metadata import version
+
+    return version("wasmtime")
+
+
+def _processor() -> str:
+    """The processor's model and features, where the system reports them: code for one may not run on another."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n", 1)[0].splitlines()
+        return "|".join(line for line in lines if line.startswith(("model name", "flags", "Features")))
+    except OSError:
+        return platform.processor()

@@ -1,0 +1,140 @@
+"""The WebAssembly engines of this process.
+
+Rules kept here:
+- one engine per stack depth, shared by every sandbox, made when first needed;
+- `signals_based_traps` is off: a plugin does not own the signal handlers of its process;
+- a guest never gets more native stack than its thread has (`INLINE_STACK_BYTES`, `threads.py`), and never runs on the
+  main thread, where signals are handled;
+- only `engine.py`, `instance.py` and `linker.py` use `wasmtime._ffi`: it mirrors the documented C API, the version is
+  pinned.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import cache, partial
+from typing import Any
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from cortex_sandbox.engine.clock import Ticker
+from cortex_sandbox.engine.threads import DEEP_STACK_BYTES, ThreadPool, stack_size
+
+# Guests with stacks up to this size run on the caller's thread, others on deep threads. The largest native stack
+# measured at 256 KiB (a chain of proxies) is between 3.5 and 4.5 MB; threads have 8 MB by default.
+INLINE_STACK_BYTES = 256 << 10
+_INLINE_NATIVE = 4608 << 10
+_INLINE_THREAD = 7 << 20  # the rest above the guest's part is for Python and host functions
+_DEEP_NATIVE = 20 << 20
+# Memory up to this size grows in place. This reserves address space only.
+_RESERVATION = 16 << 20
+BUNDLER_MEMORY_BYTES = 1 << 30
+
+# To detect that this process is a fork.
+_FIRST_PROCESS = os.getpid()
+
+deep_threads = ThreadPool(DEEP_STACK_BYTES)
+
+
+class Engine:
+    """A wasmtime engine with the settings of this project.
+
+    Args:
+        native_stack: the native stack that a guest may use, in bytes.
+        reservation: the size up to which the memory of a guest grows in place, in bytes.
+
+    """
+
+    def __init__(self, native_stack: int, reservation: int = _RESERVATION) -> None:
+        # The settings that the compiled code depends on; part of the key of the code cache.
+        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0"
+        self._made = partial(_config, native_stack, reservation)
+        # The threads of the parallel compiler do not survive a fork: a child would wait for them forever.
+        self._is_alone = os.getpid() != _FIRST_PROCESS
+        self.wasm = wasmtime.Engine(self._made(parallel=not self._is_alone))
+        self.clock = Ticker(self.wasm.increment_epoch)
+
+    def compile(self, wasm: bytes) -> wasmtime.Module:
+        """A module, compiled for this engine.
+
+        Raises:
+            wasmtime.WasmtimeError: when the bytes are not a module.
+
+        """
+        if self._is_alone or os.getpid() == _FIRST_PROCESS:
+            return wasmtime.Module(self.wasm, wasm)
+        alone = wasmtime.Engine(self._made(parallel=False))
+        return wasmtime.Module.deserialize(self.wasm, wasmtime.Module(alone, wasm).serialize())
+
+
+def _config(native_stack: int, reservation: int, *, parallel: bool) -> wasmtime.Config:
+    config = wasmtime.Config()
+    config.parallel_compilation = parallel
+    config.epoch_interruption = True
+    config.signals_based_traps = False
+    config.memory_init_cow = True
+    config.memory_reservation = reservation
+    config.memory_reservation_for_growth = reservation
+    config.memory_guard_size = 0
+    # wasmtime requires that its fibers, which are not used here, have more stack than a guest.
+    ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
+    config.max_wasm_stack = native_stack
+    return config
+
+
+_making = threading.Lock()
+os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
+
+
+@cache
+def _engine(native_stack: int, reservation: int = _RESERVATION) -> Engine:
+    return Engine(native_stack, reservation)
+
+
+def engine_for(stack_bytes: int) -> Engine:
+    """The engine for guests with this much stack."""
+    with _making:
+        return _engine(_INLINE_NATIVE if stack_bytes <= INLINE_STACK_BYTES else _DEEP_NATIVE)
+
+
+def fits_here(stack_bytes: int) -> bool:
+    """Whether a guest with this much stack may run on the calling thread, if no other guest runs on it.
+
+    Never on the main thread: a signal handler (Ctrl-C) could raise an exception at the start of a callback, before its
+    `try`, and ctypes would return an undefined result to the engine.
+    """
+    needed = _INLINE_THREAD if stack_bytes <= INLINE_STACK_BYTES else DEEP_STACK_BYTES
+    return stack_size() >= needed and threading.get_ident() != threading.main_thread().ident
+
+
+def bundler_engine() -> Engine:
+    """The engine of esbuild, which runs on deep threads."""
+    with _making:
+        return _engine(_DEEP_NATIVE, BUNDLER_MEMORY_BYTES)
+
+
+def function_type(params: str, results: str = "") -> wasmtime.FuncType:
+    """A function type, with a letter per value: `i` for i32, `I` for i64."""
+    kinds = {"i": wasmtime.ValType.i32, "I": wasmtime.ValType.i64}
+    return wasmtime.FuncType([kinds[c]() for c in params], [kinds[c]() for c in results])
+
+
+def raise_if_error(error: Any) -> None:
+    """Raise the error that a function of the C API returned, if any.
+
+    Raises:
+        wasmtime.WasmtimeError: when `error` is not null.
+
+    """
+    if error:
+        raise wasmtime.WasmtimeError._from_ptr(error)
+
+
+def constants_of(engine: Engine, pre: wasmtime.InstancePre) -> dict[str, int]:
+    """The values of the globals that a module exports, by name."""
+    store = wasmtime.Store(engine.wasm)
+    store.set_epoch_deadline(1)
+    exports: Any = pre.instantiate(store).exports(store)
+    return {name: int(item.value(store)) for name, item in exports.items() if isinstance(item, wasmtime.Global)}

@@ -1,0 +1,326 @@
+"""One running WebAssembly guest: raw calls, memory, a deadline.
+
+Rules kept here:
+- every pointer and length from the guest is checked against its memory before any byte is read or written;
+- a trap becomes a typed error, and the instance cannot be used afterwards;
+- the engine calls back every twentieth of a second: a guest is stopped past its deadline, after an interruption from
+  another thread, and when a callback raised an exception, which `run` raises again;
+- when the interpreter exits, running guests are stopped first: a thread that dies inside a guest would crash the
+  process;
+- one thread at a time (the owner holds a lock); while a guest runs, its instance is the current call of that thread
+  (`reentrancy.py`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import sys
+import time
+from collections.abc import Callable, Mapping
+from ctypes import byref
+from functools import cache
+from typing import Any, TypeVar
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from cortex_sandbox.engine.engine import Engine, raise_if_error
+from cortex_sandbox.engine.reentrancy import PendingCall, current, enter
+from cortex_sandbox.errors import SandboxError, SandboxMemoryError, SandboxTimeout
+
+T = TypeVar("T")
+
+# The same C functions with addresses as plain numbers, for the hot path. They keep the interpreter lock: they are
+# short, and getting the lock back can take far longer.
+_library = ctypes.PyDLL(ffi.dll._name)
+_memory_data = _library.wasmtime_memory_data
+_memory_size = _library.wasmtime_memory_data_size
+_memory_data.restype = _memory_size.restype = ctypes.c_size_t
+_memory_data.argtypes = _memory_size.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+_call_unchecked = ffi.dll.wasmtime_func_call_unchecked
+_instantiate = ffi.dll.wasmtime_instance_pre_instantiate
+_export_get = ffi.dll.wasmtime_instance_export_get
+# Linux only: a guest that needs little memory would get 2 MiB.
+_madvise: Callable[..., object] = ctypes.PyDLL(None).madvise if sys.platform == "linux" else lambda *_: None
+_NO_HUGE_PAGE = 15  # MADV_NOHUGEPAGE
+_TrapPointer = ctypes.POINTER(ffi.wasm_trap_t)
+# An array type is expensive to make and is deleted with its last array, so the types in use are cached.
+_array_of_cells = cache(ffi.wasmtime_val_raw_t.__mul__)
+
+_all_running: set[Instance] = set()
+# Ticks; wasmtime adds this to the current epoch.
+_NEVER = 1 << 40
+_ASK_TICKS = 25
+# A guest that calls its host in a loop releases the interpreter lock for too short a time for other threads to wake up,
+# the clock's included. So it regularly releases the lock for longer.
+_GIVE_WAY_EVERY_S = 0.01
+_GIVE_WAY_S = 1e-4
+_GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
+_AT_EXIT_S = 2.0
+
+
+class _Functions(dict[str, "GuestFunction"]):
+    """The exported functions of an instance, looked up at the first call: QuickJS exports 450, a call needs a dozen."""
+
+    def __init__(self, instance: Instance, parameters: Mapping[str, int]) -> None:
+        self._instance = instance
+        self._parameters = parameters
+
+    def __missing__(self, name: str) -> GuestFunction:
+        function = self[name] = self._instance.function(name, self._parameters[name])
+        return function
+
+    def close(self) -> None:
+        """Drop the reference to the instance, a reference cycle."""
+        self.clear()
+        del self._instance
+
+
+class GuestFunction:
+    """An exported function whose parameters and result are i32."""
+
+    __slots__ = ("_cells", "_context", "_count", "_func", "_instance", "_trap")
+
+    def __init__(self, instance: Instance, func: Any, parameters: int) -> None:
+        self._instance = instance
+        self._context = instance.context
+        self._func = func
+        self._count = max(parameters, 1)
+        self._cells = _array_of_cells(self._count)()
+        self._trap = _TrapPointer()
+
+    def __call__(self, *args: int) -> int:
+        """Call it with 32-bit integers; a trap is raised as a `SandboxError`."""
+        cells = self._cells
+        for index, value in enumerate(args):
+            cells[index].i32 = value
+        error = _call_unchecked(self._context, self._func, cells, self._count, byref(self._trap))
+        if error or self._trap:
+            self._fail(error)
+        return int(cells[0].i32)
+
+    def _fail(self, error: Any) -> None:
+        trap, self._trap = self._trap, _TrapPointer()
+        self._instance.alive = False
+        if error:
+            if self._instance.stopped is not None:
+                ffi.wasmtime_error_delete(error)
+                raise self._instance.stopped
+            raise SandboxError(str(wasmtime.WasmtimeError._from_ptr(error)), "SandboxBroken")
+        raise error_of(wasmtime.Trap._from_ptr(trap))
+
+
+def error_of(trap: wasmtime.Trap) -> SandboxError:
+    """The error that a trap is reported as."""
+    kind = trap.trap_code
+    if kind is wasmtime.TrapCode.STACK_OVERFLOW:
+        return SandboxError("Maximum call stack size exceeded", "RangeError")
+    if kind is wasmtime.TrapCode.UNREACHABLE:  # the guest's allocator executes it when memory is exhausted
+        return SandboxMemoryError("out of memory", "InternalError")
+    return SandboxError(f"the guest stopped: {kind.name if kind else 'for an unknown reason'}", "SandboxBroken")
+
+
+class Instance:
+    """A guest with its own store.
+
+    Args:
+        engine: the engine that compiled the module.
+        pre: the module with its imports linked.
+        memory_bytes: the maximum size of the linear memory.
+        exports: the exported functions that will be called, with their numbers of parameters.
+        final: whether the memory has that size from the start; its address is then looked up once, and it is not
+            backed by huge pages.
+
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        pre: wasmtime.InstancePre,
+        memory_bytes: int,
+        exports: Mapping[str, int],
+        *,
+        final: bool = False,
+    ) -> None:
+        self._engine = engine
+        self._store = wasmtime.Store(engine.wasm)
+        self._store.set_limits(memory_size=memory_bytes, instances=1, memories=1, tables=1)
+        self._store.set_epoch_deadline(_NEVER)
+        ffi.wasmtime_store_epoch_deadline_callback(self._store.ptr(), _may_go_on, None, _NO_FINALIZER)
+        self.context = self._store._context()
+        self._handle = ffi.wasmtime_instance_t()
+        trap = _TrapPointer()
+        raise_if_error(_instantiate(pre.ptr(), self.context, byref(self._handle), byref(trap)))
+        if trap:
+            raise error_of(wasmtime.Trap._from_ptr(trap))
+        self._memory = self._export("memory").memory
+        self._memory_at = ctypes.cast(self.context, ctypes.c_void_p).value, ctypes.addressof(self._memory)
+        place = self._place()
+        self._final_place: tuple[int, int] | None = place if final else None
+        if final:
+            _madvise(*map(ctypes.c_size_t, place), _NO_HUGE_PAGE)
+        self.functions = _Functions(self, exports)
+        self.on_host_call: Callable[[int, int], int] = _answer_nothing
+        self.clock_ns: Callable[[], int] = coarse_clock_ns
+        self.deadline = 0.0
+        self._gives_way_at = 0.0
+        self.outer: PendingCall | None = None
+        self.alive = True
+        self.stopped: SandboxError | None = None
+        self._kept: BaseException | None = None
+
+    def function(self, name: str, parameters: int) -> GuestFunction:
+        """An exported function; `functions` caches them."""
+        return GuestFunction(self, self._export(name).func, parameters)
+
+    def _export(self, name: str) -> Any:
+        item = ffi.wasmtime_extern_t()
+        if not _export_get(self.context, byref(self._handle), _text(name), len(name), byref(item)):
+            raise SandboxError(f"the guest has no export {name}", "SandboxBroken")
+        return item.of
+
+    def run(self, work: Callable[[], T], deadline: float, outer: PendingCall | None = None) -> T:
+        """What `work()` returns.
+
+        Args:
+            work: calls the guest.
+            deadline: when the guest is stopped, in monotonic seconds.
+            outer: the call whose host function makes this call, when that is on another thread.
+
+        """
+        before = enter(self)
+        self.outer = outer or before
+        self._gives_way_at = time.monotonic() + _GIVE_WAY_EVERY_S
+        self._engine.clock.enter()
+        self.keep_to(deadline)
+        _all_running.add(self)
+        try:
+            return work()
+        finally:
+            _all_running.discard(self)
+            enter(before)
+            self.outer = None
+            self._engine.clock.leave()
+            if self._kept is not None:
+                kept, self._kept = self._kept, None
+                raise kept
+
+    def keep_to(self, deadline: float) -> None:
+        """Change the deadline, in monotonic seconds."""
+        self.deadline = deadline
+        self._store.set_epoch_deadline(self._ticks())
+
+    def stop_with(self, error: BaseException) -> None:
+        """Stop the guest at its next step; `run` then raises `error`."""
+        self._kept = error
+        self._store.set_epoch_deadline(0)
+
+    def give_way(self) -> None:
+        """Let other threads of the host run, when it is time; called at every call that the guest makes."""
+        now = time.monotonic()
+        if now >= self._gives_way_at:
+            time.sleep(_GIVE_WAY_S)
+            self._gives_way_at = now + _GIVE_WAY_EVERY_S
+
+    def interrupt(self) -> None:
+        """Stop the guest soon, from any thread; `run` raises a `SandboxError` named `Interrupted`."""
+        self.stopped = SandboxError("stopped: it was interrupted", "Interrupted")
+
+    def ticks_left(self) -> int:
+        """For how many more ticks the guest may run; 0 to stop it."""
+        if self.stopped is None and self._kept is None and time.monotonic() < self.deadline:
+            return self._ticks()
+        self.stopped = self.stopped or SandboxTimeout("stopped: the time limit was reached", "Timeout")
+        return 0
+
+    def _ticks(self) -> int:
+        return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), _ASK_TICKS)
+
+    @property
+    def memory_size(self) -> int:
+        """The current size of the linear memory, in bytes."""
+        return (self._final_place or self._place())[1]
+
+    def _place(self) -> tuple[int, int]:
+        """The current address and size of the linear memory."""
+        return _memory_data(*self._memory_at), _memory_size(*self._memory_at)
+
+    def read(self, pointer: int, length: int) -> bytes:
+        """Bytes of the guest's memory.
+
+        Raises:
+            SandboxError: when the range is outside of it; nothing is read then.
+
+        """
+        return ctypes.string_at(self._address(pointer, length), length)
+
+    def write(self, pointer: int, data: bytes) -> None:
+        """Write bytes to the guest's memory.
+
+        Raises:
+            SandboxError: when the range is outside of it; nothing is written then.
+
+        """
+        ctypes.memmove(self._address(pointer, len(data)), data, len(data))
+
+    def _address(self, pointer: int, length: int) -> int:
+        base, size = self._final_place or self._place()
+        pointer &= 0xFFFFFFFF
+        if length < 0 or pointer + length > size:
+            raise SandboxError("the guest passed an address outside of its memory", "SandboxBroken")
+        return base + pointer
+
+    def close(self) -> None:
+        """Free the guest's memory now, not at the next garbage collection."""
+        self.alive = False
+        self.functions.close()
+        self.on_host_call = _answer_nothing  # it refers to the owner: another reference cycle
+        self._final_place = (0, 0)
+        self._store.close()
+
+
+@cache
+def _text(name: str) -> Any:
+    """The name of an export, for the C API."""
+    return ctypes.create_string_buffer(name.encode())
+
+
+def _answer_nothing(_pointer: int, _length: int) -> int:
+    return 0
+
+
+def _on_epoch(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
+    """Called by the engine on the guest's thread when its ticks have passed."""
+    instance = current()
+    ticks = 0
+    if isinstance(instance, Instance):
+        try:
+            ticks = instance.ticks_left()
+        except BaseException as error:  # a signal handler raised it here
+            instance.stop_with(error)
+    if not ticks:
+        return int(ctypes.cast(ffi.wasmtime_error_new(_STOPPED), ctypes.c_void_p).value or 0)
+    delta[0] = ticks
+    kind[0] = _GO_ON
+    return 0
+
+
+_STOPPED = ctypes.create_string_buffer(b"stopped")
+_NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
+_may_go_on = ffi.dll.wasmtime_store_epoch_deadline_callback.argtypes[1](_on_epoch)
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop every running guest before the interpreter exits."""
+    deadline = time.monotonic() + _AT_EXIT_S
+    while _all_running and time.monotonic() < deadline:
+        for instance in list(_all_running):
+            instance.interrupt()
+        time.sleep(0.01)
+
+
+def coarse_clock_ns() -> int:
+    """Wall-clock time in nanoseconds, no finer than a millisecond."""
+    return time.time_ns() // 1_000_000 * 1_000_000

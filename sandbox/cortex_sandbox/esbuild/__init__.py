@@ -1,0 +1,1 @@
+"""esbuild as a WebAssembly guest: bundling and transpiling."""

@@ -1,0 +1,1 @@
+"""QuickJS as a WebAssembly guest."""

@@ -1,0 +1,97 @@
+"""The sets of `eval/` agree with its README, and the detector reaches its floors on the tuning sets."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from eval.__main__ import FOLDER, TUNED_ON, attacks_in_pieces, counted, detect, measured, records_in, rows
+
+# For each split: at least so many attacks found, at most so many facts lost, of one.
+FLOORS = {"dev": (0.96, 0.003), "more": (0.86, 0.04)}
+IN_PIECES, TRIGGER_WORDS, FIRST_SIGHT, RECORDS_LOSING = 0.88, 0.04, 0.81, 4
+# Cut up backwards or as numbers: given up (`docs/enrichment.md`).
+HARDER_WAYS = {"array_with_decoys": 0.75, "digits_as_letters": 0.8, "words_with_underscores": 0.8}
+GIVEN_UP = {"backwards", "bytes_as_numbers"}
+# The digests of what no rule was tuned on: changed for another set only, never for another string.
+HELD_OUT = {
+    "attacks": "d28a0491ebc0d62d944c3493559f6212a45efa0121d89fd70810a1b9c5ffcb24",
+    "benign": "0eef1793fe780244d287e8a6db75ed87f3c7b560a0af1ed7cf74bf482e282ebc",
+    "records": "3f0452f70d5673edee67e8b2c2c4e92fd6800a0d9818be90fd343e86ba27128b",
+}
+
+
+def held_out(name: str) -> list[dict[str, Any]]:
+    return [row for row in rows(name) if row["split"] == "held-out"]
+
+
+def test_the_sets_are_large_and_mixed_enough() -> None:
+    attacks, benign, records = rows("attacks"), rows("benign"), rows("records")
+    assert len(attacks) >= 600
+    assert len({row["kind"] for row in attacks}) >= 12
+    assert sum(count >= 10 for count in Counter(row["language"] for row in attacks).values()) >= 8
+    assert len(benign) >= 1500
+    assert len({row["kind"] for row in records}) >= 25
+    assert len(rows("trigger_words")) == 300
+    everything = attacks + benign + records + rows("trigger_words")
+    assert len({row["id"] for row in everything}) == len(everything)
+
+
+@pytest.mark.parametrize("name", HELD_OUT)
+def test_the_held_out_half_stays_as_it_is(name: str) -> None:
+    rows_of_it = json.dumps(held_out(name), ensure_ascii=False, sort_keys=True)
+    assert hashlib.sha256(rows_of_it.encode()).hexdigest() == HELD_OUT[name]
+
+
+@pytest.mark.parametrize("name", ["attacks", "benign", "trigger_words"])
+def test_no_text_is_both_tuned_on_and_held_out(name: str) -> None:
+    apart = {"".join(row["text"].casefold().split()) for row in held_out(name)}
+    tuned = {"".join(row["text"].casefold().split()) for row in rows(name) if row["split"] != "held-out"}
+    assert len(apart & tuned) == 0
+
+
+def test_each_half_of_the_records_has_records_of_its_own() -> None:
+    halves: dict[str, set[str]] = {"dev": set(), "held-out": set()}
+    for row in rows("records"):
+        halves[row["split"]] |= {json.dumps(record, ensure_ascii=False) for record in records_in(row)}
+    assert not halves["dev"] & halves["held-out"]
+
+
+def test_records_hold_no_address_of_a_person() -> None:
+    written = json.dumps([row["value"] for row in rows("records")])
+    assert [at for at in re.findall(r"[\w.+%-]+@[\w-]+\.[\w.]+", written) if not at.endswith("@example.org")] == []
+
+
+def test_attacks_that_were_tuned_on_are_found_and_facts_stay() -> None:
+    attacks, benign = counted(measured("attacks"), "kind")["all"], counted(measured("benign"), "kind")["all"]
+    for split, (recall, lost) in FLOORS.items():
+        assert attacks[split][0] >= recall * attacks[split][1], split
+        assert benign[split][0] <= lost * benign[split][1], split
+
+
+def test_sentences_with_trigger_words_stay() -> None:
+    lost, all_ = counted(measured("trigger_words"), "kind")["all"]["dev"]
+    assert lost <= TRIGGER_WORDS * all_
+
+
+def test_the_set_of_a_fresh_author_is_found_as_at_first_sight() -> None:
+    lines = (FOLDER / "first_sight.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [detect(json.loads(line)["text"]) is not None for line in lines]
+    assert sum(found) >= FIRST_SIGHT * len(found)
+
+
+def test_attacks_that_were_tuned_on_are_found_in_pieces() -> None:
+    attacks = [row for row in rows("attacks") if row["split"] in TUNED_ON][::4]
+    found = [{**row, "split": "dev"} for row in attacks_in_pieces(attacks)]
+    ways = {way: splits["dev"] for way, splits in counted(found, "way").items()}
+    assert ways["all"][0] >= IN_PIECES * ways["all"][1]
+    missed = {way for way, (hits, all_) in ways.items() if hits < HARDER_WAYS.get(way, 0.9) * all_}
+    assert missed == GIVEN_UP
+
+
+def test_records_that_were_tuned_on_stay() -> None:
+    records = [row for row in measured("records") if row["split"] in TUNED_ON]
+    assert sum(row["removed"] for row in records) <= RECORDS_LOSING
