@@ -37,7 +37,7 @@ test: setup lint
 
 ## make check   run linters, type checks and the unit tests: under a minute on two cores
 check: setup lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quiet -m 'not slow' $(UNIT)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quiet -m 'not slow and not timing' $(UNIT)
 
 ## make lint    run ruff, mypy and import-linter
 lint: setup
@@ -53,6 +53,7 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	npm ci --prefix bench --silent
 	$(BIN)/python -m bench $(BENCH)
+	$(BIN)/python -m pytest --quiet -m timing tests/graph/test_timing.py
 
 bench-clean: setup
 	$(BIN)/python -m bench --clean
