@@ -11,6 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
     from cortex_skills.signatures import Verifier
+
+log = logging.getLogger(__name__)
 
 ENTRIES = ("skill.ts", "skill.js")
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
@@ -112,6 +115,8 @@ class Loader:
         manifest = snapshot.manifest
         if manifest is None:
             raise ValueError(f"{snapshot.name} has no valid manifest")
+        for warning in manifest.warnings:
+            log.warning("%s: %s", snapshot.name, warning)
         verifier = self._verifier()
         signature = verifier.check(snapshot, manifest) if verifier is not None else None
         skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)

@@ -126,6 +126,9 @@ class TestRun:
                 for folder in (*self.needed, self.folder):
                     if not _is_loaded(plugin, folder):
                         plugin.load(folder)
+                for skill in plugin.skills.values():
+                    if skill.runtime is not None and skill.runtime.degraded is not None:
+                        raise skill.runtime.degraded
                 with self._box(code, offer(plugin), logs) as box:
                     box.call("run", index, timeout_s=self._timeout_s)
         except Exception as problem:
