@@ -7,7 +7,7 @@ Rules kept here:
   `metadata: {semantic: semantic.yaml}`; the companion also has at most 64 KiB, and `type: semantic` is then optional;
 - the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text;
 - frontmatter without a semantic block is a plain agentskills.io skill;
-- an unknown key of the frontmatter, such as one for an agent host, is a warning; one of the semantic block is a problem;
+- an unknown key of the frontmatter, such as one for an agent host, is a warning; in the semantic block, a problem;
 - `skillVersion` may be `1` or `1.2`, quoted or not; it is completed with a warning;
 - all problems are reported together, and only `ManifestError` is raised.
 
@@ -43,7 +43,7 @@ MAX_FRONTMATTER_BYTES = 64 << 10
 
 _SEMANTIC_PATH: Path = ("semantic",)
 _VERSION_PATH: Path = ("semantic", "skillVersion")
-_TEXTS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
+_TEXTS = frozenset({("name",), ("description",), ("license",), ("compatibility",), ("allowed-tools",)})
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -177,7 +177,7 @@ def _read_yaml(
 
 def _is_text(path: Path) -> bool:
     """Whether only text is allowed at this path of the frontmatter."""
-    return path == _VERSION_PATH or bool(path) and (path[0] in _TEXTS or (len(path) > 1 and path[0] == "metadata"))
+    return path == _VERSION_PATH or path[:1] in _TEXTS or (len(path) > 1 and path[0] == "metadata")
 
 
 def _text_fault(text: str) -> str:

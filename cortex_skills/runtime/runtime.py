@@ -3,7 +3,7 @@
 Rules kept here:
 - a hook costs its caller at most the time limit: the caller gets an answer if the hook throws, returns anything, or
   never ends;
-- a skill whose `onActivate` throws stays active with its hooks and is degraded; one that is stopped in it is not loaded;
+- a skill whose `onActivate` throws is active with its hooks and degraded; one that is stopped in it is not loaded;
 - waiting for other calls of the same skill has a separate time limit;
 - a sandbox that was stopped or is full is discarded; the next call creates a new one and activates it within its own
   time. A skill that is stopped three times in a row is disabled until it is reloaded; `fault` has the reason. Full

@@ -69,7 +69,8 @@ def test_an_unknown_key_of_the_frontmatter_is_a_warning_with_its_line():
     assert [str(warning) for warning in parse_manifest(text).warnings] == [
         "SKILL.md:4:licence: is not a field of a skill and is ignored (did you mean license?)",
         *(
-            f"SKILL.md:{line}:{key}: is not a field of a skill and is ignored (keys for agent hosts have no effect here)"
+            f"SKILL.md:{line}:{key}: is not a field of a skill and is ignored "
+            "(keys for agent hosts have no effect here)"
             for line, key in enumerate(("user-invocable", "argument-hint", "model", "zzz"), 5)
         ),
     ]
@@ -230,9 +231,7 @@ def test_a_number_in_a_text_field_gets_a_hint_to_quote_it(semantic, value, writt
 @pytest.mark.parametrize("field", ["semantic.queries[0].predicate", "semantic.maxQueries"])
 def test_a_word_that_yaml_versions_read_differently_is_an_error(semantic, word, field):
     text = {
-        "semantic.queries[0].predicate": semantic(
-            f"permissions: {{graph: [read]}}\nqueries: [{{predicate: {word}}}]"
-        ),
+        "semantic.queries[0].predicate": semantic(f"permissions: {{graph: [read]}}\nqueries: [{{predicate: {word}}}]"),
         "semantic.maxQueries": semantic(f"version: 1\nmaxQueries: {word}"),
     }[field]
     found, said = only(text)

@@ -1,5 +1,8 @@
 {
+  "version": 1,
   "algorithm": "ed25519",
-  "signature": "bm90IGEgc2lnbmF0dXJlIG9mIHRoaXMgc3lzdGVt",
-  "keyId": "example"
+  "publicKey": "MCowBQYDK2VwAyEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+  "signature": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==",
+  "timestamp": "2026-01-01T00:00:00.000Z",
+  "fileHashes": { "SKILL.md": "00", "skill.ts": "00" }
 }
