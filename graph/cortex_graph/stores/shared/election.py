@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cortex_graph.exceptions import GraphBusy, GraphError, GraphUnavailable, StoreLocked
+from cortex_graph.memory_graphs import move_all_memories
 from cortex_graph.stores.embedded import OxigraphStore, prepare
 from cortex_graph.stores.shared import format_version, protocol_limits
 from cortex_graph.stores.shared.channel import ConnectionLost
@@ -203,7 +204,9 @@ class FolderMember:
             raise
 
     def _serve(self, store: OxigraphStore) -> None:
-        format_version.write(self.folder)
+        if format_version.check(self.folder) < format_version.FORMAT:
+            move_all_memories(store)
+            format_version.write(self.folder)
         succeeds = self._place.clear()
         listener, record = self._place.listen()
         server = OwnerServer(store, listener, record.token, succeeds=succeeds)
