@@ -26,6 +26,7 @@ from cortex_skills.manifest import load_order
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -110,12 +111,16 @@ class ActiveSkills:
             if chosen.calls.enter():  # else it was replaced just now
                 return chosen, skills
 
-    def load(self, path: Path) -> list[str]:
+    def load(self, path: Path, *, strict: bool = True) -> list[str]:
         """See `Plugin.load`."""
+        refused: list[tuple[SkillSnapshot, CortexError]] = []
         with self._changing:
             self._check_open()
             try:
-                loaded = self._loader.load(path, self._skills)
+                if strict:
+                    loaded = self._loader.load(path, self._skills)
+                else:
+                    loaded, refused = self._loader.load_sound(path, self._skills)
             except CortexError:
                 raise
             except Exception as error:
@@ -123,7 +128,7 @@ class ActiveSkills:
             if self._closing.is_set():
                 dispose(loaded)
                 self._check_open()
-            self._reloader.remember(path, loaded)
+            self._reloader.remember(path, loaded, refused)
             self._put(loaded)
         self.on_change.notify()
         return [skill.name for skill in loaded]

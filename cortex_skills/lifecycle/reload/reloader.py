@@ -68,8 +68,14 @@ class Reloader:
         """The versions in the folders that are not active, and why."""
         return [rejected for rejected, _ in list(self._refused.values())]
 
-    def remember(self, path: Path, loaded: Iterable[Skill]) -> None:
-        """The host has loaded these skills from `path`, which approves their permissions."""
+    def remember(
+        self, path: Path, loaded: Iterable[Skill], refused: Iterable[tuple[SkillSnapshot, CortexError]] = ()
+    ) -> None:
+        """The host has loaded these skills from `path` and could not load others; it approves their permissions."""
+        for snapshot, error in refused:
+            if snapshot.manifest is not None and snapshot.manifest.semantic is not None:
+                self._granted.setdefault(snapshot.name, snapshot.manifest.semantic.permissions.names())
+            self._refuse(snapshot.name, snapshot.folder.absolute(), error, None, snapshot)
         for skill in loaded:
             self._granted[skill.name] = skill.semantic.permissions.names()
             self._unloaded.discard(skill.folder)
@@ -244,14 +250,20 @@ class Reloader:
         elif old is not None:
             name, folder = old.name, old.folder
         answering = old.semantic.skill_version if old is not None and old.folder == folder else None
+        check.rejected.append(self._refuse(name, folder, error, answering, snapshot))
+
+    def _refuse(
+        self, name: str, folder: Path, error: CortexError, answering: str | None, snapshot: SkillSnapshot | None
+    ) -> Rejected:
+        """Remember and log a refusal; `answering` is the version that stays active."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         # A copy without traceback and cause, which would keep the discarded objects alive.
         plain = CortexError(error.code, error.message, hint=error.hint, details=error.details)
         rejected = Rejected(name, folder, plain, answering, now)
         self._refused[folder] = (rejected, snapshot and replace(snapshot, sources={}))
-        check.rejected.append(rejected)
         kept = f"version {answering} keeps answering" if answering is not None else "it is not loaded"
         log.warning("%s is rejected, %s: [%s] %s", name, kept, error.code, error)
+        return rejected
 
 
 def _log_differences(old: Skill | None, manifest: Manifest) -> None:
