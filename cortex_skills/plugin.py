@@ -147,7 +147,8 @@ class Plugin:
         """
         names = self._active.load(Path(path), strict=strict)
         if self._watcher is not None:
-            self._watcher.add(Path(path))
+            for place in (Path(path), *self._active.decisions):
+                self._watcher.add(place)
         return names
 
     @property

@@ -26,7 +26,9 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     """
     settings = common.settings()
     with ExitStack() as open_now:
-        plugin = open_now.enter_context(common.loaded(settings, strict=False) if common.skills else common.plugin(settings))
+        plugin = open_now.enter_context(
+            common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
+        )
         from cortex_skills.server.serve import serve as run
 
         def ready(url: str) -> None:
