@@ -57,7 +57,7 @@ def _row(skill: Skill) -> dict[str, Any]:
 
 
 def _refused_row(rejected: Rejected) -> dict[str, Any]:
-    nothing = {"version": None, "hooks": [], "permissions": [], "description": None}
+    nothing: dict[str, Any] = {"version": None, "hooks": [], "permissions": [], "description": None}
     return {"name": rejected.name, **nothing, "folder": str(rejected.folder), "error": rejected.error.to_json()}
 
 

@@ -34,7 +34,8 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
-    from cortex_skills.signatures import Signature, Verifier
+    from cortex_skills.signatures import Verifier
+    from cortex_skills.signatures.statement import Signature
 
 log = logging.getLogger(__name__)
 

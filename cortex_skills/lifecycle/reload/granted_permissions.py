@@ -109,16 +109,16 @@ class GrantedPermissions:
         """The request in a file; None when there is none, or none that this user has written."""
         try:
             document = read_json(read_private(path, _MAX_BYTES))
-            texts = {key: document[key] for key in ("name", "folder", "at")}
-            lists = {key: tuple(document[key]) for key in ("asked", "granted")}
+            name, folder, at = (document[key] for key in ("name", "folder", "at"))
+            asked, granted = (tuple(document[key]) for key in ("asked", "granted"))
         except FileNotFoundError:
             return None
         except (NotPrivateError, OSError, ValueError, TypeError, KeyError) as error:
             log.warning("%s is ignored: %s", path, error)
             return None
-        if not all(isinstance(text, str) for text in (*texts.values(), *lists["asked"], *lists["granted"])):
+        if not all(isinstance(text, str) for text in (name, folder, at, *asked, *granted)):
             return None
-        return PermissionRequest(**texts, **lists)
+        return PermissionRequest(name, folder, asked, granted, at)
 
 
 def _now() -> str:
