@@ -81,7 +81,7 @@ class Memories:
         if known is not None:
             return known.id, False
         identifier = memory_id(graph.make_key(), new.text)
-        graph.create_triples(triples_of(graph.names, identifier, new, agent, skill, self._clock()))
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock()))
         return identifier, True
 
     def recall(self, query: MemoryQuery, *, agent: str, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:

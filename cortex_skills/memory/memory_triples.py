@@ -57,13 +57,13 @@ def minute_of(moment: datetime) -> str:
 
 
 def triples_of(
-    names: Names, identifier: str, new: NewMemory, agent: str, skill: str | None, time: datetime
+    graph: AgentGraph, identifier: str, new: NewMemory, skill: str | None, time: datetime
 ) -> list[dict[str, Any]]:
     """The triples of a new memory, as arguments of `AgentGraph.create_triples`."""
-    subject = f"{names.prefix}memory:{identifier}"
+    subject = f"{graph.names.prefix}memory:{identifier}"
     moment = date_time(to_milliseconds(time))
     pairs: list[tuple[NamedNode, Any]] = [
-        (MEMORY_OWNER, {"node": f"{names.prefix}agent:{agent}"}),
+        (MEMORY_OWNER, {"node": f"{graph.names.prefix}agent:{graph.agent}"}),
         (MEMORY_TEXT, new.text),
         (MEMORY_IMPORTANCE, float(new.importance)),
         (MEMORY_TIME, {"value": moment, "datatype": DATE_TIME.value}),

@@ -75,7 +75,7 @@ class Service:
                 graph = NamespacedGraph(own.store, namespace, base=own.names.base, vocabularies=vocabularies)
                 self._graphs[namespace] = graph
                 if len(self._graphs) > _MAX_GRAPHS:
-                    self._graphs.popitem(last=False)
+                    self._settled.discard(self._graphs.popitem(last=False)[0])
             else:
                 self._graphs.move_to_end(namespace)
             return graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphStore, NamespacedGraph, PermissionDenied, Provenance, export_rdf, import_rdf, open_store
+from cortex_graph import (
+    GraphStore,
+    GraphUnavailable,
+    NamespacedGraph,
+    PermissionDenied,
+    Provenance,
+    export_rdf,
+    import_rdf,
+    open_store,
+)
 from cortex_graph.index_build import index_entry
 from cortex_graph.memory_graphs import memory_graphs, move_memories
 from cortex_graph.provenance import record_of
@@ -222,3 +232,18 @@ def test_the_graph_of_an_agent_has_its_name_and_no_other(agent: str) -> None:
     assert names.remembering(graph) == agent
     assert names.agent_of(names.agent(agent).value) == agent
     assert names.remembering(NamedNode(f"{graph.value}/index")) is None
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_folder_that_cannot_be_written_is_used_only_if_it_has_no_old_memories(
+    tmp_path: Path, remembers: bool
+) -> None:
+    store = OxigraphStore(tmp_path)
+    NamespacedGraph(store, "mayros").create_triple({"subject": "a", "predicate": "note", "object": 1})
+    store.apply(old_memory(NamespacedGraph(store, "mayros"), "a1", "old text") if remembers else ())
+    store.close()
+    reading = OxigraphStore.read_only(tmp_path)
+    memories = Memories(NamespacedGraph(reading, "mayros"))
+    with pytest.raises(GraphUnavailable) if remembers else nullcontext():
+        memories.settle()
+    reading.close()
