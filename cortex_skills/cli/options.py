@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 else:
     _Choice = click.Choice  # generic only from click 8.2
 
-MAX_WORD = 64  # characters of a misspelt word that are compared
-
 
 class NearValueError(click.BadParameter):
     """An unknown value, folder or file; `possibilities` are the nearest valid ones."""
@@ -67,17 +65,17 @@ class Choice(_Choice):
             NearValueError: it is not one of the words.
 
         """
-        from difflib import get_close_matches
+        from cortex_graph.spelling import nearest
 
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            raise NearValueError(error, get_close_matches(str(value)[:MAX_WORD], self.choices)) from None
+            raise NearValueError(error, nearest(str(value), self.choices, 3)) from None
 
 
 def _folders_like(path: Path) -> list[str]:
     """The folder of a file, or folders beside the path with a similar name."""
-    from difflib import get_close_matches
+    from cortex_graph.spelling import nearest
 
     try:
         if path.is_file():
@@ -85,7 +83,7 @@ def _folders_like(path: Path) -> list[str]:
         names = [child.name for child in path.parent.iterdir() if child.is_dir()]
     except (OSError, ValueError):  # ValueError: the path contains a NUL
         return []
-    return [str(path.with_name(name)) for name in get_close_matches(path.name, names)]
+    return [str(path.with_name(name)) for name in nearest(path.name, names, 3)]
 
 
 def holds_store(folder: Path) -> bool:
