@@ -45,7 +45,6 @@ class Memories:
         self._clock = clock
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
-        self._settling = threading.Lock()
         self._settled = False
 
     def settle(self) -> None:
@@ -56,10 +55,8 @@ class Memories:
 
         """
         if not self._settled:
-            with self._settling:
-                if not self._settled:
-                    move_memories(self._graph.store, self._graph.names.graph)
-                    self._settled = True
+            move_memories(self._graph.store, self._graph.names.graph)
+            self._settled = True
 
     def graph_of(self, agent: str) -> AgentGraph:
         """The memories of an agent as a graph."""

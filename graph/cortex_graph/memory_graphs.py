@@ -19,6 +19,7 @@ import hmac
 import json
 import re
 import secrets
+import threading
 from collections.abc import Iterator
 from urllib.parse import unquote
 
@@ -32,6 +33,7 @@ from cortex_graph.vocabulary import MEMORY_KEY, MEMORY_OWNER, MEMORY_TERMS, MEMO
 
 _ID_DIGITS = 32
 _AT_ONCE = 50_000  # quads that are moved in one transaction; an ordinary store has fewer
+_MOVING = threading.Lock()  # of two threads that create a key, each would make other IDs
 _LOCAL = re.compile(r"[^/?#]+")
 
 
@@ -92,11 +94,19 @@ def move_memories(store: GraphStore, graph: NamedNode, source: NamedNode | None 
         The number of moved statements.
 
     """
+    source = graph if source is None else source
+    subjects = _subjects(store, graph, source)
+    if not subjects:
+        return 0
+    with _MOVING:
+        return _move(store, graph, source, subjects)
+
+
+def _move(store: GraphStore, graph: NamedNode, source: NamedNode, subjects: list[NamedNode]) -> int:
     insert: list[Quad] = []
     remove: list[Quad] = []
     moved = 0
-    source = graph if source is None else source
-    for subject in _subjects(store, graph, source):
+    for subject in subjects:
         quads = [quad for quad in store.quads(Pattern(source, subject)) if quad.predicate in MEMORY_TERMS]
         target, name = _place(store, graph, subject, quads)
         if target == source:
