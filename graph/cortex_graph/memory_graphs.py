@@ -9,7 +9,7 @@ Rules kept here:
   a guess of the text nor is it known before the memory exists;
 - earlier versions kept memories in the graph of the namespace, under a SHA-256 of the owner and the text.
   `move_memories` moves them, each in one transaction, with new IDs; a part of a memory that has no owner or no text is
-  moved to the graph of no agent, where nobody recalls it.
+  moved to a graph of no agent, where nobody recalls it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def memory_graphs(store: GraphStore, names: Names) -> list[NamedNode]:
 
 
 def agents_remembering(store: GraphStore, base: str) -> dict[str, list[str]]:
-    """Return the agents that have memories, sorted, by namespace."""
+    """Return the agents that have memories, sorted, by namespace; a blank is the owner of what has none."""
     found: dict[str, list[str]] = {}
     for graph in sorted(store.graph_names(), key=lambda graph: graph.value):
         namespace = graph.value.removeprefix(base).partition("/")[0]
@@ -123,8 +123,11 @@ def _move(store: GraphStore, graph: NamedNode, source: NamedNode, subjects: list
 
 
 def unowned_graph(graph: NamedNode) -> NamedNode:
-    """Return the graph for the parts of memories that have no owner, and for memories during an import."""
-    return NamedNode(f"{graph.value}/memories/")
+    """Return the graph for the parts of memories that have no owner, and for memories during an import.
+
+    It is that of the agent ` `, which is no id of an agent.
+    """
+    return NamedNode(f"{graph.value}/memories/%20")
 
 
 def _subjects(store: GraphStore, graph: NamedNode, source: NamedNode) -> list[NamedNode]:
@@ -147,7 +150,7 @@ def _place(store: GraphStore, graph: NamedNode, subject: NamedNode, quads: list[
     if not found:
         return unowned, subject
     local, text = found[0]
-    target = NamedNode(unowned.value + local)
+    target = NamedNode(f"{graph.value}/memories/{local}")
     key = made_key(store, target, NamedNode(f"{graph.value}:agent:{local}"))
     return target, NamedNode(f"{graph.value}:memory:{memory_id(key, text)}")
 

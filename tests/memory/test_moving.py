@@ -158,7 +158,7 @@ def test_what_was_no_memory_of_an_agent_becomes_none_and_is_hidden_too() -> None
     move_memories(store, GRAPH)
     assert (recalled(store, "a1"), recalled(store, "a2")) == (["old text"], [])
     assert list(store.quads(Pattern(GRAPH))) == [foreign]  # data about another namespace
-    assert store.count(Pattern(NamedNode("urn:cortex:mayros/memories/"))) == len(unowned)
+    assert store.count(Pattern(NamedNode("urn:cortex:mayros/memories/%20"))) == len(unowned)
 
 
 @pytest.mark.parametrize("name", ["ttl", "nt", "nq", "trig", "jsonld"])

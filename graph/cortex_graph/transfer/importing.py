@@ -26,7 +26,7 @@ from typing import IO
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph.exceptions import invalid
-from cortex_graph.memory_graphs import move_memories, unowned_graph
+from cortex_graph.memory_graphs import memory_graphs, move_memories, unowned_graph
 from cortex_graph.names import absolute
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.scratch import scratch_folder
@@ -37,6 +37,7 @@ from cortex_graph.transfer.memory_lines import split_memories
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full, read_file
 from cortex_graph.transfer.record_check import grouped, parsed
+from cortex_graph.triple_index import TripleIndex
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,8 @@ def import_file(
                 unowned = unowned_graph(names.graph)
                 load(graph.store, folder / "memories.nt", unowned, names.index_graph, folder, progress)
                 move_memories(graph.store, names.graph, unowned)
+                for memories in memory_graphs(graph.store, names):
+                    TripleIndex(graph.store, names.of_memories(names.remembering(memories) or "")).forget_completeness()
             load(graph.store, folder / "data.nt", names.graph, names.index_graph, folder, progress)
             left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
     return ImportResult(read.statements, read.records - left_out, left_out, read.ignored)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from cortex_graph import GraphError, NamespacedGraph, open_store
+from cortex_graph import GraphError, NamespacedGraph, export_rdf, import_rdf, open_store
 from cortex_graph.memory_graphs import agents_remembering
 from cortex_graph.transfer import copy_store
 from cortex_skills.memory import Memories, memory_query, new_memory
@@ -42,7 +43,7 @@ def test_memories_are_kept_there_and_are_the_same_on_both_sides(far: Running) ->
         assert (memory.skill, memory.authors) == ("s", ())
         assert recalled(near, "a2") == []
         assert (near.count(), there.count()) == (0, 0)
-        assert agents_remembering(store, near.names.base) == {"mayros": ["a/ü 1"]}
+        assert agents_remembering(store, near.names.base)["mayros"] == ["a/ü 1"]
         with closing(open_store("memory:")) as copy:
             copy_store(store, copy)
             assert recalled(NamespacedGraph(copy, "mayros"), "a/ü 1") == ["tea is green", "tea is hot"]
@@ -57,3 +58,16 @@ def test_a_token_without_the_permission_keeps_no_memories_there(far: Running) ->
             memories.remember(new_memory("tea is cold"), agent="a1")
         assert refused.value.code in ("permission_denied", "graph_unavailable")
         assert agents_remembering(store, "urn:cortex:") == {}
+
+
+def test_an_import_takes_memories_there(far: Running, tmp_path: Path) -> None:
+    file = tmp_path / "all.ttl"
+    with closing(open_store("memory:")) as store:
+        here = NamespacedGraph(store, "third")
+        Memories(here).remember(new_memory("tea is cold"), agent="a1")
+        written = export_rdf(here, file)
+    with cortex_at(far, permissions=(*ALL, "memories")) as store:
+        near = NamespacedGraph(store, "third")
+        assert import_rdf(near, file) == written
+        assert (recalled(near, "a1"), near.count()) == (["tea is cold"], 0)
+        assert agents_remembering(store, near.names.base)["third"] == ["a1"]
