@@ -31,6 +31,7 @@ demo: setup
 test: setup lint
 	npm ci --prefix tests/examples/typecheck --silent
 	npm ci --prefix tests/mcp/inspector --silent
+	npm ci --prefix tests/mcp/conformance --silent
 	npm ci --prefix tests/server/sparql/javascript --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3

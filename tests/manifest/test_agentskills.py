@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from cortex_skills.cli.app import program
 from cortex_skills.manifest import ManifestError, load_manifest
+from tests.docs.conformance_page import cases_in, counts_of
 
 FIELDS = ["name", "description", "license", "compatibility", "metadata", "allowed-tools", "type", "version", "Name"]
 NAMES = st.one_of(
@@ -146,3 +147,8 @@ def test_the_command_reports_syntax_that_other_readers_reject(tmp_path):
     assert "SKILL.md:4" in answer.stdout
     assert "agentskills.io does not read" in answer.stdout
     assert load_manifest(folder).metadata == {"a": "b"}
+
+
+def test_the_page_of_conformance_counts_these():
+    stricter = cases_in(globals(), "test_the_points_in_which_this_validator_is_stricter")
+    assert counts_of("skills-ref") == (cases_in(globals()) - stricter - 1, stricter)

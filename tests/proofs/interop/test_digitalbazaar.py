@@ -19,6 +19,7 @@ from cortex_skills.keys import Key
 from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, issue
 from cortex_skills.proofs.signing.canonical import canonical
 from cortex_skills.proofs.signing.jsonld import to_rdf
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.proofs.signing.conftest import claim_of
 from tests.proofs.signing.test_credentials import OBJECTS
 
@@ -187,3 +188,7 @@ def test_both_convert_documents_to_the_same_quads(members: dict[str, Any], ask: 
     except (MalformedError, UnsupportedError):
         return
     assert ask({"canonize": document}) == {"nquads": ours}
+
+
+def test_the_page_of_conformance_counts_these() -> None:
+    assert counts_of("@digitalbazaar/vc") == (cases_in(globals()) - 1, 0)
