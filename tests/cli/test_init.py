@@ -14,6 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cortex_skills.cli.init import EXAMPLES
 from cortex_skills.manifest import load_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -74,11 +75,11 @@ def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made):
     ]
 
 
-def test_the_editor_schemas_accept_a_new_skill_and_reject_a_misspelling(made):
+def test_the_editor_schemas_accept_a_new_skill_and_reject_a_wrong_value(made):
     schema = json.loads((made / ".cortex" / "skill.schema.json").read_text())
     front = yaml.safe_load((made / "SKILL.md").read_text().split("---")[1])
     assert jsonschema_rs.validator_for(schema).is_valid(front)
-    assert not jsonschema_rs.validator_for(schema).is_valid({**front, "licence": "MIT"})
+    assert not jsonschema_rs.validator_for(schema).is_valid({**front, "license": 5})
     block = json.loads((made / ".cortex" / "semantic.schema.json").read_text())
     companion = made / "semantic.yaml"
     semantic = yaml.safe_load(companion.read_text()) if companion.exists() else front["semantic"]
@@ -224,3 +225,23 @@ def test_on_a_terminal_init_asks(tmp_path):
     manifest = load_manifest(tmp_path / "my-tool")
     assert manifest.description == "Counts."
     assert [query.predicate for query in manifest.semantic.queries] == ["p", "q"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("name", [None, "my-own"])
+def test_a_skill_of_the_package_is_copied_and_works(run, tmp_path, monkeypatch, example, name):
+    monkeypatch.chdir(tmp_path)
+    answer = run("init", *([name] if name else []), "--from", example)
+    assert answer.exit_code == 0, answer.stderr
+    folder = tmp_path / (name or example)
+    assert (folder / ".cortex/cortex-skill.d.ts").is_file()
+    checked = run("validate", "--load", folder)
+    assert checked.stdout.startswith(f"ok {folder}: {folder.name} 1.0.0, exports ")
+
+
+def test_copying_a_skill_takes_no_other_answers(run, tmp_path):
+    answer = run("init", tmp_path / "own", "--from", "verify-kyc", "--reads", "p")
+    assert answer.exit_code == 2
+    assert "--from copies a skill as it is" in answer.stderr
+    assert "did you mean" in run("init", tmp_path / "own", "--from", "kyc").stderr.lower()
+    assert not (tmp_path / "own").exists()
