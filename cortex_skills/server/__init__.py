@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 __all__ = ["create_app"]
 
 
+# Imported when it is first used: MCP over standard input and output needs no HTTP application.
 def __getattr__(name: str) -> Any:
-    if name != "create_app":  # imported when it is first used: MCP on standard input and output needs no HTTP application
+    if name != "create_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from cortex_skills.server.app import create_app
 
