@@ -6,7 +6,8 @@ Rules kept here:
   of this module, and the operator `<` is followed by a space, so that no engine parses it as an IRI;
 - so is a name whose prefix contains `service`: Oxigraph parses `SERVICE:x {…}` as a call;
 - strings contain no codepoint escapes, nor what looks like one to an engine that decodes them first (SPARQL 1.1 §19.2);
-- functions are those of SPARQL, and the casts of XML Schema: functions of an engine (Virtuoso's `bif:`) are refused.
+- functions are those of SPARQL, and the casts of XML Schema. Any other one is written as `UNKNOWN_FUNCTION`, so that
+  its call is an error of the expression (SPARQL 1.1 §17.6), and no function of an engine (Virtuoso's `bif:`) is called.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.prologue import Prologue
+from cortex_graph.sparql.query_worker import UNKNOWN_FUNCTION
 from cortex_graph.sparql.tokens import FUNCTIONS, SparqlToken, position, refused
 
 _VALUED = frozenset({"iri", "pname", "var", "string", "lang", "bnode", "number"})
@@ -123,9 +125,7 @@ class SparqlWriter:
             return token.text.lower() if token.text in ("TRUE", "FALSE") else token.text
         iri = self._prologue.iri(token)
         if _calls(tokens, index) and not iri.startswith(WELL_KNOWN_VOCABULARIES["xsd"]):
-            raise refused(
-                self._original, token.start, f"<{iri}> is not a function", hint="use the functions of SPARQL 1.1"
-            )
+            return str(UNKNOWN_FUNCTION)
         if token.kind == "iri":
             last = tokens[index - 1] if index else None
             valued = last is not None and (last.kind in _VALUED or last.text in (")", "}", "TRUE", "FALSE"))
@@ -162,12 +162,6 @@ def string_token(token: SparqlToken, original: str) -> str:
 
 
 def _calls(tokens: Sequence[SparqlToken], index: int) -> bool:
-    """Return whether the IRI at an index is that of a function."""
-    token = tokens[index]
-    if index + 1 >= len(tokens) or tokens[index + 1].text != "(":
-        return False
-    return token.in_expression or (index > 0 and tokens[index - 1].kind == "word" and _before_call(tokens[index - 1]))
-
-
-def _before_call(word: SparqlToken) -> bool:
-    return word.text in ("FILTER", "HAVING", "BY", "ASC", "DESC")
+    """Return whether the IRI at an index is that of a function: the bracket after it contains expressions."""
+    after = tokens[index + 1 : index + 3]
+    return len(after) == 2 and after[0][:2] == ("sign", "(") and after[1].in_expression
