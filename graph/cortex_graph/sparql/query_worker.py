@@ -23,7 +23,6 @@ from cortex_graph.worker_channel import WorkerChannel
 
 PIECE = 1 << 16
 _MAX_PIECE = 1 << 24
-UNKNOWN_FUNCTION = NamedNode("urn:cortex-graph:unknown-function")  # a call of it is an error of its expression
 NOTHING = NamedNode("urn:cortex-graph:nothing")  # an empty list would mean the store's own default graph
 
 _RESULTS = {
@@ -86,7 +85,6 @@ def answer(request: dict[str, Any], snapshot: OpenSnapshot, channel: WorkerChann
             request["text"],
             default_graph=[NamedNode(graph) for graph in request["default"]] or [NOTHING],
             named_graphs=[NamedNode(graph) for graph in request["named"]],
-            custom_functions={UNKNOWN_FUNCTION: lambda *_: None},
         )
         is_graph = isinstance(found, QueryTriples)
         channel.send(b"H", json.dumps({"graph": is_graph}).encode())
