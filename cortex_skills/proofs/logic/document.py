@@ -39,7 +39,8 @@ _SUITE = "eddsa-jcs-2022"
 _SIGNATURE_BYTES = 64
 _HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 # People and models read these names when a proof is checked: the pattern excludes sentences.
-_RULES_NAME = r"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{0,255}|skill:[a-z0-9]+(-[a-z0-9]+)*)$"
+_LETTERS = r"[\p{Ll}\p{Lo}\p{Lm}\p{N}]+"  # as `name` in skill.schema.json
+_RULES_NAME = rf"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{{0,255}}|skill:{_LETTERS}(-{_LETTERS})*)$"
 _METHOD = "^did:key:z[1-9A-HJ-NP-Za-km-z]+#z[1-9A-HJ-NP-Za-km-z]+$"
 
 

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a removed triple takes its record, its entry of the index and its own proofs with it; an inserted one gets them;
-- a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as in an import;
+- a blank node becomes a node of the namespace that it is written to first, `NS:genid:…` (RDF 1.1 §3.5), as in an
+  import; written to another graph as well, it is the same node;
 - literals are written in the form in which the store returns them, so that their ids stay valid.
 """
 
@@ -37,7 +38,7 @@ class Skolem:
     def __init__(self, store: GraphStore) -> None:
         self._store = store
         self._stem = uuid.uuid4().hex
-        self._nodes: dict[tuple[str, BlankNode], NamedNode] = {}
+        self._nodes: dict[BlankNode, NamedNode] = {}
         self._literals: dict[Literal, Literal] = {}
 
     def quad(self, triple: Triple, graph: NamespaceView) -> Quad:
@@ -57,10 +58,9 @@ class Skolem:
 
     def _node(self, node: BlankNode, graph: NamespaceView) -> NamedNode:
         names = graph.names
-        key = names.namespace, node
-        if key not in self._nodes:
-            self._nodes[key] = names.node(f"{names.prefix}genid:{self._stem}-{len(self._nodes) + 1}")
-        return self._nodes[key]
+        if node not in self._nodes:
+            self._nodes[node] = names.node(f"{names.prefix}genid:{self._stem}-{len(self._nodes) + 1}")
+        return self._nodes[node]
 
 
 @dataclass

@@ -22,7 +22,7 @@ from cortex_graph.provenance import Provenance
 from cortex_graph.size_limits import long_line, too_long
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
-from cortex_graph.sparql.operations import Block, Clear, Data, Modify, Operation, read_update
+from cortex_graph.sparql.operations import Block, Clear, Create, Data, Modify, Operation, read_update
 from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_text
 from cortex_graph.sparql.queries import offered_prefixes, run_text
 from cortex_graph.sparql.query_run import too_slow
@@ -156,8 +156,8 @@ class _Update:
             elif isinstance(operation, Modify):
                 self._modify(operation, changes)
             elif isinstance(operation, Clear):
-                graph = self._target(operation.graph, None)
-                changes[graph.names.graph].removed(self._all(graph))
+                for graph in self._graphs if operation.all else [self._target(operation.graph, None)]:
+                    changes[graph.names.graph].removed(self._all(graph))
             check_size(changes.values(), self._limits.triples)
         return list(changes.values())
 
@@ -248,7 +248,7 @@ class _Update:
             self._dataset(operation)
             for block in (*operation.delete, *operation.insert):
                 self._target(block.graph, operation.with_graph)
-        else:
+        elif isinstance(operation, Create) or not operation.all:
             self._target(operation.graph, None)
 
     def _target(self, graph: str | None, with_graph: str | None) -> NamespaceView:
