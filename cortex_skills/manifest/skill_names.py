@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cortex_skills.injection.normalize import look_alike
 from cortex_skills.safe_io.schemas import first_error, schema
 
 if TYPE_CHECKING:
@@ -38,6 +37,10 @@ def is_skill_name(name: str) -> bool:
 
 def appearance(name: str) -> str:
     """The Latin letters that a name in normal form looks like; equal for names that look alike."""
+    if name.isascii():
+        return name
+    from cortex_skills.injection.normalize import look_alike  # takes a while to import
+
     return look_alike(name)
 
 
