@@ -6,7 +6,7 @@ Rules kept here:
   `MAX_DEPTH`, is refused (RDFC-1.0, §7.1, "dataset poisoning"). Its shape is not judged beforehand.
 
 The steps and their numbers are those of RDFC-1.0, §4. The canonicalizers of pyoxigraph and PyLD have no limit, and
-cannot be stopped (decision 35): for n blank nodes that differ only in each other's labels, they may try n! orders.
+cannot be stopped (decision 36): for n blank nodes that differ only in each other's labels, they may try n! orders.
 """
 
 from __future__ import annotations
