@@ -124,6 +124,11 @@ class StoredProofs:
         found = [proof for proof in found if kind in (None, proof.kind)]
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
+    def has_any(self, triple_id: str) -> bool:
+        """Return whether there is a proof of a triple, which need not exist."""
+        record = self._names.record(_checked(triple_id))
+        return self._store.count(Pattern(self._names.provenance_graph, None, PROVES, record), 1) > 0
+
     def resting_on(self, triple_id: str) -> list[str]:
         """Return the ids of the proofs that have a triple as a premise; not of those that depend on the whole graph."""
         record = self._names.record(_checked(triple_id))
