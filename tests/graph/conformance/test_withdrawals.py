@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import UTC, datetime
 
 import pytest
-from pyoxigraph import QueryResultsFormat
 
 from cortex_graph import NamespacedGraph, Provenance, export_rdf
 from cortex_graph.proofs import StoredProof
@@ -114,8 +114,9 @@ def test_the_times_of_the_records_are_what_was_asserted_at_a_moment(graph: Names
     for month in ("2025-12", "2026-01", "2026-02", "2026-03"):
         query = ASSERTED_AT.replace("MOMENT", f"{month}-15T00:00:00Z")
         records = [graph.names.provenance_graph.value]
-        answer = query_graphs(graph.store, [graph], query, default_graphs=records, results=QueryResultsFormat.CSV)
-        known[month] = b"".join(answer.chunks).decode().split()[1:]
+        answer = query_graphs(graph.store, [graph], query, default_graphs=records)
+        rows = json.loads(b"".join(answer.chunks))["results"]["bindings"]
+        known[month] = [row["object"]["value"] for row in rows]
     assert known == {"2025-12": [], "2026-01": ["v"], "2026-02": [], "2026-03": ["v"]}
 
 
