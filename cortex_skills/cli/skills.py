@@ -76,5 +76,6 @@ def _show(out: Output, report: dict[str, Any]) -> None:
         out.line(f"            hooks {_cell(skill['hooks'])}")
         used = f"{skill['queriesUsed']} queries, {skill['assertionsUsed']} assertions, {skill['writesUsed']} writes"
         out.line(f"            used {used}")
-        if skill["fault"]:
-            out.line("            ", ("fault", style_of("fail")), f" {skill['fault']['message']}")
+        for kind in ("fault", "degraded"):
+            if skill[kind]:
+                out.line("            ", (kind, style_of("fail")), f" {skill[kind]['message']}")

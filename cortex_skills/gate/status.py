@@ -49,6 +49,7 @@ def _skill(skill: Skill, budgets: Budgets) -> dict[str, Any]:
         "folder": str(skill.folder),
         "hooks": sorted(runtime.hooks) if runtime else [],
         "fault": runtime.fault.to_json() if runtime and runtime.fault else None,
+        "degraded": runtime.degraded.to_json() if runtime and runtime.degraded else None,
         "queriesUsed": budgets.queries_used(skill.name),
         "assertionsUsed": budgets.assertions_used(skill.name),
         "writesUsed": budgets.writes_used(skill.name),

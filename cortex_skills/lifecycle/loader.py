@@ -11,9 +11,12 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cortex_graph import GraphError, Names
@@ -31,6 +34,8 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
     from cortex_skills.signatures import Verifier
+
+log = logging.getLogger(__name__)
 
 ENTRIES = ("skill.ts", "skill.js")
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
@@ -112,6 +117,8 @@ class Loader:
         manifest = snapshot.manifest
         if manifest is None:
             raise ValueError(f"{snapshot.name} has no valid manifest")
+        for warning in manifest.warnings:
+            _warn_once(f"{snapshot.name}: {warning}")
         verifier = self._verifier()
         signature = verifier.check(snapshot, manifest) if verifier is not None else None
         skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
@@ -161,6 +168,11 @@ class Loader:
         return code
 
 
+@lru_cache(1_000)
+def _warn_once(message: str) -> None:
+    log.warning("%s", message)
+
+
 def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
     """The findings in a skill's folder: in its sources and its manifest as they were read, and in its documents."""
     documents, findings = read_documents(snapshot.folder)
@@ -195,15 +207,15 @@ def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
             raise CortexError("manifest_invalid", f"{skill}: {error.message}", hint=error.hint) from error
 
 
-def bundled(sources: Mapping[str, str], entry: str) -> str:
-    """The skill's code as one JavaScript module.
+def bundled(sources: Mapping[str, str], entry: str, packages: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The skill's code as one JavaScript module; `packages` as in `bundle`.
 
     Raises:
         CortexError: `transpile_error`, with file, line and column.
 
     """
     try:
-        return bundle(sources, entry)
+        return bundle(sources, entry, packages=packages)
     except TranspileError as error:
         place = f"{error.file}:{error.line}:{error.column}: " if error.frames else ""
         raise CortexError(

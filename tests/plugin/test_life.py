@@ -118,6 +118,7 @@ def test_the_status_is_json_and_has_the_budgets_used(opened: Opened, skill: Writ
             "folder": str(folder),
             "hooks": ["onError", "onQuery"],
             "fault": None,
+            "degraded": None,
             "queriesUsed": 1,
             "assertionsUsed": 1,
             "writesUsed": 0,

@@ -61,7 +61,7 @@ MANIFESTS: dict[str, tuple[bytes, str]] = {
     "deep": (f"{HEAD}metadata: {'{a: ' * 5000}1{'}' * 5000}\n---\n".encode(), ""),
     "another name": (manifest_text("other").encode(), "folder"),
     "a name of a path": (manifest_text("../probe").encode(), "name"),
-    "an unknown key": (f"{HEAD}licence: x\n---\n".encode(), "license"),
+    "an unknown key": (f"{HEAD}type: semantic\nsemantic: {{querys: []}}\n---\n".encode(), "queries"),
     "no semantic block": (f"{HEAD}type: semantic\n---\n".encode(), "semantic"),
     "wrong types": (manifest_text("probe", maxQueries="many", allowedTools=3).encode(), "maxQueries"),
     "an ungranted proof": (
@@ -86,7 +86,7 @@ def test_an_invalid_manifest_is_refused_with_its_problem(
 
 
 def test_every_problem_of_a_manifest_is_reported_at_once(skill: Written, refused: Refused) -> None:
-    folder = skill("probe", EMPTY, maxQueries=0, skillVersion="1", permissions={"graf": []})
+    folder = skill("probe", EMPTY, maxQueries=0, skillVersion="x", permissions={"graf": []})
     errors = refused(folder, "manifest_invalid").details["errors"]
     fields = {error["field"] for error in errors}
     assert {
@@ -390,7 +390,7 @@ def test_when_the_last_of_many_fails_the_others_are_closed(
     code = "export default { name: 'NAME', onDeactivate({ reason }: { reason: string }) { logger.info(reason); } };"
     skill("a", code.replace("NAME", "a"))
     skill("b", code.replace("NAME", "b"))
-    skill("c", "export default { name: 'c', onActivate() { throw new Error('last'); } };", dependencies=needs("a", "b"))
+    skill("c", "throw new Error('last'); export default { name: 'c' };", dependencies=needs("a", "b"))
     assert "last" in refused(tmp_path, "skill_error").message
     ended = [r.message for r in caplog.records if r.message.endswith("] unload")]
     assert ended == ["[skill:b] unload", "[skill:a] unload"]

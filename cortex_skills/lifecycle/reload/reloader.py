@@ -220,6 +220,9 @@ class Reloader:
             _log_differences(active.get(manifest.name), manifest)
             try:
                 built.append(self._loader.start(snapshot))
+                runtime = built[-1].runtime
+                if runtime is not None and runtime.degraded is not None and manifest.name in active:
+                    raise runtime.degraded  # the old version activated
             except BaseException as error:
                 dispose(built)
                 built.clear()
