@@ -148,7 +148,7 @@ class NamespacedGraph:
     def delete_triple(self, triple_id: str) -> bool:
         """Delete a triple, its record, and the proofs that prove nothing else; returns whether it was here.
 
-        `withdraw` keeps the record and the proofs. Records of earlier withdrawals of the triple stay, with their proofs.
+        `withdraw` keeps the record and the proofs. Records of earlier withdrawals of the triple stay.
         """
         quad = self.index.find(check_id(triple_id))
         if quad is None:

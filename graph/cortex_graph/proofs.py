@@ -129,6 +129,10 @@ class StoredProofs:
         record = self._names.record(_checked(triple_id))
         return self._store.count(Pattern(self._names.provenance_graph, None, PROVES, record), 1) > 0
 
+    def is_linked(self, proof_id: str) -> bool:
+        """Return whether a record, also a withdrawn one, links to a proof."""
+        return self._store.count(Pattern(self._names.provenance_graph, None, PROOF, self.iri(proof_id)), 1) > 0
+
     def resting_on(self, triple_id: str) -> list[str]:
         """Return the ids of the proofs that have a triple as a premise; not of those that depend on the whole graph."""
         record = self._names.record(_checked(triple_id))

@@ -136,21 +136,22 @@ class Withdrawals:
         graph = self._names.provenance_graph
         quads = list(self._store.quads(Pattern(graph, node)))
         quad = recorded_triple(quads, self._names.graph)
-        linked = {
-            predicate: sorted(q.object.value for q in quads if q.predicate == predicate and isinstance(q.object, NamedNode))
-            for predicate in (SPECIALIZATION_OF, PROOF)
-        }
-        if quad is None or len(linked[SPECIALIZATION_OF]) != 1:
+        records, proofs = _linked(quads, SPECIALIZATION_OF), _linked(quads, PROOF)
+        if quad is None or len(records) != 1:
             return None
-        triple_id = linked[SPECIALIZATION_OF][0].removeprefix(self._names.record("").value)
-        asserted, withdrawn = self._origin(quads), self._origin(_as_record(quads))
-        return Withdrawal(triple_id, quad, asserted, withdrawn, tuple(linked[PROOF]))
+        triple_id = records[0].removeprefix(self._names.record("").value)
+        return Withdrawal(triple_id, quad, self._origin(quads), self._origin(_as_record(quads)), proofs)
 
     def _origin(self, record: Iterable[Quad]) -> Origin:
         record = list(record)
         skill = skill_of(record, self._names)
         graph = self._names.provenance_graph
         return as_json(record, [] if skill is None else self._store.quads(Pattern(graph, skill)), self._names)
+
+
+def _linked(quads: Iterable[Quad], predicate: NamedNode) -> tuple[str, ...]:
+    nodes = [quad.object for quad in quads if quad.predicate == predicate]
+    return tuple(sorted(node.value for node in nodes if isinstance(node, NamedNode)))
 
 
 def _as_record(quads: Iterable[Quad]) -> Iterator[Quad]:

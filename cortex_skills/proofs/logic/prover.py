@@ -1,9 +1,9 @@
 """`Prover`: making and writing the Proofs of Logic of one namespace.
 
 Rules kept here:
-- the rules are the core rules, the namespace's shapes, the acting skill's shapes, and those of other skills that require
-  the proof. The files are read when the plugin opens and when a skill is loaded; later changes of a file have no effect
-  until then;
+- the rules are the core rules, the namespace's shapes, the acting skill's shapes, and those of other skills that
+  require the proof. The files are read when the plugin opens and when a skill is loaded; later changes of a file have
+  no effect until then;
 - a proof is made only for a statement that the rules verify;
 - an assertion with a proof is written completely or not at all. Shapes are evaluated before the write; when the graph
   changes in between, they are evaluated again, up to `_TRIES` times (`cortex_graph.proved_write` states what each store
