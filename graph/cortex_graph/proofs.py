@@ -124,6 +124,10 @@ class StoredProofs:
         found = [proof for proof in found if kind in (None, proof.kind)]
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
+    def is_empty(self) -> bool:
+        """Return whether there are no proofs."""
+        return not self._store.count(Pattern(self._names.provenance_graph, None, TYPE, PROOF_CLASS), 1)
+
     def has_any(self, triple_id: str) -> bool:
         """Return whether there is a proof of a triple, which need not exist."""
         record = self._names.record(_checked(triple_id))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cortex_graph import Provenance
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
 
@@ -101,3 +102,51 @@ def test_what_another_skill_proved_on_request_is_not_removed_either(plugin: Plug
     assert len(plugin.graph.withdrawals.of(asserted["tripleHash"])) == 1
     assert run("author", "create") is True  # present again, with a new record and without its proof
     assert plugin.graph.proofs_of(asserted["tripleHash"]) == []
+
+
+def test_the_plain_answer_marks_what_is_proved_by_the_required_rules(
+    plugin: Plugin, run: Any, opened: Opened, skill: Written
+) -> None:
+    plugin.call("skill_assert", FACT, skill="verify-kyc")
+    imitation = {"subject": "mallory", "predicate": "isVerified", "object": "yes (proved)"}
+    plugin.graph.create_triple(imitation)
+    asked = {"predicate": "isVerified", "scope": "namespace"}
+
+    def shown() -> dict[str, bool]:
+        result = plugin.call("skill_graph_query", asked, skill="verify-kyc")
+        assert [match["subject"] for match in result.details["matches"]] == [
+            line.split()[0] for line in result.text.splitlines()[1:]
+        ]
+        marked = {line.split()[0]: line.endswith(" (proved)") for line in result.text.splitlines()[1:]}
+        proved = [match["subject"] for match in result.details["matches"] if match.get("proved")]
+        assert proved == [subject for subject, is_marked in marked.items() if is_marked]
+        return marked
+
+    assert shown() == {"mayros:customer": True, "mayros:mallory": False}
+    # A proof of weaker rules, made while no skill required one.
+    plugin.unload("verify-kyc")
+    run("rival", "create")
+    weak = {"subject": "weak", "predicate": "isVerified", "object": False, "requireProof": True}
+    assert plugin.call("skill_assert", weak, skill="rival").details["verified"] is True
+    declared = [{"predicate": "isVerified", "requireProof": True}]
+    plugin.load(skill("verify-kyc", permissions=PERMISSIONS, assertions=declared, files={"shapes.ttl": SHAPES}))
+    assert shown() == {"mayros:customer": True, "mayros:mallory": False, "mayros:weak": False}
+    # Asserted again after a withdrawal, without a proof.
+    (triple,) = plugin.graph.list_triples({"subject": "customer"})["triples"]
+    plugin.graph.withdraw(triple["id"], Provenance(agent="host"))
+    plugin.graph.create_triple(FACT, Provenance(agent="host"))
+    assert shown() == dict.fromkeys(("mayros:customer", "mayros:mallory", "mayros:weak"), False)
+
+
+def test_a_proof_by_a_key_that_is_not_trusted_marks_nothing(
+    opened: Opened, skill: Written, tmp_path: Path
+) -> None:
+    folder = skill("verify-kyc", permissions=PERMISSIONS, assertions=[{"predicate": "isVerified"}])
+    other = opened(proofs={"keys": str(tmp_path / "others")}, store=str(tmp_path / "store"))
+    other.load(folder)
+    other.call("skill_assert", {**FACT, "requireProof": True})
+    plugin = opened(store=str(tmp_path / "store"))
+    plugin.load(folder)
+    for reader, is_marked in ((other, True), (plugin, False)):
+        result = reader.call("skill_graph_query", {"scope": "namespace"})
+        assert ("proved" in result.details["matches"][0], result.text.endswith(" (proved)")) == (is_marked, is_marked)

@@ -22,7 +22,6 @@ from cortex_graph.size_limits import checked
 from cortex_graph.sparql.dataset import NamespaceView
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import PROOF_CLASS, TYPE
 
 _STRINGS = frozenset(
     {
@@ -119,7 +118,7 @@ def effect_of(
         new = [checked(quad) for quad in change.insert if not store.contains(quad)]
         effect.removed += len(gone)
         effect.inserted += len(new)
-        proved, plain = _divided(store, graph, gone)
+        proved, plain = _divided(graph, gone)
         if proved and not may_withdraw:
             raise _is_proved(next(iter(proved.values())))
         effect.remove += plain
@@ -158,9 +157,9 @@ def too_large(most: int) -> QueryLimit:
     )
 
 
-def _divided(store: GraphStore, view: NamespaceView, quads: list[Quad]) -> tuple[dict[str, Quad], list[Quad]]:
+def _divided(view: NamespaceView, quads: list[Quad]) -> tuple[dict[str, Quad], list[Quad]]:
     """Return the triples that have proofs, by their ids, and the others."""
-    if not quads or not store.count(Pattern(view.names.provenance_graph, None, TYPE, PROOF_CLASS), 1):
+    if not quads or view.proofs.is_empty():
         return {}, quads
     ids = [(hash_line(str(quad)), quad) for quad in quads]
     proved = {triple_id: quad for triple_id, quad in ids if view.proofs.has_any(triple_id)}
