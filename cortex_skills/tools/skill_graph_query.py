@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,15 +94,17 @@ def _run(call: Call) -> Outcome:
     narrowed = len(enriched.matches) != len(page["matches"])
     found = len(enriched.matches) if narrowed else page["total"]
     shown = lines_shown(enriched.matches, call.host.cleaning)
-    proved = _proved(call, enriched.matches)
+    lines, matches = [line for line, _ in shown], enriched.matches
+    if matches and not graph.proofs.is_empty():
+        lines, matches = _marked(call, lines, matches)
     if shown:
-        text = "\n".join([f"{found} triples found:", *_marked([line for line, _ in shown], proved)])
+        text = "\n".join([f"{found} triples found:", *lines])
     else:
         text = f"{page['total']} triples found; {call.skill.name} shows none of them." if narrowed else _NOTHING
     details = {
         "total": page["total"],
         "totalIsExact": page["totalIsExact"],
-        "matches": [match | {"proved": True} if at in proved else match for at, match in enumerate(enriched.matches)],
+        "matches": matches,
         "withheld": [place for place, (_, is_whole) in enumerate(shown) if not is_whole],
         "enrichment": enriched.report,
         "proofs": [],
@@ -114,26 +116,27 @@ def _run(call: Call) -> Outcome:
     return Outcome(text, details, enriched.context)
 
 
-def _proved(call: Call, matches: Sequence[dict[str, Any]]) -> Collection[int]:
-    """The indexes of the matches that carry a proof by the rules that this host requires."""
-    host = call.host
-    if not matches or host.graph.proofs.is_empty():
-        return ()
+def _marked(
+    call: Call, lines: Sequence[str], matches: Sequence[dict[str, Any]]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The lines and the matches, with those marked that carry a proof by the rules that this host requires.
+
+    No other line ends like a marked one, because an object is JSON.
+    """
     from cortex_skills.proofs.logic.marks import proved_triples
+
+    host = call.host
 
     def required(predicate: str) -> list[str]:
         skills = [call.active.get(name) for name in host.required_proofs.skills(predicate)]
         sets = (host.prover.namespace_rules, *(skill.rules for skill in skills if skill is not None))
         return [rules.name for rules in sets if rules is not None]
 
-    return proved_triples(host.graph, matches, host.config, required)
-
-
-def _marked(lines: list[str], proved: Collection[int]) -> list[str]:
-    """The lines, with the mark of those that are proved; no line ends like it, because an object is JSON."""
-    for place in proved:
-        lines[place] += " (proved)"
-    return lines
+    proved = proved_triples(host.graph, matches, host.config, required)
+    return (
+        [f"{line} (proved)" if place in proved else line for place, line in enumerate(lines)],
+        [match | {"proved": True} if place in proved else match for place, match in enumerate(matches)],
+    )
 
 
 def _add_proofs(call: Call, enriched: _Enriched, details: dict[str, Any]) -> str:

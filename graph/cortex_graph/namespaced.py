@@ -30,7 +30,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.exceptions import GraphBusy, invalid
 from cortex_graph.names import DEFAULT_BASE, Names
-from cortex_graph.proofs import StoredProofs
+from cortex_graph.proofs import StoredProof, StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.parse import TIMEOUT_S
@@ -40,7 +40,7 @@ from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Revisioned, Tri
 from cortex_graph.terms import Term, from_term, name_of, to_term
 from cortex_graph.triple_index import TripleIndex
 from cortex_graph.vocabulary import PROOF
-from cortex_graph.withdrawals import Withdrawals
+from cortex_graph.withdrawals import Withdrawal, Withdrawals
 
 MAX_TOTAL = 100
 _LIST_LIMIT = 100
@@ -192,6 +192,25 @@ class NamespacedGraph:
                 return True
         raise GraphBusy("the graph is written to repeatedly, and nothing was withdrawn", hint="try again later")
 
+    def withdrawn(self, pattern: Mapping[str, Any]) -> list[Withdrawal]:
+        """Return the withdrawals of the triples that match a pattern, the latest first.
+
+        A triple of them may have been written again since. Of a subject only the first 10,000 records are searched
+        when the pattern has no object.
+
+        Args:
+            pattern: `{subject, predicate, object?}`.
+
+        Raises:
+            InvalidArguments: a part of the pattern is invalid or missing.
+
+        """
+        found = self._pattern(check_pattern(pattern))
+        for field, term in (("subject", found.subject), ("predicate", found.predicate)):
+            if term is None:
+                raise invalid(field, "is missing")
+        return self.withdrawals.matching(found)
+
     def count(self, pattern: Mapping[str, Any] | None = None) -> int:
         """Count the triples that match a pattern, exactly; the time grows with their number.
 
@@ -218,6 +237,21 @@ class NamespacedGraph:
         """Return the IRIs of the proofs to which the record of a triple links, sorted."""
         record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
         return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
+
+    def current_proofs(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
+        """Return the proofs of a triple as it is asserted now, the newest first; empty when it is not in the graph.
+
+        A proof of an earlier assertion, which was withdrawn, is one of them only if it was added again.
+        """
+        if self.index.find(check_id(triple_id)) is None:
+            return []
+        proofs = self.proofs.of(triple_id, kind)
+        withdrawn = {iri for withdrawal in self.withdrawals.of(triple_id) for iri in withdrawal.proofs} if proofs else ()
+        if not withdrawn:
+            return proofs
+        current = set(self.proofs_of(triple_id))
+        iris = [self.proofs.iri(proof.id).value for proof in proofs]
+        return [p for p, iri in zip(proofs, iris, strict=True) if iri not in withdrawn or iri in current]
 
     def query(
         self,

@@ -88,15 +88,20 @@ class Withdrawals:
         links = self._store.quads(Pattern(self._names.provenance_graph, None, SPECIALIZATION_OF, record))
         return self._sorted(quad.subject for quad in islice(links, _MAX_READ))
 
-    def matching(
-        self, subject: NamedNode, predicate: NamedNode, object_: NamedNode | Literal | None = None
-    ) -> list[Withdrawal]:
-        """Return the withdrawals of the triples with these terms, the latest first.
+    def matching(self, pattern: Pattern) -> list[Withdrawal]:
+        """Return the withdrawals of the triples that match a pattern, the latest first.
 
         Without an object only the first 10,000 records of the subject are searched.
+
+        Args:
+            pattern: of the graph of the namespace, with a subject and a predicate.
+
         """
+        subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object_
+        if subject is None or predicate is None:
+            raise ValueError("a pattern without a subject or a predicate matches too much")
         if object_ is not None:
-            return self.of(hash_of(str(Quad(subject, predicate, object_, self._names.graph)).encode()))
+            return self.of(hash_of(str(Quad(subject, predicate, object_, pattern.graph)).encode()))
         links = self._store.quads(Pattern(self._names.provenance_graph, None, SUBJECT, subject))
         found = self._sorted(quad.subject for quad in islice(links, _MAX_READ))
         return [withdrawal for withdrawal in found if withdrawal.quad.predicate == predicate]

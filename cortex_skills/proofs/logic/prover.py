@@ -220,12 +220,15 @@ class Prover:
         if evaluation.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
             return None, []
         outdated = []
-        for proof in graph.proofs.of(graph.index.identify(quad), KIND):
+        triple_id = graph.index.identify(quad)
+        kept = {iri for withdrawal in graph.withdrawals.of(triple_id) for iri in withdrawal.proofs}
+        for proof in graph.current_proofs(triple_id, KIND):
             document = read_stored(proof)
             is_own = document is not None and document.signer == self.key.did
             if is_own and still_holds(proof, quad, evaluation):
                 return proof.id, []
-            if document is None or (is_own and document.fields["skill"] == provenance.skill):
+            is_outdated = document is None or (is_own and document.fields["skill"] == provenance.skill)
+            if is_outdated and graph.proofs.iri(proof.id).value not in kept:
                 outdated.append(proof.id)
         return None, outdated
 

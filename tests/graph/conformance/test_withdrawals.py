@@ -55,8 +55,9 @@ def test_a_withdrawn_statement_is_gone_and_its_record_and_proofs_stay(graph: Nam
     assert found.withdrawn == {"agent": "eve", "skill": "kyc", "skillVersion": "1.1.0", "time": "2026-02-01T00:00:00Z"}
     assert found.proofs == (graph.proofs.iri(proof.id).value,)
     assert graph.proofs.of(triple_id) == [proof]
-    for pattern in ((found.quad.subject, found.quad.predicate), tuple(found.quad.triple)):
-        assert graph.withdrawals.matching(*pattern) == [found]
+    for pattern in ({"subject": "a", "predicate": "p"}, ROW):
+        assert graph.withdrawn(pattern) == [found]
+    assert graph.withdrawn({**ROW, "predicate": "q"}) == graph.withdrawn({**ROW, "object": "w"}) == []
     assert graph.withdrawals.of(kept) == []
     assert graph.withdraw(triple_id, WITHDRAWN) is False
     assert graph.withdrawals.of(triple_id) == [found]
