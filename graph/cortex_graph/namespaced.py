@@ -246,7 +246,9 @@ class NamespacedGraph:
         if self.index.find(check_id(triple_id)) is None:
             return []
         proofs = self.proofs.of(triple_id, kind)
-        withdrawn = {iri for withdrawal in self.withdrawals.of(triple_id) for iri in withdrawal.proofs} if proofs else ()
+        withdrawn = (
+            {iri for withdrawal in self.withdrawals.of(triple_id) for iri in withdrawal.proofs} if proofs else ()
+        )
         if not withdrawn:
             return proofs
         current = set(self.proofs_of(triple_id))

@@ -138,9 +138,7 @@ def test_the_plain_answer_marks_what_is_proved_by_the_required_rules(
     assert shown() == dict.fromkeys(("mayros:customer", "mayros:mallory", "mayros:weak"), False)
 
 
-def test_a_proof_by_a_key_that_is_not_trusted_marks_nothing(
-    opened: Opened, skill: Written, tmp_path: Path
-) -> None:
+def test_a_proof_by_a_key_that_is_not_trusted_marks_nothing(opened: Opened, skill: Written, tmp_path: Path) -> None:
     folder = skill("verify-kyc", permissions=PERMISSIONS, assertions=[{"predicate": "isVerified"}])
     other = opened(proofs={"keys": str(tmp_path / "others")}, store=str(tmp_path / "store"))
     other.load(folder)
