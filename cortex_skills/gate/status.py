@@ -47,6 +47,7 @@ def _skill(skill: Skill, budgets: Budgets) -> dict[str, Any]:
         "name": skill.name,
         "version": skill.semantic.skill_version,
         "folder": str(skill.folder),
+        "signed": skill.signed is not None,
         "hooks": sorted(runtime.hooks) if runtime else [],
         "fault": runtime.fault.to_json() if runtime and runtime.fault else None,
         "degraded": runtime.degraded.to_json() if runtime and runtime.degraded else None,

@@ -4,8 +4,9 @@ Rules kept here:
 - the folder is read once, into memory: what is scanned is what is bundled and what runs, even if files change in
   the meantime (only in the direct mode Node.js reads it again);
 - each step has its own error code, and nothing of a refused skill keeps running;
-- a folder of skills is loaded in the order of their dependencies, all of them or none;
-- a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run;
+- a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
+- a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
+  needs no signature, but one that it has must be valid;
 - a start can be interrupted from another thread, so that closing a host does not wait for it.
 """
 
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
-from cortex_skills.errors import CortexError
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.runtime.host_functions import HostFunctions
@@ -34,6 +35,7 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
     from cortex_skills.signatures import Verifier
+    from cortex_skills.signatures.statement import Signature
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +86,7 @@ class Loader:
         manifests = [self.checked(snapshot) for snapshot in snapshots]
         by_name = {manifest.name: snapshot for manifest, snapshot in zip(manifests, snapshots, strict=True)}
         for name in sorted(by_name.keys() & active.keys()):
-            raise CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
+            raise _loaded_already(name)
         order = load_order(manifests, [skill.manifest for skill in active.values()])
         loaded: list[Skill] = []
         try:
@@ -93,6 +95,42 @@ class Loader:
             dispose(loaded)
             raise
         return loaded
+
+    def load_sound(
+        self, path: Path, active: Mapping[str, Skill]
+    ) -> tuple[list[Skill], list[tuple[SkillSnapshot, CortexError]]]:
+        """Load the skills of a folder that are in order, with the others and why they were refused.
+
+        Raises:
+            CortexError: `manifest_invalid`: there is no skill.
+
+        """
+        loaded: dict[str, Skill] = {}
+        refused: list[tuple[SkillSnapshot, CortexError]] = []
+        pending = [read_skill(folder) for folder in skill_folders(path)]
+        try:
+            while True:  # a skill may be before its dependencies in the folder
+                later: list[tuple[SkillSnapshot, CortexError]] = []
+                for snapshot in pending:
+                    known = [skill.manifest for skill in (*active.values(), *loaded.values())]
+                    try:
+                        manifest = self.checked(snapshot)
+                        if manifest.name in active:
+                            raise _loaded_already(manifest.name)
+                        load_order([manifest], known)
+                    except CortexError as error:
+                        later.append((snapshot, error))
+                        continue
+                    try:
+                        loaded[manifest.name] = self.start(snapshot)
+                    except Exception as error:
+                        refused.append((snapshot, as_ours(f"loading {snapshot.name}", error)))
+                if len(later) == len(pending):
+                    return list(loaded.values()), [*refused, *later]
+                pending = [snapshot for snapshot, _ in later]
+        except BaseException:
+            dispose(loaded.values())
+            raise
 
     def checked(self, snapshot: SkillSnapshot) -> Manifest:
         """The manifest of a skill's folder, when the skill could run here.
@@ -120,7 +158,7 @@ class Loader:
         for warning in manifest.warnings:
             _warn_once(f"{snapshot.name}: {warning}")
         verifier = self._verifier()
-        signature = verifier.check(snapshot, manifest) if verifier is not None else None
+        signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
         skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
         if verifier is not None and signature is not None:
             try:
@@ -178,6 +216,20 @@ def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
     documents, findings = read_documents(snapshot.folder)
     known = [finding for finding in findings if finding not in snapshot.findings]
     return [*known, *scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})]
+
+
+def _verified(verifier: Verifier, snapshot: SkillSnapshot, manifest: Manifest) -> Signature | None:
+    """The valid signature of a skill; None for a skill without a semantic block that has none."""
+    try:
+        return verifier.check(snapshot, manifest)
+    except CortexError as error:
+        if error.code == "signature_required" and manifest.semantic is None:
+            return None
+        raise
+
+
+def _loaded_already(name: str) -> CortexError:
+    return CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
 
 
 def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:

@@ -116,6 +116,7 @@ def test_the_status_is_json_and_has_the_budgets_used(opened: Opened, skill: Writ
             "name": "probe",
             "version": "1.2.3",
             "folder": str(folder),
+            "signed": False,
             "hooks": ["onError", "onQuery"],
             "fault": None,
             "degraded": None,

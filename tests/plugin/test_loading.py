@@ -396,6 +396,40 @@ def test_when_the_last_of_many_fails_the_others_are_closed(
     assert ended == ["[skill:b] unload", "[skill:a] unload"]
 
 
+def test_without_strict_the_skills_that_are_in_order_are_loaded_and_the_others_are_told(
+    plugin: Plugin, skill: Written, tmp_path: Path
+) -> None:
+    skill("a", named("a"), dependencies=needs("b"))
+    skill("b", named("b"))
+    skill("broken", "export default { name: 'broken', onQuery() { ret")
+    skill("cycle", named("cycle"), dependencies=needs("wheel"))
+    skill("needs-broken", named("needs-broken"), dependencies=needs("broken"))
+    skill("unknown", named("unknown"), skillVersion="x")
+    skill("wheel", named("wheel"), dependencies=needs("cycle"))
+    assert plugin.load(tmp_path, strict=False) == ["b", "a"]
+    told = {entry["name"]: entry["error"] for entry in plugin.status()["hotReload"]["rejected"]}
+    assert {name: error["code"] for name, error in told.items()} == {
+        "broken": "transpile_error",
+        "cycle": "manifest_invalid",
+        "needs-broken": "manifest_invalid",
+        "unknown": "manifest_invalid",
+        "wheel": "manifest_invalid",
+    }
+    assert "needs broken ^1.0.0, which is not loaded" in told["needs-broken"]["message"]
+    assert [rejected.name for rejected in plugin.rejected] == list(told)
+    assert living_sandboxes() == 2
+    skill("broken", named("broken"))
+    report = plugin.reload()
+    assert sorted(loaded.name for loaded in report.loaded) == ["broken", "needs-broken"]
+
+
+def test_without_strict_a_skill_that_is_active_is_refused_and_stays(plugin: Plugin, skill: Written) -> None:
+    folder = skill("probe", EMPTY)
+    plugin.load(folder)
+    assert plugin.load(folder, strict=False) == []
+    assert list(plugin.skills) == ["probe"]
+
+
 def test_a_skill_is_loaded_once(plugin: Plugin, skill: Written, refused: Refused) -> None:
     folder = skill("probe", EMPTY)
     plugin.load(folder)

@@ -65,7 +65,8 @@ def list_predicates(call: ApiCall) -> ApiAnswer:
 
 def _names(graph: NamespacedGraph, where: str, query: dict[str, Any], key: str) -> dict[str, Any]:
     limit = query.get("limit") or _DEFAULT_LIMIT
-    rows = select(graph, f"SELECT DISTINCT ?name {{ {where} }} ORDER BY STR(?name) LIMIT {limit}")
+    distinct = f"{{ SELECT DISTINCT ?name {{ {where} }} }}"  # in a query of its own: only distinct names are sorted
+    rows = select(graph, f"SELECT ?name {{ {distinct} }} ORDER BY STR(?name) LIMIT {limit}")
     names = [graph.names.name(row["name"]["value"]) for row in rows if row["name"]["type"] == "uri"]
     total = len(rows) if len(rows) < limit else count(graph, f"SELECT (COUNT(DISTINCT ?name) AS ?n) {{ {where} }}")
     return {key: names, "total": total}
