@@ -1,8 +1,8 @@
 """Errors of a skill's code as errors of the plugin.
 
 Rules kept here:
-- the name, the message, the stack and the source line of an exception are texts of the skill, which a host may show to a
-  model. They are left out together when one of them reads like an instruction to the model, also split over several;
+- the name, the message, the stack and the source line of an exception are texts of the skill, which a host may show to
+  a model. They are left out together when one of them reads like an instruction to the model, also split over several;
 - what is left out is written to the log of the skill, and nowhere else.
 """
 

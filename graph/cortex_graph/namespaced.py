@@ -246,9 +246,8 @@ class NamespacedGraph:
         if self.index.find(check_id(triple_id)) is None:
             return []
         proofs = self.proofs.of(triple_id, kind)
-        withdrawn = (
-            {iri for withdrawal in self.withdrawals.of(triple_id) for iri in withdrawal.proofs} if proofs else ()
-        )
+        earlier = self.withdrawals.of(triple_id) if proofs else []
+        withdrawn = {iri for withdrawal in earlier for iri in withdrawal.proofs}
         if not withdrawn:
             return proofs
         current = set(self.proofs_of(triple_id))
@@ -365,8 +364,17 @@ class NamespacedGraph:
         }
 
 
-def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:
-    """Return the namespaces with a base that have triples, sorted."""
-    graphs = (graph.value for graph in store.graph_names())
+def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE, *, with_records: bool = False) -> list[str]:
+    """Return the namespaces with a base that have triples, sorted.
+
+    Args:
+        store: the store.
+        base: the start of the IRIs of all namespaces.
+        with_records: whether to include namespaces that have only provenance, such as withdrawn records.
+
+    """
+    graphs = {graph.value for graph in store.graph_names()}
+    if with_records:
+        graphs |= {graph.removesuffix("/provenance") for graph in graphs}
     rests = (graph[len(base) :] for graph in graphs if graph.startswith(base))
     return sorted(rest for rest in rests if rest and not {"/", ":", "#"} & set(rest))
