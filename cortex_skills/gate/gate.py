@@ -62,7 +62,7 @@ class Gate:
             chosen, skills = self.active.enter(skill)
             try:
                 acting = chosen.name
-                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel)
+                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel, skills)
                 outcome = self._run(wanted, call, acting, skills)
             finally:
                 chosen.calls.leave()

@@ -33,6 +33,7 @@ from cortex_skills.safe_io.strict_json import read_json
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
+MAX_SETS = 8  # of rules in a proof, the core rules included
 KIND = "pol"
 TYPE = "ProofOfLogic"
 _SUITE = "eddsa-jcs-2022"
@@ -94,7 +95,7 @@ SCHEMA = _object(
         "statementHash": _HASH,
         "skill": _SKILL,
         "skillVersion": _SKILL,
-        "rules": _list(_RULE_SET, 8, 1),
+        "rules": _list(_RULE_SET, MAX_SETS, 1),
         "premises": _object(
             {"count": _integer(1_000_000), "digest": _HASH, "reads": _list(_GRAPH_READ, 100)}, optional=("reads",)
         ),

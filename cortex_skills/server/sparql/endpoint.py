@@ -181,6 +181,7 @@ async def _update(
         using_graphs=request.default_graphs,
         using_named_graphs=request.named_graphs,
         provenance=Provenance(agent=principal.name),
+        may_withdraw="provenance" in principal.permissions,
         timeout_s=_time(service, request),
     )
     done = await service.pools["sparql"].run(work)

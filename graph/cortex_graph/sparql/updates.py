@@ -51,6 +51,7 @@ def update_graphs(
     using_graphs: Sequence[str] | None = None,
     using_named_graphs: Sequence[str] | None = None,
     provenance: Provenance | None = None,
+    may_withdraw: bool = True,
     timeout_s: float = TIMEOUT_S,
     limits: QueryLimits = DEFAULT_LIMITS,
 ) -> Updated:
@@ -65,13 +66,14 @@ def update_graphs(
         using_graphs: IRIs to which the graphs of WHERE are narrowed (`using-graph-uri` of the SPARQL 1.1 Protocol
             §2.2.3).
         using_named_graphs: the same for named graphs.
-        provenance: the source of new triples; recorded with them.
+        provenance: the source of new triples, recorded with them, and who withdraws removed triples that have proofs.
+        may_withdraw: whether triples that have proofs may be removed.
         timeout_s: the time limit of the whole request, in seconds.
         limits: of the text and of the number of triples.
 
     Raises:
         InvalidArguments: the text is not an update, or exceeds the limits.
-        PermissionDenied: it queries another server (SERVICE, LOAD).
+        PermissionDenied: it queries another server (SERVICE, LOAD), or removes triples that it may not remove.
         NamespaceViolation: it would write to a graph of none of the namespaces.
         QueryTimeout: it took too long; the operations before the failing one are done.
         GraphBusy: the graphs that it reads are written to repeatedly.
@@ -81,7 +83,8 @@ def update_graphs(
     deadline = time.monotonic() + timeout_s
     tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
-    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, deadline, limits)
+    using = using_graphs, using_named_graphs
+    update = _Update(store, graphs, text, using, (provenance, may_withdraw), deadline, limits)
     for operation in operations:
         update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
@@ -99,7 +102,7 @@ class _Update:
         graphs: Sequence[NamespaceView],
         text: str,
         using: tuple[Sequence[str] | None, Sequence[str] | None],
-        provenance: Provenance | None,
+        source: tuple[Provenance | None, bool],
         deadline: float,
         limits: QueryLimits,
     ) -> None:
@@ -107,7 +110,7 @@ class _Update:
         self._graphs = graphs
         self._text = text
         self._using = using
-        self._provenance = provenance
+        self._provenance, self._may_withdraw = source
         self._deadline = deadline
         self._limits = limits
         self._skolem = Skolem(store)
@@ -125,7 +128,7 @@ class _Update:
             revision = revisioned.revision(reads) if revisioned else ""
             changes = self._changes(operations)
             self._left()
-            effect = effect_of(self._store, changes, self._provenance)
+            effect = effect_of(self._store, changes, self._provenance, may_withdraw=self._may_withdraw)
             self._left()
             if revisioned is None:
                 if effect.insert or effect.remove:
