@@ -1,7 +1,7 @@
 """HTTP/1.1 on a connection, with limits for clients that are slow, broken or many.
 
 Rules kept here:
-- the parser is h11: pure Python, strict, and memory-safe; see docs/decisions/0012-h11-reads-http.md;
+- the parser is h11: pure Python, strict (`strict_lines.py`), and memory-safe; see docs/decisions/0012-h11-reads-http.md;
 - a connection is cut off if the head of a request takes too long, or if the client stops reading an answer; the time
   for a body is limited by the application (`bodies.py`);
 - the number of connections is limited;
@@ -21,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cortex_skills.server.bodies import LEAVING_CANCELS, to_json
 from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.strict_lines import StrictLines
 
 MAX_HEAD = 32 << 10
 _TOO_LARGE = 431
@@ -56,6 +57,7 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, limits: ConnectionLimits, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        self.conn._receive_buffer = StrictLines()  # h11 has no public name for it
         self.access_log = False  # `RequestLog` logs no query strings, which may be confidential
         self._limits = limits
         self._every = min(limits.head_s, limits.stall_s) / 4
