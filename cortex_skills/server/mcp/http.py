@@ -229,8 +229,7 @@ def _session_of(scope: Scope) -> dict[str, str]:
 
 def _user(principal: Principal) -> Any:
     """The user that the SDK binds a session to."""
-    kind = "host" if principal.is_host else "token" if principal.has_token else "anonymous"
-    return _user_called(f"{kind}:{principal.name}")
+    return _user_called(principal.key)
 
 
 @lru_cache(maxsize=MAX_SESSIONS)

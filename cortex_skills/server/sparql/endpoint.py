@@ -79,9 +79,9 @@ class SparqlEndpoint:
 
     @asynccontextmanager
     async def _slot(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
-        slots = self._slots.get(principal.name)
+        slots = self._slots.get(principal.key)
         if slots is None:
-            slots = self._slots[principal.name] = _CallerSlots()
+            slots = self._slots[principal.key] = _CallerSlots()
         await slots.acquire(reader, within_s)
         try:
             yield
