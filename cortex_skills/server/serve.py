@@ -18,6 +18,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 
@@ -28,6 +29,8 @@ from cortex_skills.plugin import Plugin
 from cortex_skills.server.app import create_app
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S
+from cortex_skills.server.connection_places import ConnectionPlaces
+from cortex_skills.server.file_descriptors import connections_within
 from cortex_skills.server.mcp.http import McpEndpoint
 from cortex_skills.server.protocol import MAX_HEAD, ConnectionLimits, LimitedProtocol
 
@@ -60,6 +63,8 @@ def serve(
         CortexError: `config_invalid`: the address cannot be used, or is not allowed with this configuration.
 
     """
+    limits = limits or ConnectionLimits()
+    limits = replace(limits, connections=connections_within(limits.connections))
     with bound(host, port) as listener:
         check_reach(plugin, listener)
         prepared(plugin, host, partial(ready, url_of(listener)), limits=limits, body_s=body_s).run([listener])
@@ -78,9 +83,10 @@ def prepared(
     app = create_app(plugin, host=host, body_s=body_s)
     mcp: McpEndpoint = app.state.mcp
     mcp.is_ended_by_server = True
+    places = ConnectionPlaces[LimitedProtocol](limits.connections, limits.of_token)
     config = uvicorn.Config(
         app,
-        http=partial(LimitedProtocol, limits=limits),  # type: ignore[arg-type]
+        http=partial(LimitedProtocol, limits=limits, places=places),  # type: ignore[arg-type]
         loop="asyncio",
         ws="none",
         lifespan="on",

@@ -150,7 +150,9 @@ def test_chunks_without_an_end_get_no_answer(server):
     assert talk(server.port, chunked(server) + b"5\r\nhello") == b""
 
 
-@pytest.mark.parametrize("body", [b"2\r\n{}\r\n0\r\n\r\n", b"2;a=b\r\n{}\r\n0;c\r\nX: a\r\n\r\n"], ids=["plain", "extended"])
+@pytest.mark.parametrize(
+    "body", [b"2\r\n{}\r\n0\r\n\r\n", b"2;a=b\r\n{}\r\n0;c\r\nX: a\r\n\r\n"], ids=["plain", "extended"]
+)
 def test_chunks_with_extensions_of_usual_length_and_a_trailer_are_read(server, body):
     assert statuses(talk(server.port, chunked(server) + body, finish=False)) == [200]
 
