@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 SHOWN = "cortex.shown"
 
 _MAX_TOKEN = 512
-_TOKEN = r"[A-Za-z0-9._~+/-]+=*"  # b64token
-_CREDENTIAL = re.compile(rf"(?i:bearer) ({_TOKEN})")
-_CONFIGURED = re.compile(rf"(?:Bearer )?({_TOKEN})")
+_B64TOKEN = r"[A-Za-z0-9._~+/-]+=*"
+_CREDENTIAL = re.compile(rf"(?i:bearer) ({_B64TOKEN})")
+_CONFIGURED = re.compile(rf"(?:Bearer )?({_B64TOKEN})")
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -190,7 +190,7 @@ class AccessControl:
 
 
 def _configured(value: str) -> str:
-    """The token of `cortex.authToken`, which may be written as the whole credential, as other Cortex clients need it."""
+    """The token of `cortex.authToken`, which may be the whole credential, as other Cortex clients need it."""
     found = _CONFIGURED.fullmatch(value)
     if found is None or len(found[1]) > _MAX_TOKEN:
         hint = f"use up to {_MAX_TOKEN} letters, digits and - . _ ~ + /"

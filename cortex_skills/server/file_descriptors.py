@@ -1,10 +1,10 @@
 """How many connections the limit of the operating system on open files allows.
 
 Rules kept here:
-- each connection is an open file (RLIMIT_NOFILE); `SPARE` files are left for the store, the workers and the log, because
-  a server that cannot open a file answers nobody, and cannot accept connections either;
-- the soft limit of the process is raised as far as needed and permitted; it exists for programs that use `select`, which
-  are not affected here.
+- each connection is an open file (RLIMIT_NOFILE); `SPARE` files are left for the store, the workers and the log,
+  because a server that cannot open a file answers nobody, and cannot accept connections either;
+- the soft limit of the process is raised as far as needed and permitted; it exists for programs that use `select`,
+  and nothing here does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """HTTP/1.1 on a connection, with limits for clients that are slow, broken or many.
 
 Rules kept here:
-- the parser is h11: pure Python, strict (`strict_lines.py`), and memory-safe; see docs/decisions/0012-h11-reads-http.md;
+- the parser is h11: pure Python, strict (`strict_lines.py`) and memory-safe (docs/decisions/0012-h11-reads-http.md);
 - a connection is cut off if the head of a request takes too long, or if the client stops reading an answer; the time
   for a body is limited by the application (`bodies.py`);
 - the number of connections is limited; who has shown a valid token keeps the connection (`connection_places.py`);

@@ -145,30 +145,6 @@ def test_bodies_are_limited(running: Running) -> None:
     assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 200
 
 
-def test_the_number_of_sessions_is_limited(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "MAX_SESSIONS", 3)
-    client = running.client("of-the-host")
-    sessions = [opened(client) for _ in range(3)]
-    assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 503
-    client.delete("/mcp", headers=sessions[0])
-    opened(client)
-
-
-def test_the_streams_of_a_token_are_limited_and_do_not_block_others(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "MAX_OF_TOKEN", 2)
-    ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
-    sessions = [opened(ada) for _ in range(2)]
-    with (
-        ada.stream("GET", "/mcp", headers=sessions[0]) as first,
-        ada.stream("GET", "/mcp", headers=sessions[1]) as second,
-    ):
-        assert (first.status_code, second.status_code) == (200, 200)
-        assert ada.post("/mcp", json=PING, headers=sessions[0]).json()["code"] == "server_busy"
-        opened(eve)
-
-
 def test_an_idle_session_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "IDLE_S", 0.2)
     client = running.client("of-the-host")
