@@ -4,8 +4,8 @@ Rules kept here:
 - the port is bound before anything else, so that a port in use is reported at once;
 - an address that other machines can reach is served only if every request needs a token, and with a warning: there is
   no TLS here;
-- SIGTERM and SIGINT shut down gracefully: no new connections, requests under way are finished within a time limit, and
-  the sandboxes are emptied.
+- SIGTERM and SIGINT shut down gracefully: no new connections, streams end, queries and calls of tools are cancelled,
+  other requests under way are finished within a time limit, and the sandboxes are emptied.
 """
 
 from __future__ import annotations
@@ -100,7 +100,12 @@ def prepared(
         h11_max_incomplete_event_size=MAX_HEAD,
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it logs what any client can cause
-    return _Server(config, ready, mcp.end)
+
+    def begin_shutdown() -> None:
+        mcp.end()
+        app.state.service.cancel_calls()
+
+    return _Server(config, ready, begin_shutdown)
 
 
 def url_of(listener: socket.socket) -> str:
@@ -112,17 +117,17 @@ def url_of(listener: socket.socket) -> str:
 class _Server(uvicorn.Server):
     """Calls back when it answers, and shuts down on a signal without raising it again afterwards."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], begin_shutdown: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
-        self._end_streams = end_streams
+        self._begin_shutdown = begin_shutdown
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._end_streams()
+        self._begin_shutdown()
         await super().shutdown(sockets)
 
     @contextmanager

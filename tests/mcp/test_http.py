@@ -197,6 +197,22 @@ def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -
     run(test())
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_calls_are_cancelled_and_answered_when_the_server_ends(serve: Callable[..., Running], mode: str) -> None:
+    running = serve(limits=ConnectionLimits(shutdown_s=600))
+
+    async def test() -> None:
+        calls = running.plugin.skills["status-desk"].calls
+        async with over_http(running, running.token("ada"), mode=mode) as client:
+            many = [asyncio.create_task(client.call_tool("skill_graph_query", FOREVER)) for _ in range(AT_ONCE + 2)]
+            await until(lambda: calls._count == AT_ONCE)
+            running.end()
+            answers = await asyncio.gather(*many)
+        assert [answer.structured_content["code"] for answer in answers] == ["cancelled"] * (AT_ONCE + 2)
+
+    run(test())
+
+
 def test_many_calls_of_one_token_leave_threads_for_others(running: Running) -> None:
     async def test() -> None:
         async with over_http(running, running.token("ada")) as ada, over_http(running, running.token("eve")) as eve:

@@ -9,7 +9,7 @@ Rules kept here:
   takes the place of no call;
 - an idle session ends, and so does a stream whose token was revoked;
 - when a session opens its stream, it gets the notifications that it has missed;
-- at shutdown streams end at once, and calls under way are completed.
+- at shutdown streams end at once, and calls under way are answered: they are completed or cancelled.
 """
 
 from __future__ import annotations
@@ -137,7 +137,9 @@ class McpEndpoint:
 
                 from cortex_skills.server.mcp.server import build
 
-                built = self._built = build(service.plugin, service.pools["mcp"], lambda ctx: _caller_of(ctx.request))
+                built = self._built = build(
+                    service.plugin, service.pools["mcp"], lambda ctx: _caller_of(ctx.request), service.calls
+                )
                 manager = StreamableHTTPSessionManager(
                     built.server,
                     session_idle_timeout=IDLE_S,

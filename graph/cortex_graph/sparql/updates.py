@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
+from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.size_limits import long_line, too_long
@@ -53,6 +54,7 @@ def update_graphs(
     provenance: Provenance | None = None,
     timeout_s: float = TIMEOUT_S,
     limits: QueryLimits = DEFAULT_LIMITS,
+    cancel: Cancellation | None = None,
 ) -> Updated:
     """Execute a SPARQL 1.1 update on namespaces of one store.
 
@@ -68,6 +70,7 @@ def update_graphs(
         provenance: the source of new triples; recorded with them.
         timeout_s: the time limit of the whole request, in seconds.
         limits: of the text and of the number of triples.
+        cancel: cancels the request before its next write; the operations before it are done.
 
     Raises:
         InvalidArguments: the text is not an update, or exceeds the limits.
@@ -81,7 +84,7 @@ def update_graphs(
     deadline = time.monotonic() + timeout_s
     tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
-    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, deadline, limits)
+    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, deadline, limits, cancel)
     for operation in operations:
         update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
@@ -102,6 +105,7 @@ class _Update:
         provenance: Provenance | None,
         deadline: float,
         limits: QueryLimits,
+        cancel: Cancellation | None,
     ) -> None:
         self._store = store
         self._graphs = graphs
@@ -110,6 +114,7 @@ class _Update:
         self._provenance = provenance
         self._deadline = deadline
         self._limits = limits
+        self._cancel = cancel
         self._skolem = Skolem(store)
         self._own = {graph.names.graph.value: graph for graph in graphs}
 
@@ -177,7 +182,13 @@ class _Update:
             ["CONSTRUCT {", *template, "} WHERE", operation.where]
         )
         answer = run_text(
-            self._store, written, dataset, QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, timeout_s=self._left()
+            self._store,
+            written,
+            dataset,
+            QueryResultsFormat.JSON,
+            RdfFormat.N_TRIPLES,
+            timeout_s=self._left(),
+            cancel=self._cancel,
         )
         room = self._limits.triples * _BYTES_A_TRIPLE
         lines: list[bytes] = []
@@ -268,6 +279,9 @@ class _Update:
         return self._own[named]
 
     def _left(self) -> float:
+        """The seconds that are left; raises if the request was cancelled."""
+        if self._cancel is not None:
+            self._cancel.check()
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise too_slow()
