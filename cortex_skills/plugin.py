@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.lifecycle.reload.approval import Approval
-    from cortex_skills.lifecycle.reload.report import ReloadReport
+    from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
@@ -128,10 +128,15 @@ class Plugin:
         """The active skills by name."""
         return self._active.skills
 
-    def load(self, path: str | Path) -> list[str]:
-        """Load a skill's folder, or every skill of a folder of them; all of them or none.
+    def load(self, path: str | Path, *, strict: bool = True) -> list[str]:
+        """Load a skill's folder, or every skill of a folder of them.
 
         With `hotReload` in the configuration they are watched from then on.
+
+        Args:
+            path: the folder.
+            strict: whether all of them are loaded or none; otherwise those that are in order are loaded, and `status`
+                has the reason for each other one, which is tried again when its folder changes.
 
         Returns:
             The names, in the order in which they were loaded.
@@ -140,10 +145,16 @@ class Plugin:
             CortexError: the error of the step that refused.
 
         """
-        names = self._active.load(Path(path))
+        names = self._active.load(Path(path), strict=strict)
         if self._watcher is not None:
-            self._watcher.add(Path(path))
+            for place in (Path(path), *self._active.decisions):
+                self._watcher.add(place)
         return names
+
+    @property
+    def rejected(self) -> list[Rejected]:
+        """The skills and versions in the folders that are not active, and why."""
+        return self._active.rejected
 
     def unload(self, name: str) -> None:
         """Deactivate a skill and remove it.

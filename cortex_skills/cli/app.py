@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from cortex_skills import __version__
+from cortex_skills.cli.approve import approve
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
@@ -172,7 +173,7 @@ program = CommandLine(
     epilog=_EPILOG,
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
-        "Trust skills": [sign, verify, trust, key],
+        "Trust skills": [sign, verify, trust, key, approve],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],

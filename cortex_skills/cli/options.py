@@ -150,25 +150,27 @@ class Common:
             yield plugin
 
     @contextmanager
-    def loaded(self, config: Config | None = None) -> Iterator[Plugin]:
-        """The same, with the skills of `--skills`.
+    def loaded(self, config: Config | None = None, *, strict: bool = True) -> Iterator[Plugin]:
+        """The same, with the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
 
         Raises:
             click.UsageError: no skill was named.
-            CortexError: a skill is not in order, with the code of the step that refused it.
+            CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
 
         """
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
         with self.plugin(config) as plugin:
             for folder in self.skills:
-                self.load(plugin, folder)
+                self.load(plugin, folder, strict=strict)
+            if not plugin.skills and not plugin.is_watching:
+                raise plugin.rejected[0].error
             yield plugin
 
-    def load(self, plugin: Plugin, folder: Path) -> list[str]:
+    def load(self, plugin: Plugin, folder: Path, *, strict: bool = True) -> list[str]:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""
         with self.out.working(f"loading {folder} (the first time on a machine takes a few seconds longer)"):
-            return plugin.load(folder)
+            return plugin.load(folder, strict=strict)
 
 
 def common_options() -> list[click.Option]:

@@ -26,7 +26,9 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     """
     settings = common.settings()
     with ExitStack() as open_now:
-        plugin = open_now.enter_context(common.loaded(settings) if common.skills else common.plugin(settings))
+        plugin = open_now.enter_context(
+            common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
+        )
         from cortex_skills.server.serve import serve as run
 
         def ready(url: str) -> None:
@@ -51,7 +53,7 @@ def mcp(common: Common, skill: str | None) -> None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
-    with common.loaded() as plugin:
+    with common.loaded(strict=False) as plugin:
         if skill is not None:
             acting_skill(skill, plugin.skills)
         from cortex_skills.server.mcp.stdio import serve as serve_stdio

@@ -16,6 +16,7 @@ from cortex_skills.cli.options import Common
 from cortex_skills.cli.output import Output, style_of
 
 if TYPE_CHECKING:
+    from cortex_skills.lifecycle.reload.report import Rejected
     from cortex_skills.runtime.skill import Skill
 
 _COLUMNS = ("name", "version", "hooks", "permissions", "description")
@@ -28,16 +29,17 @@ def list_skills(common: Common) -> None:
 
     --skills names the skills. They are loaded on an empty graph in memory; your graph is not opened.
     """
-    with common.loaded(common.settings(store="memory:")) as plugin:
+    with common.loaded(common.settings(store="memory:"), strict=False) as plugin:
         rows = [_row(skill) for skill in plugin.skills.values()]
-    common.out.answer(rows, lambda: common.out.table(_COLUMNS, [[_cell(row[key]) for key in _COLUMNS] for row in rows]))
+        refused = [_refused_row(rejected) for rejected in plugin.rejected]
+    common.out.answer([*rows, *refused], lambda: _show_list(common.out, rows, refused))
 
 
 @click.command(cls=Command)
 @click.pass_obj
 def status(common: Common) -> None:
     """Show the store, the namespace, and the skills of --skills."""
-    with common.loaded() if common.skills else common.plugin() as plugin:
+    with common.loaded(strict=False) if common.skills else common.plugin() as plugin:
         report = plugin.status()
     common.out.answer(report, lambda: _show(common.out, report))
 
@@ -50,7 +52,27 @@ def _row(skill: Skill) -> dict[str, Any]:
         "permissions": sorted(skill.semantic.permissions.names()),
         "description": skill.manifest.description,
         "folder": str(skill.folder),
+        "error": None,
     }
+
+
+def _refused_row(rejected: Rejected) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"version": None, "hooks": [], "permissions": [], "description": None}
+    return {"name": rejected.name, **nothing, "folder": str(rejected.folder), "error": rejected.error.to_json()}
+
+
+def _show_list(out: Output, rows: list[dict[str, Any]], refused: list[dict[str, Any]]) -> None:
+    out.table(_COLUMNS, [[_cell(row[key]) for key in _COLUMNS] for row in rows])
+    for row in refused:
+        _show_refused(out, row)
+
+
+def _show_refused(out: Output, row: dict[str, Any]) -> None:
+    error = row["error"]
+    kept = f"version {row['answering']} answers" if row.get("answering") else "not loaded"
+    out.line((f"{kept}: ", style_of("fail")), f"{row['name']} in {row['folder']}: [{error['code']}] {error['message']}")
+    if error["hint"]:
+        out.line(f"    hint: {error['hint']}")
 
 
 def _cell(value: Any) -> str:
@@ -76,5 +98,8 @@ def _show(out: Output, report: dict[str, Any]) -> None:
         out.line(f"            hooks {_cell(skill['hooks'])}")
         used = f"{skill['queriesUsed']} queries, {skill['assertionsUsed']} assertions, {skill['writesUsed']} writes"
         out.line(f"            used {used}")
-        if skill["fault"]:
-            out.line("            ", ("fault", style_of("fail")), f" {skill['fault']['message']}")
+        for kind in ("fault", "degraded"):
+            if skill[kind]:
+                out.line("            ", (kind, style_of("fail")), f" {skill[kind]['message']}")
+    for row in report["hotReload"]["rejected"]:
+        _show_refused(out, row)

@@ -19,6 +19,7 @@ from cortex_skills.cli.faults import Fault, faults_of
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.schemas import Problem
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -33,6 +34,7 @@ class Report:
         name, version: from the manifest; None when it is not valid, or has no semantic block.
         hooks: exported by the code; None when it was not loaded.
         faults: every problem found.
+        warnings: what is ignored in a valid manifest.
 
     """
 
@@ -41,6 +43,7 @@ class Report:
     version: str | None = None
     hooks: tuple[str, ...] | None = None
     faults: tuple[Fault, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
@@ -51,6 +54,7 @@ class Report:
             "valid": not self.faults,
             "hooks": None if self.hooks is None else list(self.hooks),
             "errors": [fault.to_json() for fault in self.faults],
+            "warnings": [warning.to_json() for warning in self.warnings],
         }
 
 
@@ -71,7 +75,7 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
             reports = [report for path in paths for report in _load(common, plugin, path)]
     bad = [report for report in reports if report.faults]
     document = {"valid": not bad, "skills": [report.to_json() for report in reports]}
-    common.out.answer(document, lambda: _show(common.out, reports))
+    common.out.answer(document, lambda: _show(common.out, reports, warned=load))
     if bad:
         count = sum(len(report.faults) for report in bad)
         raise CortexError(
@@ -104,7 +108,8 @@ def _check(folder: Path) -> Report:
             read_rules_file(folder / SHAPES, f"skill:{manifest.name}")
     except CortexError as error:
         return Report(folder, faults=tuple(faults_of(error, folder)))
-    return Report(folder, manifest.name, manifest.semantic.skill_version if manifest.semantic else None)
+    version = manifest.semantic.skill_version if manifest.semantic else None
+    return Report(folder, manifest.name, version, warnings=manifest.warnings)
 
 
 def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
@@ -119,14 +124,19 @@ def _load(common: Common, plugin: Plugin, path: Path) -> list[Report]:
     loaded = []
     for report in reports:
         runtime = plugin.skills[report.name or ""].runtime
+        if runtime is not None and runtime.degraded is not None:
+            report = replace(report, faults=tuple(faults_of(runtime.degraded, report.folder)))
         loaded.append(replace(report, hooks=tuple(sorted(runtime.hooks)) if runtime else ()))
     return loaded
 
 
-def _show(out: Output, reports: list[Report]) -> None:
+def _show(out: Output, reports: list[Report], *, warned: bool) -> None:
+    """Show the reports; `warned` is whether loading has logged the warnings."""
     for report in reports:
         for fault in report.faults:
             fault.show(out, report.folder)
+        for warning in () if warned else report.warnings:
+            out.line(("warning", "yellow"), f": {report.folder}/{warning}")
         if not report.faults:
             version = f" {report.version}" if report.version else ", without a semantic block"
             hooks = "" if report.hooks is None else f", exports {', '.join(report.hooks) or 'no hooks'}"

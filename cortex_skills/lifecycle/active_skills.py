@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, ParamSpec
@@ -20,12 +21,14 @@ from typing import Generic, ParamSpec
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.lifecycle.loader import Loader, dispose
 from cortex_skills.lifecycle.reload.approval import Approval
+from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from cortex_skills.lifecycle.reload.reloader import Reloader
 from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
 from cortex_skills.manifest import load_order
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.skill_folder.snapshot import SkillSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -77,12 +80,13 @@ class ActiveSkills:
     """
 
     def __init__(self, loader: Loader, approval: Approval = False) -> None:
+        self._grants = GrantedPermissions.of_user()
         self._loader = loader
         self._approval = approval
         self._skills: Mapping[str, Skill] = MappingProxyType({})
         self._changing = threading.Lock()
         self._closing = threading.Event()
-        self._reloader = Reloader(loader, self._swap, self._closing)
+        self._reloader = Reloader(loader, self._swap, self._closing, self._grants)
         self.on_reload: Callbacks[[ReloadReport]] = Callbacks("a reload")
         self.on_change: Callbacks[[]] = Callbacks("a change of the active skills")
         self.reloads = 0
@@ -91,6 +95,13 @@ class ActiveSkills:
     def skills(self) -> Mapping[str, Skill]:
         """The active skills by name, as they are now."""
         return self._skills
+
+    @cached_property
+    def decisions(self) -> tuple[Path, ...]:
+        """The folders in which the user's signatures and approvals are."""
+        from cortex_skills.signatures.signing import own_folder
+
+        return own_folder(), self._grants.place
 
     @property
     def rejected(self) -> list[Rejected]:
@@ -110,12 +121,16 @@ class ActiveSkills:
             if chosen.calls.enter():  # else it was replaced just now
                 return chosen, skills
 
-    def load(self, path: Path) -> list[str]:
+    def load(self, path: Path, *, strict: bool = True) -> list[str]:
         """See `Plugin.load`."""
+        refused: list[tuple[SkillSnapshot, CortexError]] = []
         with self._changing:
             self._check_open()
             try:
-                loaded = self._loader.load(path, self._skills)
+                if strict:
+                    loaded = self._loader.load(path, self._skills)
+                else:
+                    loaded, refused = self._loader.load_sound(path, self._skills)
             except CortexError:
                 raise
             except Exception as error:
@@ -123,7 +138,7 @@ class ActiveSkills:
             if self._closing.is_set():
                 dispose(loaded)
                 self._check_open()
-            self._reloader.remember(path, loaded)
+            self._reloader.remember(path, loaded, refused)
             self._put(loaded)
         self.on_change.notify()
         return [skill.name for skill in loaded]
@@ -165,8 +180,12 @@ class ActiveSkills:
         return report
 
     def reload_changed(self, paths: Collection[str] | None) -> None:
-        """Reload what changed at these paths; None means anything that changed since the last check."""
-        self.reload(paths=paths, retry=paths is not None)
+        """Reload what changed at these paths; None means anything that changed since the last check.
+
+        When the user has signed or approved a skill, all that was rejected is tried again.
+        """
+        decided = any(Path(path).is_relative_to(place) for path in paths or () for place in self.decisions)
+        self.reload(paths=None if decided else paths, retry=paths is not None)
 
     def close(self) -> None:
         """Deactivate every skill. Closing twice has no effect."""

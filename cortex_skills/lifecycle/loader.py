@@ -4,21 +4,25 @@ Rules kept here:
 - the folder is read once, into memory: what is scanned is what is bundled and what runs, even if files change in
   the meantime (only in the direct mode Node.js reads it again);
 - each step has its own error code, and nothing of a refused skill keeps running;
-- a folder of skills is loaded in the order of their dependencies, all of them or none;
-- a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run;
+- a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
+- a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
+  needs no signature, but one that it has must be valid;
 - a start can be interrupted from another thread, so that closing a host does not wait for it.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cortex_graph import GraphError, Names
 from cortex_sandbox import Box, SandboxError, TranspileError, bundle
-from cortex_skills.errors import CortexError
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.runtime.host_functions import HostFunctions
@@ -31,6 +35,9 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
     from cortex_skills.signatures import Verifier
+    from cortex_skills.signatures.statement import Signature
+
+log = logging.getLogger(__name__)
 
 ENTRIES = ("skill.ts", "skill.js")
 UNREADABLE = frozenset({"syntax-error", "ambiguous-syntax"})
@@ -79,7 +86,7 @@ class Loader:
         manifests = [self.checked(snapshot) for snapshot in snapshots]
         by_name = {manifest.name: snapshot for manifest, snapshot in zip(manifests, snapshots, strict=True)}
         for name in sorted(by_name.keys() & active.keys()):
-            raise CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
+            raise _loaded_already(name)
         order = load_order(manifests, [skill.manifest for skill in active.values()])
         loaded: list[Skill] = []
         try:
@@ -88,6 +95,42 @@ class Loader:
             dispose(loaded)
             raise
         return loaded
+
+    def load_sound(
+        self, path: Path, active: Mapping[str, Skill]
+    ) -> tuple[list[Skill], list[tuple[SkillSnapshot, CortexError]]]:
+        """Load the skills of a folder that are in order, with the others and why they were refused.
+
+        Raises:
+            CortexError: `manifest_invalid`: there is no skill.
+
+        """
+        loaded: dict[str, Skill] = {}
+        refused: list[tuple[SkillSnapshot, CortexError]] = []
+        pending = [read_skill(folder) for folder in skill_folders(path)]
+        try:
+            while True:  # a skill may be before its dependencies in the folder
+                later: list[tuple[SkillSnapshot, CortexError]] = []
+                for snapshot in pending:
+                    known = [skill.manifest for skill in (*active.values(), *loaded.values())]
+                    try:
+                        manifest = self.checked(snapshot)
+                        if manifest.name in active:
+                            raise _loaded_already(manifest.name)
+                        load_order([manifest], known)
+                    except CortexError as error:
+                        later.append((snapshot, error))
+                        continue
+                    try:
+                        loaded[manifest.name] = self.start(snapshot)
+                    except Exception as error:
+                        refused.append((snapshot, as_ours(f"loading {snapshot.name}", error)))
+                if len(later) == len(pending):
+                    return list(loaded.values()), [*refused, *later]
+                pending = [snapshot for snapshot, _ in later]
+        except BaseException:
+            dispose(loaded.values())
+            raise
 
     def checked(self, snapshot: SkillSnapshot) -> Manifest:
         """The manifest of a skill's folder, when the skill could run here.
@@ -112,8 +155,10 @@ class Loader:
         manifest = snapshot.manifest
         if manifest is None:
             raise ValueError(f"{snapshot.name} has no valid manifest")
+        for warning in manifest.warnings:
+            _warn_once(f"{snapshot.name}: {warning}")
         verifier = self._verifier()
-        signature = verifier.check(snapshot, manifest) if verifier is not None else None
+        signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
         skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
         if verifier is not None and signature is not None:
             try:
@@ -161,11 +206,30 @@ class Loader:
         return code
 
 
+@lru_cache(1_000)
+def _warn_once(message: str) -> None:
+    log.warning("%s", message)
+
+
 def _scanned(snapshot: SkillSnapshot) -> list[Finding]:
     """The findings in a skill's folder: in its sources and its manifest as they were read, and in its documents."""
     documents, findings = read_documents(snapshot.folder)
     known = [finding for finding in findings if finding not in snapshot.findings]
     return [*known, *scan_sources({**documents, **snapshot.manifest_texts, **snapshot.sources, **snapshot.tests})]
+
+
+def _verified(verifier: Verifier, snapshot: SkillSnapshot, manifest: Manifest) -> Signature | None:
+    """The valid signature of a skill; None for a skill without a semantic block that has none."""
+    try:
+        return verifier.check(snapshot, manifest)
+    except CortexError as error:
+        if error.code == "signature_required" and manifest.semantic is None:
+            return None
+        raise
+
+
+def _loaded_already(name: str) -> CortexError:
+    return CortexError("invalid_arguments", f"the skill {name} is loaded already", hint="unload it first")
 
 
 def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
@@ -195,15 +259,15 @@ def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
             raise CortexError("manifest_invalid", f"{skill}: {error.message}", hint=error.hint) from error
 
 
-def bundled(sources: Mapping[str, str], entry: str) -> str:
-    """The skill's code as one JavaScript module.
+def bundled(sources: Mapping[str, str], entry: str, packages: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The skill's code as one JavaScript module; `packages` as in `bundle`.
 
     Raises:
         CortexError: `transpile_error`, with file, line and column.
 
     """
     try:
-        return bundle(sources, entry)
+        return bundle(sources, entry, packages=packages)
     except TranspileError as error:
         place = f"{error.file}:{error.line}:{error.column}: " if error.frames else ""
         raise CortexError(

@@ -7,6 +7,8 @@ Rules kept here:
   `metadata: {semantic: semantic.yaml}`; the companion also has at most 64 KiB, and `type: semantic` is then optional;
 - the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text;
 - frontmatter without a semantic block is a plain agentskills.io skill;
+- an unknown key of the frontmatter, such as one for an agent host, is a warning; in the semantic block, a problem;
+- `skillVersion` may be `1` or `1.2`, quoted or not; it is completed with a warning;
 - all problems are reported together, and only `ManifestError` is raised.
 
 >>> parse_manifest("---\nname: hello\ndescription: Says hello.\n---\nSay hello.\n").body
@@ -32,14 +34,16 @@ from cortex_skills.manifest.model import (
     Query,
     Semantic,
 )
-from cortex_skills.manifest.rules import check_rules
+from cortex_skills.manifest.rules import check_rules, warnings_of
+from cortex_skills.manifest.versions import completed
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Path, Problem, check
 
 FILE_NAME = "SKILL.md"
 MAX_FRONTMATTER_BYTES = 64 << 10
 
 _SEMANTIC_PATH: Path = ("semantic",)
-_TEXTS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
+_VERSION_PATH: Path = ("semantic", "skillVersion")
+_TEXTS = frozenset({("name",), ("description",), ("license",), ("compatibility",), ("allowed-tools",)})
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -107,7 +111,7 @@ def read_companion(text: str, name: str) -> LocatedDocument:
         fault = "has more than 64 KiB"
     if fault:
         return unreadable(fault, file=name, path=_SEMANTIC_PATH)
-    return _read_yaml(text.removeprefix("\ufeff"), name, path=_SEMANTIC_PATH)
+    return _read_yaml(text.removeprefix("\ufeff"), name, path=_SEMANTIC_PATH, is_text=_is_text)
 
 
 def unreadable(message: str, hint: str = "", *, file: str = FILE_NAME, path: Path = ()) -> LocatedDocument:
@@ -142,6 +146,7 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
         allowed_tools_text=" ".join(tools) if isinstance(tools := data.get("allowed-tools"), list) else tools,
         semantic=_semantic(data["semantic"]) if "semantic" in data else None,
         body=front.body,
+        warnings=tuple(warnings_of(document)),
     )
 
 
@@ -171,8 +176,8 @@ def _read_yaml(
 
 
 def _is_text(path: Path) -> bool:
-    """Whether agentskills.io allows only text at this path of the frontmatter."""
-    return bool(path) and (path[0] in _TEXTS or (len(path) > 1 and path[0] == "metadata"))
+    """Whether only text is allowed at this path of the frontmatter."""
+    return path == _VERSION_PATH or path[:1] in _TEXTS or (len(path) > 1 and path[0] == "metadata")
 
 
 def _text_fault(text: str) -> str:
@@ -190,7 +195,7 @@ def _semantic(block: dict[str, Any]) -> Semantic:
     """The semantic block, which the schema has accepted, with defaults."""
     granted = block.get("permissions", {})
     return Semantic(
-        version=int(block["version"]),
+        version=int(block.get("version", 1)),
         permissions=Permissions(**{area: frozenset(actions) for area, actions in granted.items()}),
         assertions=tuple(
             Assertion(entry["predicate"], entry.get("requireProof", False)) for entry in block.get("assertions", [])
@@ -198,7 +203,7 @@ def _semantic(block: dict[str, Any]) -> Semantic:
         queries=tuple(Query(entry["predicate"], entry.get("scope", "agent")) for entry in block.get("queries", [])),
         allowed_tools=tuple(block.get("allowedTools", [])) or DEFAULT_TOOLS,
         max_queries=int(block["maxQueries"]) if "maxQueries" in block else None,
-        skill_version=block.get("skillVersion", "0.0.0"),
+        skill_version=completed(block.get("skillVersion", "0.0.0")),
         dependencies=tuple(Dependency(entry["slug"], entry["version"]) for entry in block.get("dependencies", [])),
         fields=tuple(
             EnrichmentField(name, tuple(field.get("enum", ())))

@@ -132,6 +132,7 @@ class Manifest:
         allowed_tools_text: the `allowed-tools` field of agentskills.io, as written; no decision depends on it.
         semantic: None for a plain agentskills.io skill.
         body: the markdown below the frontmatter, as written.
+        warnings: what is ignored or was completed in the frontmatter.
 
     """
 
@@ -143,6 +144,7 @@ class Manifest:
     allowed_tools_text: str | None = None
     semantic: Semantic | None = None
     body: str = field(default="", repr=False)
+    warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
 
     def has_permission(self, permission: str) -> bool:
         """Whether the skill was granted `permission`, such as `graph:read`."""

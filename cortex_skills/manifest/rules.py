@@ -10,7 +10,7 @@ Rules kept here:
 - a skill does not depend on itself;
 - the `version` of a dependency is an npm range.
 
-The data may also violate the schema: a rule ignores data of the wrong type.
+The data may also violate the schema: a rule ignores data of the wrong type. `warnings_of` is for data that does not.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cortex_skills.manifest.versions import is_range
-from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, shown
+from cortex_skills.manifest.versions import completed, is_range
+from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, did_you_mean, schema, shown
 
 
 def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[Problem]:
@@ -44,6 +44,17 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
         yield from _permission_rules(document, semantic)
         yield from _tool_rules(document, semantic)
         yield from _dependency_rules(document, semantic, name)
+
+
+def warnings_of(document: LocatedDocument) -> Iterator[Problem]:
+    """The unknown keys of a valid document, which are ignored, and a version that is not complete."""
+    known = schema("skill")["properties"]
+    for key in (key for key in document.data if key not in known):
+        hint = did_you_mean(key, known.keys() - document.data.keys()) or "keys for agent hosts have no effect here"
+        yield document.problem((key,), "is not a field of a skill and is ignored", hint)
+    version = document.data.get("semantic", {}).get("skillVersion")
+    if version is not None and (full := completed(version)) != version:
+        yield document.problem(("semantic", "skillVersion"), f"is read as {full}", f'write "{full}"')
 
 
 def _permission_rules(document: LocatedDocument, semantic: dict[str, Any]) -> Iterator[Problem]:

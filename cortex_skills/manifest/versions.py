@@ -17,6 +17,15 @@ _AFTER_OPERATOR = re.compile(r"(?<=[<>=~^]) +")
 _BUILD = re.compile(r"\+[0-9A-Za-z.-]+")
 
 
+def completed(version: str) -> str:
+    """A version with its missing parts.
+
+    >>> [completed(text) for text in ("1", "1.2", "1.2.3-rc.1")]
+    ['1.0.0', '1.2.0', '1.2.3-rc.1']
+    """
+    return version if (parts := version.count(".")) >= 2 else version + ".0" * (2 - parts)
+
+
 def is_range(text: str) -> bool:
     """Whether `text` is an npm version range."""
     return _range(text) is not None

@@ -3,6 +3,7 @@
 Rules kept here:
 - a hook costs its caller at most the time limit: the caller gets an answer if the hook throws, returns anything, or
   never ends;
+- a skill whose `onActivate` throws is active with its hooks and degraded; one that is stopped in it is not loaded;
 - waiting for other calls of the same skill has a separate time limit;
 - a sandbox that was stopped or is full is discarded; the next call creates a new one and activates it within its own
   time. A skill that is stopped three times in a row is disabled until it is reloaded; `fault` has the reason. Full
@@ -46,6 +47,7 @@ class SkillRuntime:
     Attributes:
         hooks: the names of its hooks.
         fault: why the skill is disabled; None while it is not.
+        degraded: why `onActivate` failed in the present sandbox; None when it did not.
 
     Raises:
         CortexError: `skill_error`, `skill_timeout` or `skill_memory`: the code does not load, does not export a
@@ -64,6 +66,7 @@ class SkillRuntime:
     ) -> None:
         self.name = name
         self.fault: CortexError | None = None
+        self.degraded: CortexError | None = None
         self._program = program
         self._timeout_s = program.limits.timeout_s
         self._functions = functions
@@ -193,24 +196,38 @@ class SkillRuntime:
 
     def _start(self, box: Box, deadline: float) -> Box:
         """Load and activate the skill in the sandbox."""
-        operation = "loading"
         try:
             exports = self._program.load(box, _left(deadline))
             self.hooks = _hooks_of(self.name, exports)
             self._warn_of_misspelt(exports)
-            operation = "onActivate"
-            if operation in self.hooks:
-                box.call(operation, self._session.to_json(), timeout_s=_left(deadline))
+            self.degraded = self._activate(box, deadline)
         except BaseException as error:
-            if isinstance(error, SandboxError) and operation == "onActivate":
-                self._call_on_error(box, error, operation, deadline)
             box.close()
             if isinstance(error, SandboxError):
-                raise _skill_error(self.name, operation, error) from error
+                raise _skill_error(self.name, "loading", error) from error
             raise
         finally:
             self._log.forward(box.take_logs())
         return box
+
+    def _activate(self, box: Box, deadline: float) -> CortexError | None:
+        """Call `onActivate`; returns what it threw.
+
+        Raises:
+            CortexError: the sandbox was stopped in it, or in the `onError` after it.
+
+        """
+        if "onActivate" not in self.hooks:
+            return None
+        try:
+            box.call("onActivate", self._session.to_json(), timeout_s=_left(deadline))
+        except SandboxError as error:
+            known = _skill_error(self.name, "onActivate", error)
+            if _is_spent(box, error) or self._call_on_error(box, error, "onActivate", deadline) is not None:
+                raise known from error
+            self._log.write(logging.WARNING, f"is degraded: {known}")
+            return known
+        return None
 
     def _stopped(self, box: Box, error: SandboxError) -> None:
         """Discard a sandbox that cannot be used any more."""

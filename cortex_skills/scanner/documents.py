@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a scan has no side effects, never raises, and is linear in the text, whose size is bounded like that of a source;
-- a document is judged paragraph by paragraph; the values of the frontmatter are judged as parsed, with escapes decoded;
+- a document is judged paragraph by paragraph; of the frontmatter, each value as parsed, with escapes decoded, and each
+  comment: neighbouring fields such as `user-invocable` and `model` are not a conversation;
 - a finding is at the first line that breaks the rule alone, or else at the beginning of its paragraph.
 """
 
@@ -27,6 +28,7 @@ DOCUMENT_SUFFIXES = frozenset({".markdown", ".md", ".rst", ".txt", ".yaml", ".ym
 
 _LINE = re.compile(r"[^\r\n]+")
 _NO_PROOF = re.compile(r"[\"']?requireProof[\"']?[ \t]*:[ \t]*[\"']?(?:false|no|off)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*(?:\r?\n[ \t]*#[^\r\n]*)*", re.MULTILINE)
 _LONGEST_PARAGRAPH = 8_192
 _MOST_VALUES = 2_000
 _ENOUGH_TO_FIND = 40
@@ -65,7 +67,12 @@ def _finding(text: str, filename: str, starts: list[int], rule: Rule, start: int
 def _places(text: str, filename: str) -> Iterator[tuple[Rule, int, str]]:
     for start, _ in hidden_in(text):
         yield HIDDEN, start, "characters that are invisible to a reader"
-    for first, end in _paragraphs(text):
+    is_manifest = PurePosixPath(filename).name == "SKILL.md"
+    front = _front_end(text) if is_manifest else 0
+    for comment in _COMMENT.finditer(text, 0, front):
+        if judge_document(comment[0]):
+            yield INSTRUCTION, comment.start(), "this comment instructs a model"
+    for first, end in _paragraphs(text, front):
         for start in range(first, end, _LONGEST_PARAGRAPH):
             piece = text[start : min(start + _LONGEST_PARAGRAPH, end)]
             if judge_document(piece):
@@ -74,14 +81,22 @@ def _places(text: str, filename: str) -> Iterator[tuple[Rule, int, str]]:
                     start + _first_guilty(piece),
                     "this text instructs a model beyond the use of the skill",
                 )
-    if PurePosixPath(filename).name == "SKILL.md" or filename.endswith((".yaml", ".yml")):
+    if is_manifest or filename.endswith((".yaml", ".yml")):
         yield from _of_manifest(text)
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """The start and end of each run of lines that are not blank."""
-    begin, place = -1, 0
-    for line in text.splitlines(keepends=True):
+def _front_end(text: str) -> int:
+    """The end of the frontmatter, before the closing line; 0 without one."""
+    from cortex_skills.manifest.frontmatter import frontmatter_of
+
+    front = frontmatter_of(text)
+    return text.find(front) + len(front) if front else 0
+
+
+def _paragraphs(text: str, place: int) -> Iterator[tuple[int, int]]:
+    """The start and end of each run of lines that are not blank, from `place` on."""
+    begin = -1
+    for line in text[place:].splitlines(keepends=True):
         if line.isspace():
             if begin >= 0:
                 yield begin, place

@@ -42,6 +42,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _SIGNATURE = re.compile(r"[0-9a-f]{128}", re.ASCII)
 _KEYS = ("format", "publisher", "key", "skill", "version", "signed", "digest", "files", "signature")
+_KEYS_OF_MAYROS = {"algorithm", "publicKey", "signature", "fileHashes"}
 _MAX_TEXT = 256
 
 
@@ -123,6 +124,9 @@ def read_signature(data: bytes) -> Signature:
         document = read_json(data)
     except ValueError as error:
         _refuse(f"it is not valid JSON: {error}")
+    if isinstance(document, dict) and document.keys() >= _KEYS_OF_MAYROS:
+        hint = "check where the skill comes from, then sign it for this machine: cortex-skills sign FOLDER"
+        _refuse("SKILL.sig has the format of Mayros, which covers SKILL.md and skill.ts only", hint)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         _refuse(f"its format is not {FORMAT}")
     if tuple(sorted(document)) != tuple(sorted(_KEYS)):
@@ -192,8 +196,8 @@ def _matching(form: re.Pattern[str], value: Any, name: str) -> str:
     return str(value)
 
 
-def _refuse(problem: str) -> NoReturn:
-    raise CortexError("signature_invalid", f"the signature cannot be used: {problem}", hint="sign the skill again")
+def _refuse(problem: str, hint: str = "sign the skill again") -> NoReturn:
+    raise CortexError("signature_invalid", f"the signature cannot be used: {problem}", hint=hint)
 
 
 def _number(value: int) -> bytes:

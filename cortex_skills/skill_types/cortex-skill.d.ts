@@ -195,8 +195,15 @@ declare const console: Logger;
 
 // --- the hooks
 
+/** The globals as members of each hook's context, beside its data; they are not enumerable. */
+interface HookContext {
+  readonly logger: Logger;
+  readonly graphClient: GraphClient;
+  readonly memory: Memory;
+}
+
 /** The context of a hook. */
-interface SessionContext {
+interface SessionContext extends HookContext {
   readonly namespace: string;
   readonly agentId: string;
   readonly sessionId: string;
@@ -213,7 +220,7 @@ interface ErrorContext extends SessionContext {
 }
 
 /** A query of an agent and its results. */
-interface QueryContext {
+interface QueryContext extends HookContext {
   readonly namespace: string;
   readonly agentId: string;
   /** The full name of the queried predicate (`mayros:hasStatus`); empty if the query names none. */
@@ -224,8 +231,11 @@ interface QueryContext {
 
 /** The result of `onQuery`. */
 interface QueryAnswer {
-  /** The results for the agent, in this order: a selection of the given results; others are ignored. */
-  readonly results?: readonly Triple[];
+  /**
+   * The results for the agent, in this order: a selection of the given results. A result is recognized by its subject
+   * and object, and its predicate if there is one. If any entry is not one of the given results, all of them are shown.
+   */
+  readonly results?: readonly { readonly subject: string; readonly predicate?: string; readonly object: unknown }[];
   /**
    * Additional information for the agent (the enrichment), at most 4,096 characters. Terms of the results, numbers,
    * booleans and dates pass. Text passes in fields that the manifest declares under `semantic.enrichment.fields`, of
@@ -249,7 +259,7 @@ interface ProofRequest {
 interface Skill {
   /** The name in SKILL.md. */
   readonly name: string;
-  /** Called once, before all other hooks. If it throws, the skill is not loaded. */
+  /** Called once, before all other hooks. If it throws, the skill is active without it, and degraded. */
   onActivate?(context: SessionContext): void | Promise<void>;
   /** Called once, when the skill is reloaded or unloaded, or the session ends. */
   onDeactivate?(context: DeactivateContext): void | Promise<void>;

@@ -22,7 +22,7 @@ class AssertionError extends Error {
   override name = "AssertionError";
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (value === undefined) return "undefined";
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
@@ -38,7 +38,7 @@ function shown(value: unknown): string {
   }
 }
 
-function same(a: any, b: any, seen: Map<object, object>): boolean {
+export function same(a: any, b: any, seen: Map<object, object>): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
@@ -53,7 +53,7 @@ function same(a: any, b: any, seen: Map<object, object>): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key], seen));
 }
 
-function failed(message: string | undefined, otherwise: string): never {
+export function failed(message: string | undefined, otherwise: string): never {
   throw new AssertionError(message === undefined ? otherwise : `${message}: ${otherwise}`);
 }
 
@@ -118,7 +118,7 @@ const t = Object.freeze({
   },
 });
 
-function declare_(mode: Declared["mode"]) {
+export function declare_(mode: Declared["mode"]) {
   return (name: string, body: Body) => {
     if (typeof name !== "string" || typeof body !== "function") throw new TypeError("a test is test(name, async (t) => …)");
     if (declared.length >= 1000) throw new RangeError("a file declares at most 1,000 tests");

@@ -33,7 +33,9 @@ from cortex_skills.testing.report import TestOutcome, TestReport
 from cortex_skills.testing.seeds import Seeds
 
 _PRELUDE = "cortex-test-prelude.ts"
+_VITEST = "cortex-test-vitest.ts"
 _ENTRY = "cortex-test-entry.ts"
+_OWN_FILES = {_PRELUDE: "prelude.ts", _VITEST: "vitest.ts"}
 _MAX_LOGS, _MAX_TESTS = 200, 1000
 
 Report = Callable[[TestOutcome], None]
@@ -126,6 +128,9 @@ class TestRun:
                 for folder in (*self.needed, self.folder):
                     if not _is_loaded(plugin, folder):
                         plugin.load(folder)
+                for skill in plugin.skills.values():
+                    if skill.runtime is not None and skill.runtime.degraded is not None:
+                        raise skill.runtime.degraded
                 with self._box(code, offer(plugin), logs) as box:
                     box.call("run", index, timeout_s=self._timeout_s)
         except Exception as problem:
@@ -212,11 +217,12 @@ def _is_loaded(plugin: Plugin, folder: Path) -> bool:
 
 
 def _bundled(sources: Mapping[str, str], file: str) -> str:
-    """The prelude and a test file as one module."""
-    prelude = resources.files(__package__).joinpath("prelude.ts").read_text(encoding="utf-8")
+    """The prelude and a test file as one module; an import of vitest gets the functions of that form."""
+    folder = resources.files(__package__)
+    own = {name: folder.joinpath(file).read_text(encoding="utf-8") for name, file in _OWN_FILES.items()}
     path = json.dumps(f"./{file}")
     entry = f'import suite from "./{_PRELUDE}";\nimport {path};\nexport default suite;\n'
-    return bundled({**sources, _PRELUDE: prelude, _ENTRY: entry}, _ENTRY)
+    return bundled({**sources, **own, _ENTRY: entry}, _ENTRY, {"vitest": _VITEST})
 
 
 def _as_ours(error: Exception, sources: Mapping[str, str], file: str, name: str = "") -> CortexError:

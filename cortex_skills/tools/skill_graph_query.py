@@ -5,6 +5,7 @@ Rules kept here:
   query the namespace, and never more;
 - memories are not shown: `skill_memory_context` recalls those;
 - every triple of the result came from the graph: a skill may leave out or reorder triples, not add or change one;
+- if one of the results that a skill returns is not a triple that it received, all triples are shown;
 - proofs are verified for the result, and none is made here (`answer_proofs`);
 - an instruction to the model in a name or a literal is withheld from the text, and the line states that (`enrichment`);
 - a skill that fails or returns nothing never costs the triples: `details.enrichment` has its status.
@@ -62,6 +63,9 @@ _ANSWER: dict[str, Any] = {
 }
 
 
+_NOTHING = "No matching triples."
+
+
 @dataclass(frozen=True, slots=True)
 class _Enriched:
     """The matches that a skill kept, and what it returned beside them."""
@@ -85,7 +89,10 @@ def _run(call: Call) -> Outcome:
     narrowed = len(enriched.matches) != len(page["matches"])
     found = len(enriched.matches) if narrowed else page["total"]
     shown = lines_shown(enriched.matches, call.host.cleaning)
-    text = "\n".join([f"{found} triples found:", *(line for line, _ in shown)]) if shown else "No matching triples."
+    if shown:
+        text = "\n".join([f"{found} triples found:", *(line for line, _ in shown)])
+    else:
+        text = f"{page['total']} triples found; {call.skill.name} shows none of them." if narrowed else _NOTHING
     details = {
         "total": page["total"],
         "totalIsExact": page["totalIsExact"],
@@ -160,28 +167,31 @@ def _narrowed(
 ) -> tuple[list[dict[str, Any]], int]:
     """The matches that a skill kept, in its order, each at most once; and how many of its rows are not matches.
 
-    A row is one that the skill received, recognized by identity, or a new one with the same content.
+    A row is one that the skill received, recognized by identity, or a new one with the same subject and object, and the
+    same predicate if it has one; it may have more members. If a row is not a match, all matches are kept.
     """
     places = {id(row): place for place, row in enumerate(rows)}
     by_content: dict[str, list[int]] = {}
-    kept: list[dict[str, Any]] = []
-    taken: set[int] = set()
+    kept: dict[int, dict[str, Any]] = {}
+    ignored = 0
     for item in wanted:
-        place = places.get(id(item))
-        if place is None and isinstance(item, dict):
+        named = [places[id(item)]] if id(item) in places else []
+        if not named and isinstance(item, dict):
             by_content = by_content or _by_content(rows)
-            place = next((p for p in by_content.get(_key(item), ()) if p not in taken), None)
-        if place is not None and place not in taken:
-            taken.add(place)
-            kept.append(matches[place])
-    return kept, len(wanted) - len(kept)
+            named = by_content.get(_key(item), [])
+        if not named:
+            ignored += 1
+        elif (place := next((place for place in named if place not in kept), None)) is not None:
+            kept[place] = matches[place]
+    return (list(matches) if ignored else list(kept.values())), ignored
 
 
 def _by_content(rows: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
-    """The indexes of the rows by content; several only for numbers that are equal in JavaScript."""
+    """The indexes of the rows by content, with and without the predicate."""
     found: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         found.setdefault(_key(row), []).append(place)
+        found.setdefault(_key({**row, "predicate": None}), []).append(place)
     return found
 
 

@@ -200,11 +200,24 @@ declare const __host: (text: string) => string;
     }
   };
 
+  // Members that the first argument of a call has beside its data: the logger and the groups of host functions, under
+  // the names of the globals. They are not enumerable, so that the argument is still the data of the call.
+  const members: [string, unknown][] = setPrototypeOf([], null);
+
+  const addMembers = (argument: any): void => {
+    if (typeof argument !== 'object' || argument === null) return;
+    for (let i = 0; i < members.length; i++) {
+      const name = members[i]![0];
+      if (!(name in argument)) defineProperty(argument, name, { __proto__: null, value: members[i]![1] } as any);
+    }
+  };
+
   const call = (wanted: [string, any[], string | null]): string | undefined => {
     try {
       const name = wanted[0], args = wanted[1], key = wanted[2];
       const hook = target?.[name];
       if (typeof hook !== 'function') throw new NativeTypeError(`the default export has no function "${name}"`);
+      addMembers(args[0]);
       const shared = key === null ? undefined : share(args[0], key);
       return settle(apply(hook, target, args), shared);
     } catch (error) {
@@ -246,7 +259,11 @@ declare const __host: (text: string) => string;
         else (groups[group] ??= { __proto__: null } as any)[name] = offered;
       }
       const names = ownKeys(groups) as string[];
-      for (let i = 0; i < names.length; i++) expose(names[i]!, freeze(groups[names[i]!]));
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i]!, group = freeze(groups[name]);
+        expose(name, group);
+        members[members.length] = [name, group];
+      }
       return 'null';
     } catch (error) {
       return failure(error);
@@ -270,6 +287,7 @@ declare const __host: (text: string) => string;
   const info = logAt('info');
   const logger = freeze({ debug: logAt('debug'), log: info, info, warn: logAt('warning'), error: logAt('error') });
   expose('logger', logger);
+  members[members.length] = ['logger', logger];
   expose('console', logger);
 
   // xoshiro128**, seeded at the first use: a seed in the image would be the same in every sandbox.

@@ -11,6 +11,7 @@ from cortex_skills.cli.app import program
 from cortex_skills.cli.output import Output
 
 COMMANDS = [
+    ["approve"],
     ["init"],
     ["dev"],
     ["test"],

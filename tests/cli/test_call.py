@@ -225,8 +225,26 @@ def test_list_as_json(run, skill):
             "permissions": ["graph:read", "graph:write"],
             "description": "Greets greeter.",
             "folder": str(skill),
+            "error": None,
         }
     ]
+
+
+def test_one_bad_skill_does_not_stop_the_others(run, write_skill):
+    folder = write_skill().parent
+    (write_skill("broken") / "SKILL.md").write_text("---\nname: broken\n---\n")
+    answer = run("list", "--skills", folder)
+    assert answer.exit_code == 0
+    assert [line.split("\t")[0] for line in answer.stdout.splitlines()][:2] == ["name", "greeter"]
+    assert f"not loaded: broken in {folder / 'broken'}: [manifest_invalid]" in answer.stdout
+    rows = run("list", "--skills", folder, "--json").json
+    assert [(row["name"], row["error"] and row["error"]["code"]) for row in rows] == [
+        ("greeter", None),
+        ("broken", "manifest_invalid"),
+    ]
+    assert "not loaded: broken" in run("status", "--skills", folder).stdout
+    assert run("list", "--skills", folder / "broken").exit_code == 1
+    assert run("validate", folder).exit_code == 1
 
 
 def test_status_reports_the_store_and_that_signatures_are_off(run, skill, store):

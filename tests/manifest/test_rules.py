@@ -24,7 +24,7 @@ def plain(line):
 
 
 def test_all_problems_are_reported_at_once_each_with_its_line():
-    text = "---\nname: A\ntype: semantc\nsemantic:\n  version: x\n  maxQueries: 0\nextra: 1\n---\n"
+    text = "---\nname: A\ntype: semantc\nsemantic:\n  version: x\n  maxQueries: 0\n---\n"
     with pytest.raises(ManifestError) as caught:
         parse_manifest(text, "a")
     found = {(problem.field, problem.line) for problem in caught.value.errors}
@@ -34,7 +34,6 @@ def test_all_problems_are_reported_at_once_each_with_its_line():
         ("type", 3),
         ("semantic.version", 5),
         ("semantic.maxQueries", 6),
-        ("extra", 7),
     }
     assert all(field in str(caught.value) for field, _ in found)
     assert caught.value.details["errors"] == [problem.to_json() for problem in caught.value.errors]
@@ -65,12 +64,43 @@ def test_a_description_of_1024_characters_is_valid():
     assert parse_manifest(f"---\nname: a\ndescription: {description}\n---\n").description == description
 
 
-def test_an_unknown_key_gets_a_suggestion():
-    assert only(plain("licence: MIT")) == ("licence", "unknown key (did you mean license?)")
+def test_an_unknown_key_of_the_frontmatter_is_a_warning_with_its_line():
+    text = plain("licence: MIT\nuser-invocable: true\nargument-hint: [a]\nmodel: {}\nzzz:")
+    assert [str(warning) for warning in parse_manifest(text).warnings] == [
+        "SKILL.md:4:licence: is not a field of a skill and is ignored (did you mean license?)",
+        *(
+            f"SKILL.md:{line}:{key}: is not a field of a skill and is ignored "
+            "(keys for agent hosts have no effect here)"
+            for line, key in enumerate(("user-invocable", "argument-hint", "model", "zzz"), 5)
+        ),
+    ]
 
 
-def test_a_key_without_a_similar_one_gets_the_list_of_keys():
-    assert "known: name, description" in only(plain("zzz: 1"))[1]
+def test_an_unknown_key_of_the_semantic_block_gets_a_suggestion_or_the_list_of_keys(semantic):
+    assert only(semantic("maxQuery: 5")) == ("semantic.maxQuery", "unknown key (did you mean maxQueries?)")
+    assert "known: version, permissions" in only(semantic("zzz: 1"))[1]
+
+
+def test_a_misspelt_semantic_block_is_not_ignored(semantic):
+    field, said = only(semantic("version: 1").replace("semantic:", "semantics:"))
+    assert (field, said.partition(" (")[0]) == ("semantic", "is missing, though `type` is given")
+
+
+@pytest.mark.parametrize(
+    ("written", "version"), [("1", "1.0.0"), ("1.10", "1.10.0"), ('"2.1"', "2.1.0"), ("0", "0.0.0"), ("1.2.3", "1.2.3")]
+)
+def test_a_short_version_is_completed_with_a_warning(semantic, written, version):
+    manifest = parse_manifest(semantic(f"skillVersion: {written}"))
+    assert manifest.semantic.skill_version == version
+    said = [f"{warning.field}: {warning.message} ({warning.hint})" for warning in manifest.warnings]
+    is_whole = written == version
+    assert said == ([] if is_whole else [f'semantic.skillVersion: is read as {version} (write "{version}")'])
+
+
+def test_a_companion_completes_a_short_version_too():
+    manifest = parse_manifest(plain("metadata: {semantic: semantic.yaml}"), companion="skillVersion: 1\n")
+    assert (manifest.semantic.version, manifest.semantic.skill_version) == (1, "1.0.0")
+    assert [(warning.file, warning.line) for warning in manifest.warnings] == [("semantic.yaml", 1)]
 
 
 def test_type_needs_a_semantic_block_and_a_block_needs_the_type():
@@ -141,7 +171,13 @@ def test_a_required_proof_needs_the_permission_to_request_one(semantic):
         ("dependencies: [{slug: B, version: '1'}]", "semantic.dependencies[0].slug"),
         ("dependencies: [{slug: a, version: '1'}]", "semantic.dependencies[0].slug"),
         ("dependencies: [{slug: b, version: '1'}, {slug: b, version: '1'}]", "semantic.dependencies[1].slug"),
-        ("skillVersion: '1.0'", "semantic.skillVersion"),
+        ("skillVersion: '1.0.'", "semantic.skillVersion"),
+        ("skillVersion: '01'", "semantic.skillVersion"),
+        ("skillVersion: 1.0-beta", "semantic.skillVersion"),
+        ("skillVersion: 1e3", "semantic.skillVersion"),
+        ("skillVersion: true", "semantic.skillVersion"),
+        ("skillVersion: [1]", "semantic.skillVersion"),
+        ("skillVersion:", "semantic.skillVersion"),
         ("skillVersion: 'v1.0.0'", "semantic.skillVersion"),
         ("skillVersion: '1.0.0-01'", "semantic.skillVersion"),
         ('skillVersion: "1.0.0\\n"', "semantic.skillVersion"),
@@ -184,7 +220,7 @@ def test_a_dependency_needs_an_npm_range(semantic, range_):
     ("value", "written"), [("1.0", "1.0"), ("2", "2"), ("true", "true"), (".5", ".5"), ("-0", "-0")]
 )
 def test_a_number_in_a_text_field_gets_a_hint_to_quote_it(semantic, value, written):
-    said = only(semantic(f"version: 1\nskillVersion: {value}"))[1]
+    said = only(semantic(f"queries: [{{predicate: {value}}}]\npermissions: {{graph: [read]}}"))[1]
     assert said.startswith("must be text")
     assert f'put it in quotes: "{written}"' in said
 
@@ -192,10 +228,10 @@ def test_a_number_in_a_text_field_gets_a_hint_to_quote_it(semantic, value, writt
 @pytest.mark.parametrize(
     "word", ["no", "Yes", "on", "OFF", "010", "0o17", "0x1f", "1:30", "2024-01-01", "1e3", "1_000", ".inf", ".nan", "="]
 )
-@pytest.mark.parametrize("field", ["semantic.skillVersion", "semantic.maxQueries"])
+@pytest.mark.parametrize("field", ["semantic.queries[0].predicate", "semantic.maxQueries"])
 def test_a_word_that_yaml_versions_read_differently_is_an_error(semantic, word, field):
     text = {
-        "semantic.skillVersion": semantic(f"version: 1\nskillVersion: {word}"),
+        "semantic.queries[0].predicate": semantic(f"permissions: {{graph: [read]}}\nqueries: [{{predicate: {word}}}]"),
         "semantic.maxQueries": semantic(f"version: 1\nmaxQueries: {word}"),
     }[field]
     found, said = only(text)

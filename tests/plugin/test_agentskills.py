@@ -117,8 +117,16 @@ def test_its_body_is_reloaded_and_it_becomes_semantic_when_approved(plugin, skil
     assert [item.name for item in plugin.reload(approve=True).reloaded] == ["pdf-forms"]
 
 
-def test_without_a_signature_it_is_refused_when_signatures_are_required(skills):
-    with Plugin.open(Config(store="memory:", verification={"requireSignature": True})) as plugin:
-        with pytest.raises(CortexError) as caught:
+def test_it_needs_no_signature_but_one_that_it_has_must_be_valid(skills):
+    with Plugin.open(Config(store="memory:")) as plugin:
+        assert plugin.load(skills / "pdf-forms") == ["pdf-forms"]
+        (status,) = plugin.status()["skills"]
+        assert (status["signed"], status["hooks"]) == (False, [])
+        with pytest.raises(CortexError) as refused:
+            plugin.load(skills / "greeter")
+        assert refused.value.code == "signature_required"
+        plugin.unload("pdf-forms")
+        (skills / "pdf-forms" / "SKILL.sig").write_text("{}")
+        with pytest.raises(CortexError) as refused:
             plugin.load(skills / "pdf-forms")
-        assert caught.value.code == "signature_required"
+        assert refused.value.code == "signature_invalid"

@@ -327,6 +327,56 @@ def test_a_query_is_answered_for_every_behaviour_of_onerror(
 # --- onActivate, and loading itself
 
 
+def test_a_skill_whose_activation_throws_answers_and_is_degraded(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = code_of(
+        before="let told = '';",
+        onActivate="throw new TypeError('no index')",
+        onError="told = context.operation + ': ' + context.error.message",
+        onQuery="return { additionalContext: { told } }",
+    )
+    plugin.load(skill("probe", code))
+    fill(plugin)
+    assert enrichment(plugin)["status"] == "ok"
+    (status,) = plugin.status()["skills"]
+    assert status["fault"] is None
+    assert status["degraded"]["code"] == "skill_error"
+    assert "onActivate of probe failed at skill.ts:3:" in status["degraded"]["message"]
+    assert "no index" in status["degraded"]["message"]
+    assert "[skill:probe] is degraded: " in caplog.text
+
+
+def test_the_context_of_each_hook_has_the_logger_the_graph_and_the_memory(
+    plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    body = (
+        "const { logger: log, graphClient: graph, memory: m } = context;"
+        "log.info([graph === graphClient, m === memory, Object.keys(context).sort().join(), JSON.stringify(context)"
+        ".includes('logger')].join(' '));"
+    )
+    code = code_of(
+        onActivate=f"{body} return context.graphClient.createTriple({{ subject: 's', predicate: 'note', object: 1 }})",
+        onQuery=f"{body} throw new Error('on')",
+        onError=body,
+        onDeactivate=body,
+    )
+    plugin.load(skill("probe", code))
+    plugin.call(*QUERY)
+    plugin.unload("probe")
+    assert plugin.graph.list_triples({"subject": "s"})["total"] == 1
+    assert [r.message for r in caplog.records if r.message.startswith("[skill:probe] true")] == [
+        f"[skill:probe] true true {keys} false"
+        for keys in (
+            "agentId,namespace,sessionId",
+            "agentId,namespace,predicate,results,scope",
+            "agentId,error,namespace,operation,sessionId",
+            "agentId,namespace,reason,sessionId",
+        )
+    ]
+
+
 @failing
 def test_a_skill_that_does_not_activate_is_not_loaded(
     opened: Opened, skill: Written, monkeypatch: pytest.MonkeyPatch, body: str, code: str

@@ -61,7 +61,7 @@ MANIFESTS: dict[str, tuple[bytes, str]] = {
     "deep": (f"{HEAD}metadata: {'{a: ' * 5000}1{'}' * 5000}\n---\n".encode(), ""),
     "another name": (manifest_text("other").encode(), "folder"),
     "a name of a path": (manifest_text("../probe").encode(), "name"),
-    "an unknown key": (f"{HEAD}licence: x\n---\n".encode(), "license"),
+    "an unknown key": (f"{HEAD}type: semantic\nsemantic: {{querys: []}}\n---\n".encode(), "queries"),
     "no semantic block": (f"{HEAD}type: semantic\n---\n".encode(), "semantic"),
     "wrong types": (manifest_text("probe", maxQueries="many", allowedTools=3).encode(), "maxQueries"),
     "an ungranted proof": (
@@ -86,7 +86,7 @@ def test_an_invalid_manifest_is_refused_with_its_problem(
 
 
 def test_every_problem_of_a_manifest_is_reported_at_once(skill: Written, refused: Refused) -> None:
-    folder = skill("probe", EMPTY, maxQueries=0, skillVersion="1", permissions={"graf": []})
+    folder = skill("probe", EMPTY, maxQueries=0, skillVersion="x", permissions={"graf": []})
     errors = refused(folder, "manifest_invalid").details["errors"]
     fields = {error["field"] for error in errors}
     assert {
@@ -390,10 +390,44 @@ def test_when_the_last_of_many_fails_the_others_are_closed(
     code = "export default { name: 'NAME', onDeactivate({ reason }: { reason: string }) { logger.info(reason); } };"
     skill("a", code.replace("NAME", "a"))
     skill("b", code.replace("NAME", "b"))
-    skill("c", "export default { name: 'c', onActivate() { throw new Error('last'); } };", dependencies=needs("a", "b"))
+    skill("c", "throw new Error('last'); export default { name: 'c' };", dependencies=needs("a", "b"))
     assert "last" in refused(tmp_path, "skill_error").message
     ended = [r.message for r in caplog.records if r.message.endswith("] unload")]
     assert ended == ["[skill:b] unload", "[skill:a] unload"]
+
+
+def test_without_strict_the_skills_that_are_in_order_are_loaded_and_the_others_are_told(
+    plugin: Plugin, skill: Written, tmp_path: Path
+) -> None:
+    skill("a", named("a"), dependencies=needs("b"))
+    skill("b", named("b"))
+    skill("broken", "export default { name: 'broken', onQuery() { ret")
+    skill("cycle", named("cycle"), dependencies=needs("wheel"))
+    skill("needs-broken", named("needs-broken"), dependencies=needs("broken"))
+    skill("unknown", named("unknown"), skillVersion="x")
+    skill("wheel", named("wheel"), dependencies=needs("cycle"))
+    assert plugin.load(tmp_path, strict=False) == ["b", "a"]
+    told = {entry["name"]: entry["error"] for entry in plugin.status()["hotReload"]["rejected"]}
+    assert {name: error["code"] for name, error in told.items()} == {
+        "broken": "transpile_error",
+        "cycle": "manifest_invalid",
+        "needs-broken": "manifest_invalid",
+        "unknown": "manifest_invalid",
+        "wheel": "manifest_invalid",
+    }
+    assert "needs broken ^1.0.0, which is not loaded" in told["needs-broken"]["message"]
+    assert [rejected.name for rejected in plugin.rejected] == list(told)
+    assert living_sandboxes() == 2
+    skill("broken", named("broken"))
+    report = plugin.reload()
+    assert sorted(loaded.name for loaded in report.loaded) == ["broken", "needs-broken"]
+
+
+def test_without_strict_a_skill_that_is_active_is_refused_and_stays(plugin: Plugin, skill: Written) -> None:
+    folder = skill("probe", EMPTY)
+    plugin.load(folder)
+    assert plugin.load(folder, strict=False) == []
+    assert list(plugin.skills) == ["probe"]
 
 
 def test_a_skill_is_loaded_once(plugin: Plugin, skill: Written, refused: Refused) -> None:

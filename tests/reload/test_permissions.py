@@ -78,4 +78,5 @@ def test_differences_that_permit_more_are_logged_as_warnings(
     assert records == {
         (logging.WARNING, "kyc: the manifest changed: semantic.allowedTools: added *"),
         (logging.INFO, "kyc: the manifest changed: semantic.skillVersion: was 1.2.3, is now 1.3.0"),
+        (logging.INFO, "kyc is reloaded: version 1.3.0 answers"),
     }

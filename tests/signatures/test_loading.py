@@ -47,13 +47,16 @@ def test_an_unsigned_skill_is_refused_with_a_hint(opened: Opened, skill: Written
     assert "cortex-skills sign" in error.hint
 
 
-def test_a_skill_of_instructions_alone_has_to_be_signed_too(opened: Opened, tmp_path: Path, trusted: TrustFile) -> None:
+def test_a_skill_of_instructions_alone_may_be_signed(opened: Opened, tmp_path: Path, trusted: TrustFile) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     (folder / "SKILL.md").write_text("---\nname: plain\ndescription: Words.\n---\nDo this.\n")
-    refused(opened(), folder, "signature_required")
     sign_for_others(folder, load_manifest(folder), ACME, "acme", NOW)
-    assert opened().load(folder) == ["plain"]
+    plugin = opened()
+    assert plugin.load(folder) == ["plain"]
+    assert plugin.status()["skills"][0]["signed"] is True
+    (folder / "SKILL.md").write_text("---\nname: plain\ndescription: Words.\n---\nDo that.\n")
+    refused(opened(), folder)
 
 
 def test_an_untrusted_publisher_is_refused(opened: Opened, signed: Written) -> None:

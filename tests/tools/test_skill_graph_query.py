@@ -313,6 +313,9 @@ Asked = Callable[[str], tuple[list[Any], dict[str, Any], str]]
         ("return { results: results.sort((a, b) => b.object - a.object) }", [3, 2, 1, 0]),
         ("return { results: results.map((t) => ({ ...t })).sort((a, b) => b.object - a.object) }", [3, 2, 1, 0]),
         ("return { results: results.slice(0, 1).concat(results.slice(2).map((t) => ({ ...t }))) }", [0, 2, 3]),
+        ("return { results: results.slice(1, 3).map((t) => ({ subject: t.subject, object: t.object })) }", [1, 2]),
+        ("return { results: [{ subject: 'mayros:s', object: 2, severity: 'high' }] }", [2]),
+        ("return { results: [results[3], { ...results[3] }, results[3]] }", [3]),
         ("return { results: [] }", []),
     ],
 )
@@ -320,45 +323,45 @@ def test_a_skill_may_leave_out_and_reorder_results(asked: Asked, body: str, kept
     sort = "results.sort((a, b) => a.object - b.object); "
     objects, report, text = asked(sort + body)
     assert (objects, report) == (kept, {"status": "ok"})
-    assert text.startswith(f"{len(kept)} triples found:" if kept else "No matching triples.")
+    assert text.startswith(f"{len(kept)} triples found:" if kept else "4 triples found; probe shows none of them.")
 
 
 @pytest.mark.parametrize(
-    ("body", "kept", "ignored"),
+    ("body", "ignored"),
     [
-        ("return { results: [...results, { subject: 'mayros:x', predicate: 'mayros:p', object: 1 }] }", 4, 1),
-        ("return { results: [...results, { subject: 'mayros:hidden', predicate: 'mayros:q', object: 9 }] }", 4, 1),
-        ("return { results: results.map((t) => ({ ...t, object: 99 })) }", 0, 4),
-        ("return { results: results.map((t) => ({ ...t, object: String(t.object) })) }", 0, 4),
-        ("return { results: results.map((t) => ({ ...t, subject: 'mayros:evil' })) }", 0, 4),
-        ("for (const t of results) { t.object = 99; t.subject = 'mayros:evil'; } return { results }", 4, 0),
-        ("for (const t of results) Object.setPrototypeOf(t, { object: 5 }); return { results }", 4, 0),
-        ("results.push({ subject: 'mayros:x', predicate: 'mayros:p', object: 1 }); return { results }", 4, 1),
-        ("return { results: [...results, ...results, ...results.map((t) => ({ ...t }))] }", 4, 8),
-        ("return { results: [0, 1, 2, 3] }", 0, 4),
-        ("return { results: [[0], [1], '0', null, true, {}, []] }", 0, 7),
-        ("return { results: [{ subject: 'mayros:s' }, { subject: {}, predicate: [], object: { a: {} } }] }", 0, 2),
-        ("return { results: [...results, { subject: deep, predicate: 'mayros:p', object: 1 }] }", 4, 1),
-        ("return { results: results.map((t) => ({ ...t, object: deep })) }", 0, 4),
-        ("return { results: results.map((t) => ({ ...t, object: { node: deep } })) }", 0, 4),
-        ("return { results: new Proxy(results, {}) }", 4, 0),
-        ("Array.prototype.toJSON = () => [0, 0, 1]; return { results }", 2, 1),
-        ("return { results: results.map((t) => new Proxy(t, { get: (o, k) => (k === 'object' ? 99 : o[k]) })) }", 0, 4),
-        ("return { results: results.map((t) => ({ toJSON: () => ({ ...t }) })) }", 4, 0),
-        ("return { results: results.map((t) => ({ ...t, id: 'forged', extra: 1 })) }", 4, 0),
+        ("return { results: [...results, { subject: 'mayros:x', predicate: 'mayros:p', object: 1 }] }", 1),
+        ("return { results: [...results, { subject: 'mayros:hidden', predicate: 'mayros:q', object: 9 }] }", 1),
+        ("return { results: results.map((t) => ({ ...t, object: 99 })) }", 4),
+        ("return { results: results.map((t) => ({ ...t, object: String(t.object) })) }", 4),
+        ("return { results: results.map((t) => ({ ...t, subject: 'mayros:evil' })) }", 4),
+        ("for (const t of results) { t.object = 99; t.subject = 'mayros:evil'; } return { results }", 0),
+        ("for (const t of results) Object.setPrototypeOf(t, { object: 5 }); return { results }", 0),
+        ("results.push({ subject: 'mayros:x', predicate: 'mayros:p', object: 1 }); return { results }", 1),
+        ("return { results: [...results, ...results, ...results.map((t) => ({ ...t }))] }", 0),
+        ("return { results: [0, 1, 2, 3] }", 4),
+        ("return { results: [[0], [1], '0', null, true, {}, []] }", 7),
+        ("return { results: [{ subject: 'mayros:s' }, { subject: {}, predicate: [], object: { a: {} } }] }", 2),
+        ("return { results: [...results, { subject: deep, predicate: 'mayros:p', object: 1 }] }", 1),
+        ("return { results: results.map((t) => ({ ...t, object: deep })) }", 4),
+        ("return { results: results.map((t) => ({ ...t, object: { node: deep } })) }", 4),
+        ("return { results: new Proxy(results, {}) }", 0),
+        ("return { results: results.map((t) => new Proxy(t, { get: (o, k) => (k === 'object' ? 99 : o[k]) })) }", 4),
+        ("return { results: results.map((t) => ({ toJSON: () => ({ ...t }) })) }", 0),
+        ("return { results: results.map((t) => ({ ...t, id: 'forged', extra: 1 })) }", 0),
     ],
 )
-def test_a_skill_can_neither_add_nor_alter_a_triple(asked: Asked, body: str, kept: int, ignored: int) -> None:
+def test_a_skill_can_neither_add_nor_alter_a_triple_and_hides_none_by_mistake(
+    asked: Asked, body: str, ignored: int
+) -> None:
     objects, report, _ = asked(f"let deep = 1; for (let i = 0; i < 1000; i++) deep = [deep]; {body}")
-    assert len(objects) == kept
-    assert set(objects) <= {0, 1, 2, 3}
-    assert len(set(objects)) == kept
+    assert sorted(objects) == [0, 1, 2, 3]
     assert report.get("ignoredResults", 0) == ignored
 
 
 @pytest.mark.parametrize(
     "body",
     [
+        "Array.prototype.toJSON = () => [0, 0, 1]; return { results }",
         "Array.prototype.toJSON = () => [7, -1, 2 ** 40, 1.5, {}]; return { results }",
         "Object.defineProperty(Array.prototype, 0, { set() {}, get() { return 99; } }); return { results }",
         "return { results: { length: 2 ** 32, 0: results[0] } }",

@@ -53,7 +53,7 @@ def check_approved(skill: str, asked: frozenset[str], granted: frozenset[str], a
         raise CortexError(
             "permission_denied",
             f"{skill} asks for {' and '.join(sorted(refused))}, which the host has not approved",
-            hint="approve it (--yes-permissions, or approve= in Python), or remove it from the manifest",
+            hint=f"approve it: cortex-skills approve {skill} (dev: --yes-permissions, Python: approve=); or remove it",
             details={"missing": sorted(refused), "skill": skill, "field": _PERMISSIONS},
         )
     return granted | asked

@@ -7,6 +7,7 @@ Rules kept here:
   The same holds for removed code: an editor may be about to write the new file;
 - a skill that a host unloaded stays unloaded, though its folder is still there;
 - a skill that is disabled by its faults is restarted, also when it did not change;
+- a permission that is not approved is written down, so that the user can grant it while the host runs;
 - differences are logged before the new version is activated; those that permit it more as warnings.
 """
 
@@ -23,6 +24,7 @@ from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.lifecycle.loader import ENTRIES, Loader, dispose
 from cortex_skills.lifecycle.reload.approval import Approval, check_approved, check_tools_kept
 from cortex_skills.lifecycle.reload.differences import differences
+from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from cortex_skills.lifecycle.reload.groups import Links, connected, groups, links
 from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
 from cortex_skills.manifest import Manifest, load_order
@@ -54,8 +56,15 @@ class Reloader:
     `swap` replaces old versions by new ones, closes the old, and returns the active skills.
     """
 
-    def __init__(self, loader: Loader, swap: Callable[[list[Skill]], Skills], closing: threading.Event) -> None:
+    def __init__(
+        self,
+        loader: Loader,
+        swap: Callable[[list[Skill]], Skills],
+        closing: threading.Event,
+        grants: GrantedPermissions,
+    ) -> None:
         self._loader = loader
+        self._grants = grants
         self._swap = swap
         self._closing = closing
         self._folders_of_skills: list[Path] = []
@@ -68,8 +77,14 @@ class Reloader:
         """The versions in the folders that are not active, and why."""
         return [rejected for rejected, _ in list(self._refused.values())]
 
-    def remember(self, path: Path, loaded: Iterable[Skill]) -> None:
-        """The host has loaded these skills from `path`, which approves their permissions."""
+    def remember(
+        self, path: Path, loaded: Iterable[Skill], refused: Iterable[tuple[SkillSnapshot, CortexError]] = ()
+    ) -> None:
+        """The host has loaded these skills from `path` and could not load others; it approves their permissions."""
+        for snapshot, error in refused:
+            if snapshot.manifest is not None and snapshot.manifest.semantic is not None:
+                self._granted.setdefault(snapshot.name, snapshot.manifest.semantic.permissions.names())
+            self._refuse(snapshot.name, snapshot.folder.absolute(), error, None, snapshot)
         for skill in loaded:
             self._granted[skill.name] = skill.semantic.permissions.names()
             self._unloaded.discard(skill.folder)
@@ -179,7 +194,7 @@ class Reloader:
             try:
                 manifest = self._loader.checked(snapshot)
                 _check_code_kept(snapshot, active.get(snapshot.name))
-                granted[snapshot.name] = self._approved(manifest, active.get(snapshot.name), approval)
+                granted[snapshot.name] = self._approved(snapshot, manifest, active.get(snapshot.name), approval)
                 manifests.append(manifest)
             except Exception as error:
                 errors[snapshot.name] = as_ours(f"the reload of {snapshot.name}", error)
@@ -201,16 +216,28 @@ class Reloader:
             return active
         self._granted |= granted
         for skill in built:
-            self._refused.pop(skill.folder, None)
+            was_refused = self._refused.pop(skill.folder, None) is not None
+            level = logging.WARNING if was_refused else logging.INFO  # after the warning that it was rejected
+            log.log(level, "%s is reloaded: version %s answers", skill.name, skill.semantic.skill_version)
             (check.reloaded if skill.name in active else check.loaded).append(_reloaded(active.get(skill.name), skill))
         return self._swap(built)
 
-    def _approved(self, manifest: Manifest, old: Skill | None, approval: Approval) -> frozenset[str]:
+    def _approved(
+        self, snapshot: SkillSnapshot, manifest: Manifest, old: Skill | None, approval: Approval
+    ) -> frozenset[str]:
         semantic = manifest.semantic or PLAIN
         if old is not None and old.manifest.semantic is not None:
             check_tools_kept(manifest.name, old.semantic, semantic)
         asked = semantic.permissions.names()
-        return check_approved(manifest.name, asked, self._granted.get(manifest.name, frozenset()), approval)
+        granted = self._granted.get(manifest.name, frozenset())
+        if not asked <= granted:
+            granted |= self._grants.granted(snapshot.folder)
+        try:
+            return check_approved(manifest.name, asked, granted, approval)
+        except CortexError as error:
+            if error.code == "permission_denied":
+                self._grants.ask(manifest.name, snapshot.folder, asked - granted)
+            raise
 
     def _build(
         self, group: list[tuple[Manifest, SkillSnapshot]], active: Skills, built: list[Skill]
@@ -220,6 +247,9 @@ class Reloader:
             _log_differences(active.get(manifest.name), manifest)
             try:
                 built.append(self._loader.start(snapshot))
+                runtime = built[-1].runtime
+                if runtime is not None and runtime.degraded is not None and manifest.name in active:
+                    raise runtime.degraded  # the old version activated
             except BaseException as error:
                 dispose(built)
                 built.clear()
@@ -241,14 +271,20 @@ class Reloader:
         elif old is not None:
             name, folder = old.name, old.folder
         answering = old.semantic.skill_version if old is not None and old.folder == folder else None
+        check.rejected.append(self._refuse(name, folder, error, answering, snapshot))
+
+    def _refuse(
+        self, name: str, folder: Path, error: CortexError, answering: str | None, snapshot: SkillSnapshot | None
+    ) -> Rejected:
+        """Remember and log a refusal; `answering` is the version that stays active."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         # A copy without traceback and cause, which would keep the discarded objects alive.
         plain = CortexError(error.code, error.message, hint=error.hint, details=error.details)
         rejected = Rejected(name, folder, plain, answering, now)
         self._refused[folder] = (rejected, snapshot and replace(snapshot, sources={}))
-        check.rejected.append(rejected)
         kept = f"version {answering} keeps answering" if answering is not None else "it is not loaded"
         log.warning("%s is rejected, %s: [%s] %s", name, kept, error.code, error)
+        return rejected
 
 
 def _log_differences(old: Skill | None, manifest: Manifest) -> None:

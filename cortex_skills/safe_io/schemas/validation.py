@@ -36,6 +36,7 @@ _ABOUT_KEYS = frozenset({"additionalProperties", "required", "dependentRequired"
 _TYPES = {
     "string": "text",
     "integer": "a whole number",
+    "number": "a number",
     "boolean": "true or false",
     "array": "a list",
     "object": "a mapping",

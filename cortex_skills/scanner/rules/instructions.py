@@ -2,6 +2,8 @@
 
 Rules kept here:
 - consecutive comments are judged as one text, and so are texts that are concatenated from constants;
+- a string is critical inside `onQuery`, or where `onQuery` names the constant that holds it; elsewhere it is a warning,
+  since a defensive skill contains the texts that it searches for. What `onQuery` returns is judged again when it runs;
 - hidden characters are reported anywhere in the source, with their escapes as evidence.
 """
 
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from cortex_skills.scanner.parsed_source import ParsedSource
-from cortex_skills.scanner.prose import HIDDEN, RULES, SHORTEST, hidden_in, judge_code
+from cortex_skills.scanner.prose import HIDDEN, RULES, SHORTEST, hidden_in, judge_comment, judge_string
 from cortex_skills.scanner.rule import Hit
 from cortex_skills.scanner.tree import SyntaxNode, SyntaxTree
 
@@ -20,6 +22,7 @@ __all__ = ["RULES", "find"]
 
 _TEXTS = ("string", "template_string", "jsx_text")
 _JOINED = ("binary_expression", "call_expression")
+_DEFINITIONS = ("method_definition", "pair", "function_declaration", "variable_declarator")
 _COMMENT_SIGNS = re.compile(r"^[ \t]*(?://+|/\*+|\*+/?|<!--)[ \t]?|\*+/[ \t]*$|-->[ \t]*$", re.MULTILINE)
 _MOST_HIDDEN = 200
 _IN_A_ROW = re.compile(r"[ \t]*(?:\r\n?|\n)[ \t]*")
@@ -29,22 +32,33 @@ def find(source: ParsedSource) -> Iterator[Hit]:
     """Every comment and string that addresses a model, and every run of hidden characters."""
     tree = source.tree
     for first, text in _comments(tree):
-        yield from _judged(first, text, is_comment=True)
-    for node in tree.of_kind(*_TEXTS):
-        if node.end - node.start >= SHORTEST and not node.in_type and not _is_part(source, node):
-            yield from _judged(node, source.text_of(node), is_comment=False)
-    for node in tree.of_kind(*_JOINED):
-        value = source.value(node)
-        if isinstance(value, str) and not _is_part(source, node):
-            yield from _judged(node, value, is_comment=False)
+        if rule := judge_comment(text):
+            yield Hit(rule, first, "this comment instructs a model")
+    hooks = list(_query_hooks(tree))
+    for node, text in _strings(source):
+        is_answer = any(hook.start <= node.start and node.end <= hook.end for hook in hooks)
+        if (is_answer or node.kind != "identifier") and (rule := judge_string(text, is_answer=is_answer)):
+            yield Hit(rule, node, "this text instructs a model")
     yield from _hidden(tree)
 
 
-def _judged(node: SyntaxNode, text: str, *, is_comment: bool) -> Iterator[Hit]:
-    rule = judge_code(text, is_comment=is_comment)
-    if rule is not None:
-        where = "comment" if is_comment else "text"
-        yield Hit(rule, node, f"this {where} instructs a model")
+def _strings(source: ParsedSource) -> Iterator[tuple[SyntaxNode, str]]:
+    """The strings of a file, and the names of constants that are one; text in a longer constant is part of that."""
+    for node in source.tree.of_kind(*_TEXTS):
+        if node.end - node.start >= SHORTEST and not node.in_type and not _is_part(source, node):
+            yield node, source.text_of(node)
+    for node in source.tree.of_kind(*_JOINED, "identifier"):
+        value = source.value(node)
+        if isinstance(value, str) and not _is_part(source, node):
+            yield node, value
+
+
+def _query_hooks(tree: SyntaxTree) -> Iterator[SyntaxNode]:
+    """The definitions named `onQuery`."""
+    for node in tree.of_kind(*_DEFINITIONS):
+        name = next((child for child in node.children if child.field in ("name", "key")), None)
+        if name is not None and tree.source(name).strip("\"'") == "onQuery":
+            yield node
 
 
 def _is_part(source: ParsedSource, node: SyntaxNode) -> bool:

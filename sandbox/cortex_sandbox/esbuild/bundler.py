@@ -18,6 +18,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from cortex_sandbox.engine.cache import keep, recall
@@ -69,12 +70,19 @@ def transpile(source: str, filename: str = "skill.ts", *, timeout_s: float = 10.
     return bundle({PurePosixPath(filename).name: source}, PurePosixPath(filename).name, timeout_s=timeout_s)
 
 
-def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: float = 10.0) -> Module:
+def bundle(
+    files: Mapping[str, str],
+    entry: str = "skill.ts",
+    *,
+    packages: Mapping[str, str] = MappingProxyType({}),
+    timeout_s: float = 10.0,
+) -> Module:
     """Several files as one JavaScript module, from the cache when the same files were bundled before.
 
     Args:
         files: text by relative POSIX path, the files of one folder.
         entry: the path of the entry file.
+        packages: which of the files an import of a package resolves to, by the name of the package.
         timeout_s: wall-clock seconds, without the time to compile esbuild itself, once per machine.
 
     Raises:
@@ -90,10 +98,10 @@ def bundle(files: Mapping[str, str], entry: str = "skill.ts", *, timeout_s: floa
     if entry not in files:
         raise ValueError(f"the entry {entry!r} is not among the files")
     compiler = [manifest()["esbuild"], manifest()["sha256"]["esbuild.wasm"], OPTIONS]
-    key = json.dumps([*compiler, entry, sorted(files.items())])
+    key = json.dumps([*compiler, entry, sorted(files.items()), *sorted(packages.items())])
     output = recall(_CACHE_LABEL, key)
     if output is None:
-        output = _build(files, entry, timeout_s)
+        output = _build(files, entry, packages, timeout_s)
         keep(_CACHE_LABEL, key, output, entries=_MAX_CACHED_BUNDLES, total_bytes=_MAX_CACHED_BYTES)
     return _split(output.decode("utf-8", "replace"), dict(files))
 
@@ -110,12 +118,13 @@ def _check_path(path: str) -> None:
         raise ValueError(f"{path!r} is not of a kind that can be bundled")
 
 
-def _build(files: Mapping[str, str], entry: str, timeout_s: float) -> bytes:
+def _build(files: Mapping[str, str], entry: str, packages: Mapping[str, str], timeout_s: float) -> bytes:
     """The module that esbuild makes, with its source map."""
     from cortex_sandbox.esbuild.esbuild import ResponseTooLong, build  # not needed for a cached bundle
 
     try:
-        response = build(files, entry, timeout_s=timeout_s, response_bytes=_MAX_OUTPUT_BYTES + _MAX_MESSAGE_BYTES)
+        limit = _MAX_OUTPUT_BYTES + _MAX_MESSAGE_BYTES
+        response = build(files, entry, packages=packages, timeout_s=timeout_s, response_bytes=limit)
         outputs = [output["contents"] for output in response.get("outputFiles", ())]
         if messages := response.get("errors", ()):
             raise _error_from(messages[:_MAX_MESSAGES], files)

@@ -41,12 +41,15 @@ class _Run(Instance):
         self.wasi = wasi
 
 
-def build(files: Mapping[str, str], entry: str, *, timeout_s: float, response_bytes: int) -> dict[str, Any]:
+def build(
+    files: Mapping[str, str], entry: str, *, packages: Mapping[str, str], timeout_s: float, response_bytes: int
+) -> dict[str, Any]:
     """Esbuild's response to a request to bundle `entry`.
 
     Args:
         files: text by relative POSIX path.
         entry: one of these paths.
+        packages: one of these paths by the name of the package that it stands for.
         timeout_s: wall-clock seconds, without the time to compile esbuild itself, once per machine.
         response_bytes: the maximum size of the response.
 
@@ -58,7 +61,7 @@ def build(files: Mapping[str, str], entry: str, *, timeout_s: float, response_by
 
     """
     engine = bundler_engine()
-    wasi = WasiState(files, build_request(entry), response_bytes)
+    wasi = WasiState(files, build_request(entry, packages), response_bytes)
     run = _Run(engine, wasi)
     try:
         deadline = time.monotonic() + timeout_s

@@ -13,6 +13,8 @@ Integers are little-endian.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 _U32 = struct.Struct("<I")
@@ -35,11 +37,12 @@ OPTIONS = (
 )
 
 
-def build_request(entry: str) -> bytes:
+def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({})) -> bytes:
     """The packet that requests a bundle.
 
     Args:
         entry: the entry file, by its POSIX path relative to the root folder.
+        packages: files that are imported by the name of a package, by that name.
 
     """
     value = _encoded(
@@ -47,7 +50,7 @@ def build_request(entry: str) -> bytes:
             "command": "build",
             "key": 0,
             "entries": [["", f"./{entry}"]],
-            "flags": list(OPTIONS),
+            "flags": [*OPTIONS, *(f"--alias:{name}=./{path}" for name, path in packages.items())],
             "write": False,
             "stdinContents": None,
             "stdinResolveDir": None,
