@@ -34,7 +34,7 @@ class StrictLines(ReceiveBuffer):
             return None
         if before - len(self) != sum(len(line) + len(b"\r\n") for line in lines) + _BLANK:
             raise h11.RemoteProtocolError("a line ends with a bare LF")
-        if any(line[:1] in (b" ", b"\t") for line in lines):
+        if any(line.startswith((b" ", b"\t")) for line in lines):
             raise h11.RemoteProtocolError("a field line is folded")
         return lines
 
