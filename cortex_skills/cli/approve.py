@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import MAX_WORD, Common
+from cortex_skills.cli.options import Common
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def approve(common: Common, name: str | None) -> None:
 
 
 def _chosen(name: str, requests: list[PermissionRequest]) -> PermissionRequest:
-    from difflib import get_close_matches
+    from cortex_graph.spelling import nearest
 
     found = [each for each in requests if each.name == name or each.folder == str(Path(name).resolve())]
     if len(found) == 1:
@@ -56,6 +56,6 @@ def _chosen(name: str, requests: list[PermissionRequest]) -> PermissionRequest:
     if found:
         hint = f"name its folder: {', '.join(each.folder for each in found)}"
         raise CortexError("skill_ambiguous", f"{len(found)} skills named {name} ask for permissions", hint=hint)
-    near = get_close_matches(name[:MAX_WORD], [each.name for each in requests], n=1)
+    near = nearest(name, [each.name for each in requests])
     hint = f"did you mean {near[0]}?" if near else "`cortex-skills approve` lists the requests"
     raise CortexError("skill_not_found", f"no skill {name!r} waits for an approval", hint=hint)

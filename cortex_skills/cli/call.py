@@ -3,6 +3,7 @@
 Rules kept here:
 - every call passes `Plugin.call`; the text for a model, or with `--json` the whole result, is printed unchanged;
 - a refused call is printed as a result with `--json`, and as an error with its code on standard error;
+- a tool that only reads creates no store;
 - a value that is valid JSON is parsed as JSON, any other value is text.
 """
 
@@ -20,6 +21,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.strict_json import read_json
 
 _SHOWN_REASONS = 3
+_READING = frozenset({"graph:read", "memory:recall", "proofs:verify"})
 
 
 def _tools_like(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -88,7 +90,11 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
         CortexError: the call was refused, or failed.
 
     """
-    with common.loaded() as plugin:
+    from cortex_skills.tools import all_tools
+
+    known = all_tools().get(tool)
+    reads = known is None or _READING.issuperset(known.permissions)
+    with common.loaded(reads=reads) as plugin:
         result = plugin.call(tool, arguments, skill=skill)
     if result.is_error:
         common.out.answer(result.to_json(), lambda: None)

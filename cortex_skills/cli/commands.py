@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from cortex_skills.cli.options import MAX_WORD, CommonOption, common_options
+from cortex_skills.cli.options import CommonOption, common_options
 
 _WHOLE = 500  # a limit for the short help that cuts nothing
 
@@ -66,9 +66,9 @@ class Group(click.Group):
         """
         name = args[0]
         if name not in self.commands and not ctx.resilient_parsing:
-            from difflib import get_close_matches
+            from cortex_graph.spelling import nearest
 
-            raise UnknownCommandError(name, get_close_matches(name[:MAX_WORD], self.commands), ctx)
+            raise UnknownCommandError(name, nearest(name, self.commands, 3), ctx)
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

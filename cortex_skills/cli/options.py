@@ -4,7 +4,8 @@ Rules kept here:
 - an option means the same before and after the command's name; the last value counts, `--skills` accumulates;
 - no configuration file is searched for: the sources are `--config`, the environment and the options;
 - commands open the plugin only here, so that it is always closed;
-- a note reports a store that was created because none existed: its name may be misspelt.
+- a command that reads creates no store: a folder without one is an error that names similar folders, since it may be
+  misspelt; the user's own store is empty before the first write. A note reports a store that a write has created.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.output import Output
+from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice  # generic only from click 8.2
-
-MAX_WORD = 64  # characters of a misspelt word that are compared
 
 
 class NearValueError(click.BadParameter):
@@ -65,17 +65,17 @@ class Choice(_Choice):
             NearValueError: it is not one of the words.
 
         """
-        from difflib import get_close_matches
+        from cortex_graph.spelling import nearest
 
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            raise NearValueError(error, get_close_matches(str(value)[:MAX_WORD], self.choices)) from None
+            raise NearValueError(error, nearest(str(value), self.choices, 3)) from None
 
 
 def _folders_like(path: Path) -> list[str]:
     """The folder of a file, or folders beside the path with a similar name."""
-    from difflib import get_close_matches
+    from cortex_graph.spelling import nearest
 
     try:
         if path.is_file():
@@ -83,7 +83,16 @@ def _folders_like(path: Path) -> list[str]:
         names = [child.name for child in path.parent.iterdir() if child.is_dir()]
     except (OSError, ValueError):  # ValueError: the path contains a NUL
         return []
-    return [str(path.with_name(name)) for name in get_close_matches(path.name, names)]
+    return [str(path.with_name(name)) for name in nearest(path.name, names, 3)]
+
+
+def holds_store(folder: Path) -> bool:
+    """Whether a folder holds a store of the embedded engine."""
+    return (folder / "CURRENT").is_file()
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
 
 
 FOLDER = _SkillFolder(exists=True, file_okay=False, path_type=Path)
@@ -129,12 +138,15 @@ class Common:
         return Config.load(self.config, overrides={key: value for key, value in given.items() if value is not None})
 
     @contextmanager
-    def plugin(self, config: Config | None = None, developing: Collection[Path] = ()) -> Iterator[Plugin]:
+    def plugin(
+        self, config: Config | None = None, developing: Collection[Path] = (), *, reads: bool = False
+    ) -> Iterator[Plugin]:
         """A plugin on the configured store, without skills.
 
         Args:
             config: replaces the configuration from the options.
             developing: folders of skills under development (see `Plugin.open`).
+            reads: whether the command only reads, so that it creates no store.
 
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
@@ -143,14 +155,18 @@ class Common:
         from cortex_skills.plugin import DEFAULT_AGENT, Plugin
 
         settings = config or self.settings()
-        is_new = settings.store_folder is not None and not settings.store_folder.exists()
+        folder = settings.store_folder
+        is_new = folder is not None and not folder.exists()
+        if reads and folder is not None and not holds_store(folder):
+            self._check_place_of_store(folder, is_users=settings.is_user_store)
+            settings, is_new = self.settings(store="memory:"), False
         with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT, developing=developing) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
             yield plugin
 
     @contextmanager
-    def loaded(self, config: Config | None = None, *, strict: bool = True) -> Iterator[Plugin]:
+    def loaded(self, config: Config | None = None, *, strict: bool = True, reads: bool = False) -> Iterator[Plugin]:
         """The same, with the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
 
         Raises:
@@ -160,12 +176,27 @@ class Common:
         """
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
-        with self.plugin(config) as plugin:
+        with self.plugin(config, reads=reads) as plugin:
             for folder in self.skills:
                 self.load(plugin, folder, strict=strict)
             if not plugin.skills and not plugin.is_watching:
                 raise plugin.rejected[0].error
             yield plugin
+
+    def _check_place_of_store(self, folder: Path, *, is_users: bool) -> None:
+        """A folder without a store must be empty, or the user's own, which gets a note; any other may be misspelt.
+
+        Raises:
+            CortexError: `graph_unavailable`.
+
+        """
+        if is_users:
+            self.out.note(f"there is no store yet: the first write creates one in {folder}")
+        if is_users or _is_empty(folder):
+            return
+        near = [each for each in _folders_like(folder) if holds_store(Path(each))]
+        hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
+        raise CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
 
     def load(self, plugin: Plugin, folder: Path, *, strict: bool = True) -> list[str]:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""

@@ -42,7 +42,7 @@ def show(common: Common, proof_id: str) -> None:
     """
     import json
 
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         proof = _stored(plugin.graph, proof_id)
     document = {
         "id": proof.id,
@@ -110,7 +110,7 @@ def verify(
             raise CortexError("invalid_arguments", "this is not a proof of a known kind", hint=hint)
         kind_name, checks = kind.name, _check_file(common, kind, content, asked)
     else:
-        with common.plugin() as plugin:
+        with common.plugin(reads=True) as plugin:
             proof = _stored(plugin.graph, what)
             kind_name, checks = proof.kind, check_stored(proof, plugin.graph, asked)
     verdict = Verdict.of_all(check.verdict for check in checks)
@@ -178,7 +178,7 @@ def _check_file(common: Common, kind: ProofKind, content: str, asked: CheckConte
 
     if not kind.reads_graph:
         return check_proof(kind.name, content, asked)
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         return check_proof(kind.name, content, replace(asked, graph=plugin.graph))
 
 

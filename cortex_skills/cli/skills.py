@@ -2,22 +2,27 @@
 
 Rules kept here:
 - `list` changes nothing: it loads the skills on an empty graph in memory;
-- `status` opens the configured store, as a call does.
+- `status` reports whether the store answers, and creates none.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cortex_graph import GraphError
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Common
-from cortex_skills.cli.output import Output, style_of
+from cortex_skills.cli.output import Output, counted, style_of
 
 if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected
+    from cortex_skills.plugin import Plugin
     from cortex_skills.runtime.skill import Skill
+
+log = logging.getLogger(__name__)
 
 _COLUMNS = ("name", "version", "hooks", "permissions", "description")
 
@@ -39,9 +44,22 @@ def list_skills(common: Common) -> None:
 @click.pass_obj
 def status(common: Common) -> None:
     """Show the store, the namespace, and the skills of --skills."""
-    with common.loaded(strict=False) if common.skills else common.plugin() as plugin:
-        report = plugin.status()
+    settings = common.settings()
+    opening = (
+        common.loaded(settings, strict=False, reads=True) if common.skills else common.plugin(settings, reads=True)
+    )
+    with opening as plugin:
+        report = {**plugin.status(), "store": settings.store_name, "triples": _count(plugin)}
     common.out.answer(report, lambda: _show(common.out, report))
+
+
+def _count(plugin: Plugin) -> int | None:
+    """The number of triples of the namespace; None when the store does not answer."""
+    try:
+        return plugin.graph.count()
+    except GraphError as error:
+        log.warning("the store does not answer: [%s] %s", error.code, error.message)
+        return None
 
 
 def _row(skill: Skill) -> dict[str, Any]:
@@ -75,6 +93,10 @@ def _show_refused(out: Output, row: dict[str, Any]) -> None:
         out.line(f"    hint: {error['hint']}")
 
 
+def _count_shown(count: int | None) -> tuple[str | tuple[str, str], ...]:
+    return (("the store does not answer", style_of("fail")),) if count is None else (counted(count, "triple"),)
+
+
 def _cell(value: Any) -> str:
     return ", ".join(value) or "-" if isinstance(value, list) else str(value)
 
@@ -82,7 +104,8 @@ def _cell(value: Any) -> str:
 def _show(out: Output, report: dict[str, Any]) -> None:
     verification = report["verification"]
     out.line(f"store       {report['store']}")
-    out.line(f"namespace   {report['namespace']}")
+    count = report["triples"]
+    out.line(f"namespace   {report['namespace']}, ", *_count_shown(count))
     out.line(f"agent       {report['agent']}")
     out.line("sandbox     ", (report["sandbox"], style_of("warn" if report["sandbox"] == "off" else "")))
     out.line(f"scan        {'on' if verification['autoScan'] else 'off'}")

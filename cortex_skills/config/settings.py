@@ -159,6 +159,11 @@ class Config:
         return self.store if isinstance(self.store, str) else str(self.store.get("query") or self.store.get("cortex"))
 
     @property
+    def is_user_store(self) -> bool:
+        """Whether the store is the default one, in the user's data folder."""
+        return self.store == _user_store()
+
+    @property
     def store_folder(self) -> Path | None:
         """The folder of the store; None for a store in memory or on a server."""
         if not isinstance(self.store, str) or self.store == "memory:" or _SERVER.match(self.store):

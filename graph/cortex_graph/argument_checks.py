@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from cortex_graph.exceptions import invalid
+from cortex_graph.spelling import nearest
 
 MAX_LIMIT = 1000
 
@@ -67,7 +67,7 @@ def _check_keys(what: str, given: Any, known: tuple[str, ...]) -> Mapping[str, A
         raise invalid(what, f"must be a mapping, not {type(given).__name__}", hint=f"with {', '.join(known)}")
     for key in given:
         if key not in known:
-            near = get_close_matches(key, known, 1) if isinstance(key, str) else []
+            near = nearest(key, known) if isinstance(key, str) else []
             raise invalid(_short(key), "is unknown", hint=f"{', '.join(near) or ', '.join(known)}?")
     return given
 

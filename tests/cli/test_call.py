@@ -250,7 +250,7 @@ def test_one_bad_skill_does_not_stop_the_others(run, write_skill):
 def test_status_reports_the_store_and_that_signatures_are_off(run, skill, store):
     answer = run("status", "--skills", skill)
     assert answer.exit_code == 0
-    assert f"store       {store}\nnamespace   mayros\nagent       default\n" in answer.stdout
+    assert f"store       {store}\nnamespace   mayros, 0 triples\nagent       default\n" in answer.stdout
     assert "signatures  not required\n" in answer.stdout
     assert f"skill       greeter 1.2.0 in {skill}\n" in answer.stdout
     assert run("status").stdout.endswith("skills      none loaded\n")
@@ -261,3 +261,39 @@ def test_status_as_json_is_the_status_of_the_plugin(run, skill):
     assert report["namespace"] == "mayros"
     assert report["verification"]["requireSignature"] is False
     assert [entry["name"] for entry in report["skills"]] == ["greeter"]
+
+
+WRITTEN = '{"subject": "a", "predicate": "greets", "object": 1}'
+READS = [
+    ["status"],
+    ["graph", "namespaces"],
+    ["graph", "sparql", "ASK {}"],
+    ["graph", "export", "-"],
+    ["graph", "show", "0" * 64],
+    ["proof", "show", "0" * 64],
+    ["query", "--predicate", "greets"],
+    ["call", "skill_graph_query", "{}"],
+]
+
+
+@pytest.mark.parametrize("words", READS, ids=lambda words: " ".join(words[:2]))
+def test_a_command_that_reads_creates_no_store_and_names_similar_folders(run, skill, tmp_path, words):
+    run("call", "skill_assert", WRITTEN, "--skills", skill, "--store", tmp_path / "facts")
+    answer = run(*words, "--skills", skill, "--store", tmp_path / "fatcs")
+    assert answer.exit_code == 2
+    assert f"error[graph_unavailable]: there is no store in {tmp_path / 'fatcs'}" in answer.stderr
+    assert f"did you mean {tmp_path / 'facts'}?" in answer.stderr
+    assert not (tmp_path / "fatcs").exists()
+
+
+def test_before_the_first_write_the_users_store_is_empty_and_is_not_created(run, skill, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    default = {"CORTEX_STORE": ""}
+    answer = run("query", "--skills", skill, "--scope", "namespace", env=default)
+    assert (answer.exit_code, answer.stdout.splitlines()[0]) == (0, "No matching triples.")
+    assert f"the first write creates one in {tmp_path}/data/cortex-skills/store" in answer.stderr
+    assert not (tmp_path / "data/cortex-skills/store").exists()
+    assert run("call", "skill_assert", WRITTEN, "--skills", skill, env=default).exit_code == 0
+    status = run("status", "--json", env=default).json
+    assert (status["store"], status["triples"]) == (f"{tmp_path}/data/cortex-skills/store", 1)
+    assert "namespace   mayros, 1 triple\n" in run("status", env=default).stdout

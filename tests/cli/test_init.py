@@ -74,11 +74,11 @@ def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made):
     ]
 
 
-def test_the_editor_schemas_accept_a_new_skill_and_reject_a_misspelling(made):
+def test_the_editor_schemas_accept_a_new_skill_and_reject_a_wrong_value(made):
     schema = json.loads((made / ".cortex" / "skill.schema.json").read_text())
     front = yaml.safe_load((made / "SKILL.md").read_text().split("---")[1])
     assert jsonschema_rs.validator_for(schema).is_valid(front)
-    assert not jsonschema_rs.validator_for(schema).is_valid({**front, "licence": "MIT"})
+    assert not jsonschema_rs.validator_for(schema).is_valid({**front, "license": 5})
     block = json.loads((made / ".cortex" / "semantic.schema.json").read_text())
     companion = made / "semantic.yaml"
     semantic = yaml.safe_load(companion.read_text()) if companion.exists() else front["semantic"]

@@ -19,6 +19,7 @@ from cortex_skills.proofs.logic.prover import Prover
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORTEX_PROOFS__KEYS", str(tmp_path / "keys"))
     monkeypatch.setenv("CORTEX_STORE", str(tmp_path / "store"))
+    (tmp_path / "store").mkdir()
 
 
 @pytest.fixture

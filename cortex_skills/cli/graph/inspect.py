@@ -18,7 +18,7 @@ def namespaces(common: Common) -> None:
     """List the namespaces of the store."""
     from cortex_graph import namespaces_of
 
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         found = namespaces_of(plugin.graph.store, plugin.config.base_iri)
     common.out.answer(found, lambda: common.out.text("\n".join(found)) if found else None)
     if not found and not common.out.as_json:
@@ -33,7 +33,7 @@ def show(common: Common, triple_id: str) -> None:
 
     ID is the hash that an assertion returned, or the `id` of a triple.
     """
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         triple = plugin.graph.get_triple(triple_id)
         if triple is None:
             raise CortexError(

@@ -53,7 +53,7 @@ def sparql(common: Common, text: str | None, file: Path | None, update: bool, fo
     if (text is None) == (file is None):
         raise click.UsageError("give a QUERY, or --file")
     query = text if file is None else _read(file)
-    with common.plugin() as plugin:
+    with common.plugin(reads=not update) as plugin:
         if update:
             if form is not None:
                 raise click.UsageError("an update returns no rows: omit --format")

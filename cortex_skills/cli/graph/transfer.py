@@ -97,7 +97,7 @@ def export(common: Common, file: Path | None, form: str | None, with_provenance:
         file = None
     if file is None and common.out.as_json:
         raise click.UsageError("with --json, standard output holds the report: give a FILE for the triples")
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         if file is None:
             target = cast("IO[bytes]", Visible(common.out) if common.out.is_terminal else standard_output())
             form = form or ("trig" if with_provenance else "turtle")

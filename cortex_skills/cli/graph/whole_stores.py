@@ -29,7 +29,7 @@ def backup(common: Common, folder: Path) -> None:
     """
     from cortex_graph.transfer import back_up
 
-    with common.plugin() as plugin, common.out.progress(f"backing up to {folder}") as progress:
+    with common.plugin(reads=True) as plugin, common.out.progress(f"backing up to {folder}") as progress:
         made = back_up(plugin.graph.store, folder, progress=progress)
     text = f"{counted(made.triples, 'triple')} of {counted(len(made.graphs), 'graph')} {are(made.triples)} in {folder}"
     common.out.answer(_document(made), lambda: common.out.line(text))

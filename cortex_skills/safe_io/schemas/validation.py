@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 100
 FEW = 2_000
 
-_MAX_WORD = 64  # a longer word is not a misspelling, and slow to compare
-
 _ABOUT_KEYS = frozenset({"additionalProperties", "required", "dependentRequired"})
 
 _TYPES = {
@@ -108,11 +106,10 @@ def has_few_members(document: Any) -> bool:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The hint for a misspelt word; empty when no known word is similar."""
-    from difflib import get_close_matches
+    from cortex_graph.spelling import nearest
 
-    by_folded = {other.casefold(): other for other in known}
-    matches = get_close_matches(word.casefold(), by_folded, n=1) if len(word) <= _MAX_WORD else []
-    return f"did you mean {by_folded[matches[0]]}?" if matches else ""
+    near = nearest(word, known)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def _closest(word: str, known: Iterable[str]) -> str:

@@ -66,7 +66,8 @@ def list_predicates(call: ApiCall) -> ApiAnswer:
 
 def _names(call: ApiCall, where: str, key: str) -> dict[str, Any]:
     graph, calls, limit = call.graph, call.service.calls, call.query.get("limit") or _DEFAULT_LIMIT
-    rows = select(graph, f"SELECT DISTINCT ?name {{ {where} }} ORDER BY STR(?name) LIMIT {limit}", calls)
+    distinct = f"{{ SELECT DISTINCT ?name {{ {where} }} }}"  # in a query of its own: only distinct names are sorted
+    rows = select(graph, f"SELECT ?name {{ {distinct} }} ORDER BY STR(?name) LIMIT {limit}", calls)
     names = [graph.names.name(row["name"]["value"]) for row in rows if row["name"]["type"] == "uri"]
     total = len(rows)
     if total >= limit:
