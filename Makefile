@@ -23,7 +23,7 @@ $(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/gue
 	@$(BIN)/python -c 'from cortex_sandbox import Sandbox, transpile; Sandbox().load_module(transpile("export default {}"))'
 	@touch $@
 
-## make demo    audit the licences of the installed packages: query, enrichment, assertions
+## make demo    audit the licences of the installed packages: query, enrichment, assertions; keeps its graph in demo-graph
 demo: setup
 	$(BIN)/python examples/supply-chain/run_demo.py
 
@@ -76,4 +76,4 @@ wheel: setup
 
 ## make clean   delete everything that these targets created in this folder
 clean:
-	rm -rf $(VENV) dist build sandbox/cortex_sandbox/guests .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build demo-graph sandbox/cortex_sandbox/guests .mypy_cache .ruff_cache .pytest_cache .hypothesis

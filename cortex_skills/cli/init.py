@@ -16,11 +16,12 @@ from pathlib import Path
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Choice, Common
 from cortex_skills.errors import CortexError
 
 _DESCRIPTION = "Counts which values things have. Use it when asked how many there are of each."
 _READS = "hasStatus"
+EXAMPLES = ("license-audit", "verify-kyc")
 _MAX_ASKED = 20
 
 
@@ -29,6 +30,12 @@ _MAX_ASKED = 20
 @click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
 @click.option("--reads", metavar="PREDICATE", multiple=True, help="A predicate that it queries. Repeatable.")
 @click.option("--writes", metavar="PREDICATE", multiple=True, help="A predicate that it asserts. Repeatable.")
+@click.option(
+    "--from",
+    "example",
+    type=Choice(EXAMPLES),
+    help="Begin with a copy of a skill of the package: license-audit, verify-kyc.",
+)
 @click.option("--agentskills", is_flag=True, help="Two files, SKILL.md and semantic.yaml, for agentskills.io.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
 @click.pass_obj
@@ -38,6 +45,7 @@ def init(
     description: str | None,
     reads: tuple[str, ...],
     writes: tuple[str, ...],
+    example: str | None,
     agentskills: bool,
     yes: bool,
 ) -> None:
@@ -45,10 +53,15 @@ def init(
 
     FOLDER is created; its name is the name of the skill. On a terminal the command asks for missing options.
     """
-    from cortex_skills.scaffold import Plan, files_of, write_folder
+    from cortex_skills.scaffold import Plan, files_of
+    from cortex_skills.scaffold.examples import files_from
     from cortex_skills.scaffold.writing import check_free
 
-    ask = not (yes or common.out.as_json or description or reads or writes) and _is_terminal()
+    if example is not None:
+        if description or reads or writes or agentskills:
+            raise click.UsageError("--from copies a skill as it is: change its SKILL.md afterwards")
+        folder = Path(example) if folder is None else folder
+    ask = not (yes or common.out.as_json or description or reads or writes or example) and _is_terminal()
     if folder is None:
         if not ask:
             raise click.UsageError("the skill has no name: give a FOLDER, whose name becomes the name of the skill")
@@ -56,6 +69,10 @@ def init(
     folder = folder.absolute() if folder.name in ("", "..") else folder
     _check_name(folder)
     check_free(folder)
+    if example is not None:
+        files = files_from(example, folder.name)
+        _write(common, folder, files)
+        return
     if ask:
         description = _asked("What it does, and when to use it", _DESCRIPTION)
         reads = _words(_asked("Predicates that it reads", _READS))
@@ -64,7 +81,12 @@ def init(
         folder.name, _DESCRIPTION if description is None else description, reads or (_READS,), writes, agentskills
     )
     _check_predicates(plan.reads + plan.writes)
-    files = files_of(plan)
+    _write(common, folder, files_of(plan))
+
+
+def _write(common: Common, folder: Path, files: dict[str, str]) -> None:
+    from cortex_skills.scaffold import write_folder
+
     _check(folder, files)
     write_folder(folder, files)
     _show(common, folder, sorted(files))
@@ -78,7 +100,8 @@ def _show(common: Common, folder: Path, files: list[str]) -> None:
             out.line(("wrote", "green"), f" {folder / file}")
         out.line()
         out.line("Next:")
-        for command in ("test", "dev"):
+        has_tests = any(file.endswith(".test.ts") for file in files)
+        for command in ("test", "dev") if has_tests else ("dev",):
             out.line(f"  cortex-skills {command} {folder}")
 
     out.answer({"folder": str(folder), "name": folder.name, "files": files}, show)

@@ -49,17 +49,24 @@ def files_of(plan: Plan) -> dict[str, str]:
         "skill.ts": _code(plan),
         "skill.test.ts": _test(plan),
         "skill.test.ttl": _data(plan),
-        "tsconfig.json": _json(_TSCONFIG),
-        ".vscode/settings.json": _json(_settings(plan)),
-        f"{SUPPORT}/skill.schema.json": _json(schema("skill")),
-        f"{SUPPORT}/semantic.schema.json": _json(semantic_schema()),
-        f"{SUPPORT}/cortex-skill.d.ts": _shipped("cortex-skill.d.ts"),
-        f"{SUPPORT}/cortex-test.d.ts": _shipped("cortex-test.d.ts"),
+        **editor_files(two_files=plan.two_files),
     }
     if plan.two_files:
         line = _SCHEMA_LINE.format(f"{SUPPORT}/semantic.schema.json")
         files["semantic.yaml"] = "\n".join([line, *_block(plan)]) + "\n"
     return files
+
+
+def editor_files(*, two_files: bool = False) -> dict[str, str]:
+    """The settings, types and schemas for an editor."""
+    return {
+        "tsconfig.json": _json(_TSCONFIG),
+        ".vscode/settings.json": _json(_settings(two_files=two_files)),
+        f"{SUPPORT}/skill.schema.json": _json(schema("skill")),
+        f"{SUPPORT}/semantic.schema.json": _json(semantic_schema()),
+        f"{SUPPORT}/cortex-skill.d.ts": _shipped("cortex-skill.d.ts"),
+        f"{SUPPORT}/cortex-test.d.ts": _shipped("cortex-test.d.ts"),
+    }
 
 
 def semantic_schema() -> dict[str, Any]:
@@ -180,9 +187,9 @@ _TSCONFIG: Mapping[str, Any] = {
 }
 
 
-def _settings(plan: Plan) -> dict[str, Any]:
+def _settings(*, two_files: bool) -> dict[str, Any]:
     """Settings of VS Code, for its YAML extension."""
-    block = {f"./{SUPPORT}/semantic.schema.json": "semantic.yaml"} if plan.two_files else {}
+    block = {f"./{SUPPORT}/semantic.schema.json": "semantic.yaml"} if two_files else {}
     return {"yaml.schemas": {f"./{SUPPORT}/skill.schema.json": "SKILL.md", **block}}
 
 

@@ -3,17 +3,18 @@
     python examples/supply-chain/run_demo.py [--store FOLDER]
 
 The script acts as the agent: it reads the findings from the answer of `skill_graph_query` and writes them with
-`skill_assert`.
+`skill_assert`. The store is kept, and the next commands are printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
-import tempfile
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,10 @@ from rich.progress import track
 from cortex_graph import GraphError
 from cortex_skills import Config, CortexError, Plugin, Result
 from cortex_skills.enrichment import read_block
+from cortex_skills.keys.folder import key_folder
+from cortex_skills.manifest import load_manifest
+from cortex_skills.signatures import sign_for_oneself
+from cortex_skills.signatures.signing import own_folder
 
 SKILL = Path(__file__).parent / "license-audit"
 AGENT = "auditor"
@@ -44,11 +49,12 @@ class DemoError(Exception):
 def main() -> int:
     """Run the demo. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--store", type=Path, help="keep the graph in this folder [a temporary one]")
-    given: Path | None = parser.parse_args().store
+    parser.add_argument("--store", type=Path, default=Path("demo-graph"), help="the folder of the graph [%(default)s]")
+    store: Path = parser.parse_args().store
+    report = Report()
     try:
-        with tempfile.TemporaryDirectory(prefix="cortex-demo-") as scratch:
-            run(given or Path(scratch, "store"), Report())
+        run(store, report)
+        show_next(store, report)
     except (CortexError, GraphError, DemoError) as error:
         hint = getattr(error, "hint", "")
         print(f"the demo failed: {error}" + (f"\n{hint}" if hint else ""), file=sys.stderr)
@@ -94,6 +100,23 @@ def run(store: Path, report: Report) -> None:
 
         report.heading("5. What the graph holds now")
         check(plugin, report, asserted)
+
+
+def show_next(store: Path, report: Report) -> None:
+    """Print the commands that look at the graph and ask it. Commands load signed skills only, so this one is signed."""
+    config = Config()
+    sign_for_oneself(SKILL, load_manifest(SKILL), key_folder(config), own_folder(), datetime.now(UTC))
+    program = Path(sys.executable).with_name("cortex-skills")
+    start = f"{shown_path(program)} %s --store {shown_path(store)}"
+    report.heading(f"The graph is kept in {store}. Look at it, and ask it:")
+    report.say(start % "graph sparql" + " 'SELECT ?package ?kind { ?package mayros:isCopyleft ?kind }'")
+    report.say(start % "query" + f" --skills {shown_path(SKILL)} --predicate hasLicense --scope namespace")
+
+
+def shown_path(path: Path) -> str:
+    """A path for a shell, relative to the current folder where it is below it."""
+    place = Path.cwd()
+    return shlex.quote(str(path.relative_to(place) if path.is_relative_to(place) else path))
 
 
 def ask(plugin: Plugin, report: Report, predicate: str) -> Result:

@@ -14,6 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cortex_skills.cli.init import EXAMPLES
 from cortex_skills.manifest import load_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -224,3 +225,23 @@ def test_on_a_terminal_init_asks(tmp_path):
     manifest = load_manifest(tmp_path / "my-tool")
     assert manifest.description == "Counts."
     assert [query.predicate for query in manifest.semantic.queries] == ["p", "q"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("name", [None, "my-own"])
+def test_a_skill_of_the_package_is_copied_and_works(run, tmp_path, monkeypatch, example, name):
+    monkeypatch.chdir(tmp_path)
+    answer = run("init", *([name] if name else []), "--from", example)
+    assert answer.exit_code == 0, answer.stderr
+    folder = tmp_path / (name or example)
+    assert (folder / ".cortex/cortex-skill.d.ts").is_file()
+    checked = run("validate", "--load", folder)
+    assert checked.stdout.startswith(f"ok {folder}: {folder.name} 1.0.0, exports ")
+
+
+def test_copying_a_skill_takes_no_other_answers(run, tmp_path):
+    answer = run("init", tmp_path / "own", "--from", "verify-kyc", "--reads", "p")
+    assert answer.exit_code == 2
+    assert "--from copies a skill as it is" in answer.stderr
+    assert "did you mean" in run("init", tmp_path / "own", "--from", "kyc").stderr.lower()
+    assert not (tmp_path / "own").exists()

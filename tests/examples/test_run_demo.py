@@ -1,6 +1,8 @@
 """The demo as a script, on the distributions that are installed here."""
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib import metadata
@@ -147,6 +149,20 @@ def test_the_report_names_the_asserting_agent(outputs):
 def test_output_in_a_pipe_is_short_plain_text(outputs):
     assert "\x1b" not in outputs[0]
     assert len(outputs[0].splitlines()) <= 60
+
+
+def test_the_commands_that_it_ends_with_work(outputs, store):
+    look, question = (line.strip() for line in outputs[0].splitlines()[-2:])
+    assert f"The graph is kept in {store}." in outputs[0]
+    rows = subprocess.run(shlex.split(look), capture_output=True, text=True, encoding="utf-8", timeout=100)
+    assert rows.returncode == 0, rows.stderr
+    assert "Copyleft Limited" in rows.stdout
+    environment = {**os.environ, "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "true"}
+    words = shlex.split(question)
+    answer = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=100, env=environment)
+    assert answer.returncode == 0, answer.stderr
+    assert " triples" in answer.stdout.splitlines()[0]
+    assert '"permissive"' in answer.stdout
 
 
 def test_a_store_that_cannot_be_opened_is_an_error(examples, tmp_path):
