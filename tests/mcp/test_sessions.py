@@ -126,7 +126,8 @@ def test_what_opens_no_session_takes_no_place(serve: Callable[..., Running], mon
     running = serve()
     client = running.client(running.token("ada"))
     sessions = [opened(client) for _ in range(2)]
-    for body in (PING, []):
+    bodies: list[Any] = [PING, []]
+    for body in bodies:
         client.post("/mcp", json=body, headers=ACCEPT)
         client.get("/mcp", headers=ACCEPT)
     assert alive(client, *sessions) == [LIVES, LIVES]
