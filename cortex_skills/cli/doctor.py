@@ -15,14 +15,16 @@ from cortex_skills.cli.output import style_of
 
 
 @click.command(cls=Command)
+@click.option("--deep", is_flag=True, help="Also read all files of the store, as `graph check`.")
 @click.pass_obj
-def doctor(common: Common) -> None:
+def doctor(common: Common, deep: bool) -> None:
     """Check the installation, the configuration and the store."""
-    from cortex_skills.cli.checks import CHECKS
+    from cortex_skills.cli.checks import CHECKS, store_files
 
     out = common.out
     with out.working("checking (the first time on a machine takes a few seconds longer)"):
-        results = [result for check in CHECKS for result in check(common)]
+        checks = (*CHECKS, store_files) if deep else CHECKS
+        results = [result for check in checks for result in check(common)]
     failed = any(result.status == "fail" for result in results)
 
     def show() -> None:

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 _STATUS = {
     "cancelled": 503,
     "graph_busy": 503,
+    "graph_corrupt": 500,
     "graph_unavailable": 503,
     "invalid_arguments": 400,
     "manifest_invalid": 400,
@@ -49,7 +50,7 @@ HTTP_CODES = {
     "unsupported_media_type": 415,
     "url_too_long": 414,
 }
-_WITHOUT_DETAILS = frozenset({"graph_unavailable", "store_locked", "internal_error", "config_invalid"})
+_WITHOUT_DETAILS = frozenset({"graph_corrupt", "graph_unavailable", "store_locked", "internal_error", "config_invalid"})
 _RETRY_AFTER_S = "1"
 
 

@@ -4,6 +4,7 @@ Rules kept here:
 - a test file is scanned and runs in a sandbox with the limits of a skill; it may import the files of the skill;
 - each test has its own sandbox, plugin and graph in memory: tests do not share state;
 - the calls of a test pass `Plugin.call`, with the skill loaded as in any host;
+- a hook of the skill that fails during a call fails the call, so that a test does not pass beside it;
 - a failure is an outcome, with its location in the source file; nothing is raised.
 """
 
@@ -116,12 +117,13 @@ class TestRun:
         self,
         code: str,
         sources: Mapping[str, str],
-        offer: Callable[[Plugin], Functions],
+        offer: Callable[[Plugin, list[CortexError]], Functions],
         outcome: TestOutcome,
         index: int,
     ) -> TestOutcome:
         started = time.monotonic()
         logs: list[str] = []
+        failures: list[CortexError] = []
         error: CortexError | None = None
         try:
             with Plugin.open(self.config, agent=self.agent, developing=[self.folder]) as plugin:
@@ -131,10 +133,11 @@ class TestRun:
                 for skill in plugin.skills.values():
                     if skill.runtime is not None and skill.runtime.degraded is not None:
                         raise skill.runtime.degraded
-                with self._box(code, offer(plugin), logs) as box:
+                with self._box(code, offer(plugin, failures), logs) as box:
                     box.call("run", index, timeout_s=self._timeout_s)
         except Exception as problem:
-            error = _as_ours(problem, sources, outcome.file, outcome.name)
+            error = next((failure for failure in failures if failure.message in str(problem)), None)
+            error = error or _as_ours(problem, sources, outcome.file, outcome.name)
         return replace(
             outcome,
             status="failed" if error else "passed",
@@ -188,11 +191,15 @@ def _nothing(*_: Any) -> None:
     raise ValueError("there is no graph outside a test: use t inside test(…)")
 
 
-def _offered(plugin: Plugin, *, snapshot: SkillSnapshot, seeds: Seeds) -> Functions:
-    """The host functions of a test."""
+def _offered(plugin: Plugin, failures: list[CortexError], *, snapshot: SkillSnapshot, seeds: Seeds) -> Functions:
+    """The host functions of a test; the failures of hooks are added to `failures`."""
 
     def call(tool: Any = None, arguments: Any = None, agent: Any = None, *_: Any) -> dict[str, Any]:
         result = plugin.call(tool, arguments, skill=snapshot.name, agent=agent)
+        enrichment = result.details.get("enrichment")
+        if isinstance(enrichment, dict) and enrichment.get("status") == "failed":
+            failures.append(CortexError(enrichment["code"], enrichment["message"], details=enrichment))
+            raise failures[-1]
         return {**result.to_json(), "said": read_block(result.text)}
 
     def load(file: Any = None, *_: Any) -> int:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_graph.exceptions import (
     GraphBusy,
+    GraphCorrupt,
     GraphError,
     GraphUnavailable,
     InvalidArguments,
@@ -29,6 +30,7 @@ __all__ = [
     "WELL_KNOWN_VOCABULARIES",
     "Dataset",
     "GraphBusy",
+    "GraphCorrupt",
     "GraphError",
     "GraphStore",
     "GraphUnavailable",

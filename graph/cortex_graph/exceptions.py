@@ -48,6 +48,12 @@ class GraphUnavailable(GraphError):
     code = "graph_unavailable"
 
 
+class GraphCorrupt(GraphUnavailable):
+    """Files of the store are damaged or missing, or acknowledged writes are; `details["file"]` names the file."""
+
+    code = "graph_corrupt"
+
+
 class GraphBusy(GraphError):
     """The store is busy with an operation for which this call would have to wait."""
 

@@ -35,9 +35,14 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Make a folder for temporary files (in `TMPDIR`), removed afterwards; also removes those of ended processes."""
-    folder, lock = lasting_folder(_PREFIXES[0])
+def scratch_folder(place: Path | None = None) -> Iterator[Path]:
+    """Make a folder for temporary files, removed afterwards; also removes those of ended processes.
+
+    Args:
+        place: where; None for the folder for temporary files (`TMPDIR`).
+
+    """
+    folder, lock = lasting_folder(_PREFIXES[0], place)
     try:
         yield folder
     finally:
@@ -45,15 +50,17 @@ def scratch_folder() -> Iterator[Path]:
         lock.close()
 
 
-def lasting_folder(beginning: str) -> tuple[Path, IO[bytes]]:
+def lasting_folder(beginning: str, place: Path | None = None) -> tuple[Path, IO[bytes]]:
     """Make a temporary folder that the caller removes; it is in use until the returned file is closed.
 
     Args:
         beginning: the start of its name, one of `_PREFIXES`.
+        place: where; None for the folder for temporary files.
 
     """
-    sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=beginning))
+    place = place or Path(tempfile.gettempdir())
+    sweep(place)
+    folder = Path(tempfile.mkdtemp(prefix=beginning, dir=place))
     return folder, _lock_of(folder)
 
 

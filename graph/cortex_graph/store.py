@@ -24,6 +24,7 @@ from typing import Any, Protocol, runtime_checkable
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
+from cortex_graph.exceptions import GraphCorrupt
 
 # As N-Quads: several times the size of an ordinary page of 1,000 quads, and small enough for a small sandbox.
 PAGE_BYTES = 1 << 20
@@ -221,6 +222,23 @@ class Revisioned(GraphStore, Protocol):
 
     def apply_at(self, revision: str, graphs: Iterable[NamedNode], insert: list[Quad], remove: list[Quad]) -> bool:
         """Do what `GraphStore.apply` does if these graphs still have this revision; returns whether they have."""
+
+
+@runtime_checkable
+class InFolder(GraphStore, Protocol):
+    """A store in a folder of this machine."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written to it, by any process."""
+
+    @property
+    def damage(self) -> GraphCorrupt | None:
+        """What it has lost, if acknowledged writes are missing and it can only be read."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""`graph backup`, `restore`, `copy` and `show`, and provenance in files."""
+"""`graph check`, `backup`, `restore`, `copy` and `show`, and provenance in files."""
 
 import json
 
@@ -92,3 +92,54 @@ def test_a_copy_of_a_missing_store_or_onto_itself_is_refused(run, store, tmp_pat
     assert run("graph", "copy", "--from", tmp_path / "no", "--to", store).exit_code == 2
     assert not (tmp_path / "no").exists()
     assert "the same store" in run("graph", "copy", "--from", store, "--to", f"{store}/").stderr
+
+
+def lose_writes(store, count):
+    """Make the store lack its last acknowledged writes."""
+    record = json.loads((store / ".changes").read_bytes())
+    record |= {"changes": record["changes"] + count, "flushed": record["flushed"] + count}
+    (store / ".changes").write_text(json.dumps(record))
+
+
+def test_a_check_reports_what_is_intact(run, asserted, store):
+    answer = run("graph", "check")
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    assert f" of 2 graphs are intact in {store}, and no acknowledged write is missing\n" in answer.stdout
+    document = run("graph", "check", "--json").json
+    assert document["graphs"]["urn:cortex:mayros"] == 1
+    assert document["writes"] == 1
+    assert run("graph", "check", "--store", "memory:").exit_code == 1
+    deep = run("doctor", "--deep").stdout
+    assert "triples are intact, and no acknowledged write is missing" in deep
+    assert "store files" not in run("doctor").stdout
+
+
+def test_every_command_tells_that_writes_are_missing(run, asserted, store, tmp_path):
+    assert run("graph", "backup", tmp_path / "backup").exit_code == 0
+    lose_writes(store, 3)
+    lost = "3 of 4 acknowledged writes are missing"
+    for words in (
+        ("graph", "check"),
+        ("graph", "backup", tmp_path / "second"),
+        ("graph", "export", tmp_path / "out.ttl"),
+        ("graph", "sparql", "--update", "INSERT DATA { mayros:a mayros:p 1 }"),
+    ):
+        answer = run(*words)
+        assert answer.exit_code == 2
+        assert "error[graph_corrupt]" in answer.stderr
+        assert lost in answer.stderr
+        assert f"graph restore BACKUP --replace --store {store}" in answer.stderr
+    assert "nails" in (tmp_path / "out.ttl").read_text()
+    assert not (tmp_path / "second").exists()
+    shown = run("graph", "show", asserted)
+    assert (shown.exit_code, lost in shown.stderr) == (0, True)
+    for words in (("doctor",), ("doctor", "--deep")):
+        answer = run(*words)
+        assert answer.exit_code == 2
+        assert f"fail  store: the store in {store} has lost data: {lost}" in answer.stdout
+    copied = run("graph", "copy", "--from", store, "--to", tmp_path / "rest")
+    assert copied.exit_code == 0
+    assert run("graph", "show", asserted, "--store", tmp_path / "rest").exit_code == 0
+    assert run("graph", "restore", tmp_path / "backup", "--replace").exit_code == 0
+    assert run("graph", "check").exit_code == 0
+    assert lost not in run("doctor").stdout

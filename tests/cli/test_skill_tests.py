@@ -252,3 +252,33 @@ def test_junit_xml_is_well_formed_for_any_names_and_messages(name, message, log)
         junit([TestReport("a", (TestOutcome("f", name, "failed", 0.1, error, (log,)),))]).encode("utf-8")
     )
     assert root.find("testsuite/testcase/failure") is not None
+
+
+THROWS = """
+export default {
+  name: "greeter",
+  onQuery({ results }: { results: { object: any }[] }) {
+    return { additionalContext: results[0].object.length.of.nothing };
+  },
+};
+"""
+
+
+def test_a_hook_that_throws_fails_the_test_that_called_it_with_its_own_error(run, write_skill, tmp_path):
+    test = """
+        test("asks", async (t) => { await t.add("a", "greets", 1); await t.query("greets"); });
+        test("asks without waiting", async (t) => { await t.add("a", "greets", 1); t.query("greets"); });
+        test("expects it", async (t) => {
+          await t.add("a", "greets", 1);
+          await t.throws(() => t.query("greets"), "TypeError");
+        });
+    """
+    folder = write_skill(code=THROWS, **{"skill.test.ts": test})
+    answer = run("test", folder, "--junit", tmp_path / "junit.xml")
+    assert answer.exit_code == 1
+    assert answer.stdout.count("onQuery of greeter failed at skill.ts:5:33: TypeError: cannot read") == 2
+    assert "2 failed" in answer.stdout
+    assert "skill.ts:5:33: TypeError" in (tmp_path / "junit.xml").read_text()
+    errors = [test["error"] for test in run("test", folder, "--json").json["skills"][0]["tests"]]
+    assert [error and error["code"] for error in errors] == ["skill_error", "skill_error", None]
+    assert "skill.ts:5:33: TypeError" in errors[0]["message"]

@@ -114,7 +114,7 @@ def test_the_log_that_is_read_after_a_kill_has_an_end(tmp_path: Path, monkeypatc
     monkeypatch.setattr("cortex_graph.stores.embedded._SETTLED_AFTER", 100)
     store = OxigraphStore(tmp_path / "store")
     flushed = []
-    monkeypatch.setattr(store, "_store", Flushed(store._store, flushed))
+    monkeypatch.setattr(store._changes, "flush", lambda: flushed.append(True))
     for number in range(33):
         store.insert([[quad(number), quad(number, OTHER), quad(-number - 1)]])
     assert flushed == []
@@ -159,7 +159,7 @@ def test_a_folder_that_cannot_be_a_store_is_refused_and_left_alone(tmp_path: Pat
     for folder in ("file", "file/below", "broken", "documents", "nul\0byte"):
         with pytest.raises(GraphUnavailable) as caught:
             open_store(tmp_path / folder)
-        assert caught.value.details == {"folder": str(tmp_path / folder)}
+        assert caught.value.details["folder"] == str(tmp_path / folder)
     assert [entry.name for entry in (tmp_path / "documents").iterdir()] == ["letter.txt"]
 
 

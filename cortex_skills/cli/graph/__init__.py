@@ -4,7 +4,7 @@ from cortex_skills.cli.commands import Group
 from cortex_skills.cli.graph.inspect import namespaces, show
 from cortex_skills.cli.graph.sparql import sparql
 from cortex_skills.cli.graph.transfer import export, import_
-from cortex_skills.cli.graph.whole_stores import backup, copy, restore
+from cortex_skills.cli.graph.whole_stores import backup, check, copy, restore
 
 __all__ = ["graph"]
 
@@ -13,7 +13,7 @@ graph = Group(
     help="Import, export, back up and inspect the graph.",
     sections={
         "Files": [import_, export],
-        "Whole stores": [backup, restore, copy],
+        "Whole stores": [backup, restore, copy, check],
         "Inspect": [namespaces, show, sparql],
     },
 )

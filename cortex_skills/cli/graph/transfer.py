@@ -20,6 +20,7 @@ from cortex_skills.cli.options import Choice, Common
 from cortex_skills.cli.output import are, counted
 
 if TYPE_CHECKING:
+    from cortex_graph import GraphStore
     from cortex_graph.transfer import ImportResult
 
 # The names of `cortex_graph.FORMATS`, repeated because importing it would slow down --help.
@@ -89,7 +90,7 @@ def export(common: Common, file: Path | None, form: str | None, with_provenance:
     """Write all triples of the namespace out.
 
     Without FILE, or with -, they go to standard output, as Turtle (with --with-provenance: TriG) unless --format says
-    otherwise.
+    otherwise. Of a store that has lost acknowledged writes the rest is written, and the exit code is 2.
     """
     from cortex_graph import export_rdf
 
@@ -103,12 +104,22 @@ def export(common: Common, file: Path | None, form: str | None, with_provenance:
             form = form or ("trig" if with_provenance else "turtle")
             count = export_rdf(plugin.graph, target, form, with_provenance=with_provenance)
             target.flush()
+            _refuse_damaged(plugin.graph.store)
             if not count:
                 common.out.note(f"{plugin.graph.namespace} is empty; `graph namespaces` lists those that are not")
             return
         with common.out.progress(f"exporting to {file}") as progress:
             count = export_rdf(plugin.graph, file, form, with_provenance=with_provenance, progress=progress)
             namespace = plugin.graph.namespace
+            _refuse_damaged(plugin.graph.store)
     document = {"file": str(file), "namespace": namespace, "statements": count}
     text = f"{counted(count, 'statement')} of {namespace} {are(count)} in {file}"
     common.out.answer(document, lambda: common.out.line(text))
+
+
+def _refuse_damaged(store: GraphStore) -> None:
+    """Report, after what is left was written, that acknowledged writes are missing."""
+    from cortex_graph.store import InFolder
+
+    if isinstance(store, InFolder) and store.damage is not None:
+        raise store.damage

@@ -1,4 +1,4 @@
-"""`graph backup`, `graph restore` and `graph copy`: whole stores, with all their namespaces."""
+"""`graph check`, `graph backup`, `graph restore` and `graph copy`: whole stores, with all their namespaces."""
 
 from __future__ import annotations
 
@@ -18,6 +18,26 @@ if TYPE_CHECKING:
     from cortex_graph.transfer import Backup, CopyResult
 
 
+@click.command("check", cls=Command)
+@click.pass_obj
+def check(common: Common) -> None:
+    """Read all files of the store, and compare its indexes.
+
+    Also checks that no acknowledged write is missing. Other processes may use the store meanwhile.
+    """
+    from cortex_graph.transfer import check as check_store
+
+    store = common.settings().store
+    with common.out.progress(f"checking {store}") as progress:
+        found = check_store(store, progress)
+    text = (
+        f"{counted(found.triples, 'triple')} of {counted(len(found.graphs), 'graph')} {are(found.triples)} intact in "
+        f"{store}, and no acknowledged write is missing"
+    )
+    document = {"store": str(store), "graphs": found.graphs, "writes": found.changes}
+    common.out.answer(document, lambda: common.out.line(text))
+
+
 @click.command("backup", cls=Command)
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 @click.pass_obj
@@ -25,7 +45,7 @@ def backup(common: Common, folder: Path) -> None:
     """Back up the whole store to a new FOLDER.
 
     The backup holds all namespaces and their provenance at one moment; other processes may write meanwhile. The folder
-    is created when the backup is complete.
+    is created when the backup is complete and its files were checked, as by `graph check`.
     """
     from cortex_graph.transfer import back_up
 

@@ -46,7 +46,7 @@ class QueryEvaluator:
         folder: Path | None,
         take: Callable[[Path, frozenset[NamedNode]], None],
     ) -> None:
-        self._folder = None if folder is None else folder.absolute()
+        self._folder = self._named = None if folder is None else folder.absolute()
         self._snapshots = SnapshotCache(revisions, self._snapshot_folder, take, per_graphs=folder is None)
         self._lock = threading.Lock()
         self._workers: ProcessPool | None = None
@@ -89,7 +89,7 @@ class QueryEvaluator:
         }
         try:
             is_graph, chunks = run_query(
-                self.workers, request, deadline, lambda: self._snapshots.release(snapshot), cancel
+                self.workers, request, deadline, lambda: self._snapshots.release(snapshot), cancel, self._named
             )
         except QuerySyntax as error:
             raise invalid("query", f"is not SPARQL 1.1: {error}") from error
@@ -97,6 +97,7 @@ class QueryEvaluator:
 
     def use(self, copy: Path) -> None:
         """Read this copy of the store, to which no process writes, instead of making copies."""
+        self._named = copy
         self._snapshots.use(copy)
 
     def close(self) -> None:

@@ -12,9 +12,11 @@ import json
 import signal
 import time
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 from cortex_graph.cancellation import Cancellation, interruptible
+from cortex_graph.engine_errors import damage_in
 from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments, QueryLimit, QueryTimeout
 from cortex_graph.processes import ProcessPool, WorkerProcess
 from cortex_graph.sparql.query_worker import PIECE
@@ -38,6 +40,7 @@ def run_query(
     deadline: float,
     at_end: Callable[[], None],
     cancel: Cancellation | None = None,
+    folder: Path | None = None,
 ) -> tuple[bool, Generator[bytes, None, None]]:
     """Evaluate a query; returns when the first bytes of its result have arrived, or all of it.
 
@@ -49,6 +52,7 @@ def run_query(
         deadline: when the query is killed, by `time.monotonic`.
         at_end: called once, when the query has ended for any reason.
         cancel: cancels the call.
+        folder: of the store, for errors about its files.
 
     Raises:
         GraphBusy: all processes are busy.
@@ -60,7 +64,7 @@ def run_query(
         if left <= 0:
             raise too_slow()
         request = request | {"timeout": left}
-        run = _Run(pool, pool.acquire(deadline, cancel), at_end, cancel)
+        run = _Run(pool, pool.acquire(deadline, cancel), at_end, cancel, folder)
     except BaseException:
         at_end()
         raise
@@ -81,8 +85,14 @@ def too_slow() -> QueryTimeout:
 
 class _Run:
     def __init__(
-        self, pool: ProcessPool, process: WorkerProcess, at_end: Callable[[], None], cancel: Cancellation | None
+        self,
+        pool: ProcessPool,
+        process: WorkerProcess,
+        at_end: Callable[[], None],
+        cancel: Cancellation | None,
+        folder: Path | None,
     ) -> None:
+        self._folder = folder
         self._pool = pool
         self._process = process
         self._at_end = at_end
@@ -136,7 +146,7 @@ class _Run:
             except EOFError:
                 raise _ended(self._process) from None
         if kind == b"E":
-            error = _error(self._process, **json.loads(content))
+            error = _error(self._process, self._folder, **json.loads(content))
             self._is_done = not isinstance(error, QueryLimit)
             raise error
         self._is_done = kind == b"F"
@@ -160,11 +170,13 @@ def _ended(process: WorkerProcess) -> GraphError:
     )
 
 
-def _error(process: WorkerProcess, kind: str, message: str) -> GraphError:
+def _error(process: WorkerProcess, folder: Path | None, kind: str, message: str) -> GraphError:
     if kind == "SyntaxError":
         return QuerySyntax(message)
     if kind == "MemoryError":
         return _too_large(process)
+    if folder is not None and (damage := damage_in(message, folder)) is not None:
+        return damage
     if kind == "RuntimeError":
         return InvalidArguments(f"the query cannot be evaluated: {message}", details={"field": "query"})
     return GraphUnavailable(f"the query failed: {message}", hint="see whether the disk is full")
@@ -173,6 +185,8 @@ def _error(process: WorkerProcess, kind: str, message: str) -> GraphError:
 def _too_large(process: WorkerProcess) -> QueryLimit:
     return QueryLimit(
         f"the query needs more than {process.memory_bytes >> 20} MiB of memory",
-        hint="bind more of its patterns, or sort and group less",
+        # The engine's aggregates collect the error of a damaged block until the memory is exhausted.
+        hint="bind more of its patterns, or sort and group less. If the store is small, its files may be damaged: "
+        "`cortex-skills graph check`",
         details={"memoryBytes": process.memory_bytes},
     )

@@ -12,9 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-import os
 import threading
-import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, wraps
@@ -36,21 +34,19 @@ from pyoxigraph import (
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
-from cortex_graph.exceptions import GraphUnavailable, StoreLocked
-from cortex_graph.size_limits import MOST_BYTES
-from cortex_graph.sparql.evaluation import QueryEvaluator, sweep
+from cortex_graph.engine_errors import explained
+from cortex_graph.exceptions import GraphCorrupt, GraphError, GraphUnavailable
+from cortex_graph.sparql.evaluation import QueryEvaluator
 from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
+from cortex_graph.stores.change_counter import ChangeCounter
+from cortex_graph.stores.engine_folder import open_folder, remove_leftovers
 
 _NEARBY = 10_000  # how far from its old offset the last quad of a page is searched
 _WORTH_A_QUERY = 15  # triples on a disk, from which a query is faster
 _COUNTS = 1000  # cached counts of patterns, each with the last write to its graph
 _SHORT = 4096  # characters of the terms of such a pattern
-_LOCKED = ("While lock file", "lock hold by current process")  # in messages of RocksDB
-_FULL = "No space left"
 _SETTLED_AFTER = 20_000  # quads; reading them again takes 0.4 s
-_OLD_LOGS = 3  # of RocksDB, that are not deleted
-_ROCKSDB_FILES = ("CURRENT", "LOCK", "LOG*", "IDENTITY", "MANIFEST-*", "OPTIONS-*", "*.log", "*.sst", "*.dbtmp")
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
 
@@ -63,9 +59,7 @@ def _reported(operation: Operation) -> Operation:
         try:
             return operation(self, *args, **kwargs)
         except (OSError, RuntimeError, MemoryError) as error:
-            # The frames refer to the store and would keep it open.
-            traceback.clear_frames(error.__traceback__)
-            raise self._unavailable(error) from error
+            raise self._explained(error) from error
 
     return cast(Operation, reporting)
 
@@ -84,6 +78,7 @@ class OxigraphStore:
 
     bulk_is_atomic = True
     keeps_order = True
+    damage: GraphCorrupt | None = None  # what a store that can only be read has lost
 
     def __init__(self, folder: Path | None = None) -> None:
         self.maintenance = threading.Lock()
@@ -93,7 +88,10 @@ class OxigraphStore:
         self._bulk = threading.Lock()
         self._unsettled = 0
         self._revisions = Revisions()
-        self._store: Store = Store() if folder is None else _opened(folder)
+        self._changes: ChangeCounter | None = None
+        self._store: Store = Store()
+        if folder is not None:
+            self._store, self._changes = open_folder(folder)
         self._evaluation = QueryEvaluator(self._revisions, folder, self._copy)
         self._counted = lru_cache(_COUNTS)(self._count)
 
@@ -105,7 +103,7 @@ class OxigraphStore:
         try:
             opened._store = Store.read_only(str(folder))
         except (OSError, RuntimeError, ValueError) as error:
-            raise opened._unavailable(error) from error
+            raise opened._explained(error) from error
         opened._evaluation.use(folder)
         return opened
 
@@ -121,20 +119,14 @@ class OxigraphStore:
                 (group,) = groups
                 if group[0] in store:
                     return [False]
-                if len(group) == 1:
-                    self._change(_graphs(group), store.add, group[0])
-                else:
-                    self._change(_graphs(group), store.extend, group)
-                self._settle(len(group))
+                self._extend(group, 1)
                 return [True]
             new: dict[Quad, Sequence[Quad]] = {}
             written = []
             for group in groups:
                 written.append(group[0] not in new and group[0] not in store)
                 new.setdefault(group[0], group if written[-1] else ())
-            quads = [quad for group in new.values() for quad in group]
-            self._change(_graphs(quads), store.extend, quads)
-            self._settle(len(quads))
+            self._extend([quad for group in new.values() for quad in group], sum(written))
             return written
 
     @_reported
@@ -145,10 +137,7 @@ class OxigraphStore:
         with self._writing:
             if quad not in self._store:
                 return False
-            if described:
-                self._change(graphs, self._store.update, "; ".join([_data("DELETE", [quad]), *described]))
-            else:
-                self._change(graphs, self._store.remove, quad)
+            self._update(graphs, [_data("DELETE", [quad]), *described], 1 + len(about))
             return True
 
     @_reported
@@ -190,7 +179,7 @@ class OxigraphStore:
         try:
             yield from self._iterate(pattern)
         except (OSError, RuntimeError) as error:
-            raise self._unavailable(error) from error
+            raise self._explained(error) from error
 
     @_reported
     def count(self, pattern: Pattern, ceiling: int | None = None) -> int:
@@ -241,17 +230,43 @@ class OxigraphStore:
 
     @_reported
     def flush(self) -> None:
-        self._store.flush()
+        with self._writing:
+            if self._changes is None:
+                self._store.flush()
+            else:
+                self._changes.flush()
 
     def close(self) -> None:
         self._evaluation.close()
+        with self._writing:
+            changes, self._changes = self._changes, None
+            if changes is not None:
+                changes.close()
         self._store = _Closed(self._where)  # type: ignore[assignment]
         self._counted.cache_clear()
 
     def _apply(self, insert: list[Quad], remove: list[Quad]) -> None:
-        update = f"{_data('DELETE', remove)}; {_data('INSERT', insert)}"
-        self._change(_graphs([*insert, *remove]), self._store.update, update)
-        self._settle(len(insert) + len(remove))
+        operations = [_data("DELETE", remove), _data("INSERT", insert)]
+        self._update(_graphs([*insert, *remove]), operations, len(insert) + len(remove))
+
+    def _extend(self, quads: Sequence[Quad], changes: int) -> None:
+        """Write quads in one transaction, with the number of the change."""
+        if self._changes is None:
+            self._change(_graphs(quads), self._store.extend, quads)
+            return
+        self._change(_graphs(quads), self._store.extend, [*quads, self._changes.next(changes)])
+        self._changes.answered(changes)
+        self._settle(len(quads))
+
+    def _update(self, graphs: Collection[NamedNode], operations: list[str], quads: int) -> None:
+        """Execute SPARQL operations in one transaction, with the number of the change."""
+        if self._changes is None:
+            self._change(graphs, self._store.update, "; ".join(operations))
+            return
+        numbered = [*operations, f"INSERT DATA {{ {self._changes.next().triple} }}"]
+        self._change(graphs, self._store.update, "; ".join(numbered))
+        self._changes.answered()
+        self._settle(quads)
 
     def _change(
         self, graphs: Collection[NamedNode] | None, change: Callable[..., object], *args: Any, **how: Any
@@ -268,10 +283,10 @@ class OxigraphStore:
         RocksDB's log grows to gigabytes otherwise, and is read at about thirty megabytes a second.
         """
         self._unsettled += quads
-        if self._folder is not None and self._unsettled >= _SETTLED_AFTER:
+        if self._changes is not None and self._unsettled >= _SETTLED_AFTER:
             self._unsettled = 0
             with suppress(OSError, RuntimeError):  # the write itself is done; the next write reports the error
-                self._store.flush()
+                self._changes.flush()
 
     def _copy(self, path: Path, graphs: frozenset[NamedNode]) -> None:
         """Copy the store to a folder; copy these graphs of a store in memory to a file of N-Quads."""
@@ -290,13 +305,13 @@ class OxigraphStore:
                 yield
             except BaseException:
                 if self._folder is not None:
-                    _sweep(self._folder)
+                    remove_leftovers(self._folder)
                 raise
 
     def _count(self, pattern: Pattern, ceiling: int | None, _revision: int) -> int:
+        # Not COUNT: at a damaged block the engine's aggregates collect the same error without end.
         limit = "" if ceiling is None else f"LIMIT {ceiling}"
-        (row,) = self._select(f"SELECT (COUNT(*) AS ?n) {{ SELECT * {_where(pattern)} {limit} }}")
-        return int(row["n"].value)
+        return sum(1 for _ in self._select(f"SELECT ?unbound {_where(pattern)} {limit}"))
 
     def _iterate(self, pattern: Pattern) -> Iterator[Quad]:
         return self._store.quads_for_pattern(pattern.subject, pattern.predicate, pattern.object_, pattern.graph)
@@ -334,17 +349,8 @@ class OxigraphStore:
                 return place + 1, self._slice(pattern, place + 1, length)
         return 0, self._slice(pattern, 0, length)
 
-    def _unavailable(self, error: Exception) -> GraphUnavailable:
-        hint = "see whether the disk is full or read-only"
-        if isinstance(error, MemoryError):
-            hint = f"a triple may be longer than {MOST_BYTES >> 20} MiB: split it"
-        if _FULL in str(error) and self._folder is not None:
-            # RocksDB refuses every write from then on.
-            hint = (
-                f"free some space, and restart the process that has the store open ({os.getpid()}): until then it can "
-                "only be read. All acknowledged writes are safe"
-            )
-        return GraphUnavailable(f"{self._where} failed: {error}", hint=hint)
+    def _explained(self, error: Exception) -> GraphError:
+        return explained(error, f"{self._where} failed", self._folder)
 
 
 class _Closed:
@@ -361,73 +367,6 @@ class _Closed:
 
     def __contains__(self, quad: object) -> bool:
         self._refuse()
-
-
-def prepare(folder: Path) -> None:
-    """Make the folder of a store if it is missing; a folder with other files is refused and not changed."""
-    with _errors_reported(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        foreign = _foreign_without_store(folder)
-    if foreign:
-        raise GraphUnavailable(
-            f"the folder {folder} is not a store and has other files: {', '.join(foreign)}",
-            hint="give an empty or a new folder",
-            details={"folder": str(folder)},
-        )
-
-
-def _opened(folder: Path) -> Store:
-    prepare(folder)
-    with _errors_reported(folder):
-        store = Store(folder)
-        _sweep(folder)
-        sweep(folder)
-        return store
-
-
-@contextmanager
-def _errors_reported(folder: Path) -> Iterator[None]:
-    """Convert the errors of opening a folder."""
-    try:
-        yield
-    except (OSError, RuntimeError, ValueError) as error:
-        if any(sign in str(error) for sign in _LOCKED):
-            raise StoreLocked(
-                f"the store in {folder} is open already, in another process or in this one",
-                hint="stop the other process, or give this one another folder",
-                details={"folder": str(folder)},
-            ) from error
-        raise GraphUnavailable(
-            f"the folder {folder} cannot be used as a store: {getattr(error, 'strerror', None) or error}",
-            hint="check that it is a folder that you may write to and that the disk is not full",
-            details={"folder": str(folder)},
-        ) from error
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the files of killed bulk operations, and old logs, in a folder that this process has locked.
-
-    RocksDB never does the first, and keeps a thousand logs: one of 140 KB for each time that the folder is opened.
-    """
-    old_logs = sorted(folder.glob("LOG.old.*"))[:-_OLD_LOGS]
-    for file in (*folder.glob("bulk-*.sst"), *old_logs):
-        with suppress(OSError):
-            file.unlink()
-
-
-def _foreign_without_store(folder: Path) -> list[str]:
-    """A few files that RocksDB did not put there, when there is no store in the folder."""
-    return [] if (folder / "CURRENT").exists() else foreign_files(folder)
-
-
-def foreign_files(folder: Path) -> list[str]:
-    """Return some files and folders that are not RocksDB's; hidden ones are ignored."""
-    foreign = (
-        entry.name
-        for entry in folder.iterdir()
-        if not entry.name.startswith(".") and not any(entry.match(file) for file in _ROCKSDB_FILES)
-    )
-    return list(islice(foreign, 3))
 
 
 def _graphs(quads: Sequence[Quad]) -> set[NamedNode]:

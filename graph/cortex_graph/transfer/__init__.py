@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cortex_graph.transfer.backup import Backup, back_up, read_backup
     from cortex_graph.transfer.canonical_hash import Digest, digest_of
+    from cortex_graph.transfer.checking import CheckedStore, check
     from cortex_graph.transfer.copying import CopyResult, copy_store
     from cortex_graph.transfer.exporting import export_rdf
     from cortex_graph.transfer.formats import FORMATS
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Backup",
+    "CheckedStore",
     "CopyResult",
     "Digest",
     "ImportResult",
     "Progress",
     "back_up",
+    "check",
     "copy_store",
     "digest_of",
     "export_rdf",
@@ -33,6 +36,7 @@ __all__ = [
 _MODULES = {
     "backup": ("Backup", "back_up", "read_backup"),
     "canonical_hash": ("Digest", "digest_of"),
+    "checking": ("CheckedStore", "check"),
     "copying": ("CopyResult", "copy_store"),
     "exporting": ("export_rdf",),
     "formats": ("FORMATS",),

@@ -4,6 +4,7 @@ Rules kept here:
 - `manifest.json` has the format version, the time, and the count and canonical hash of each graph;
 - a store with files is kept as a snapshot (`store/`), and the manifest has the SHA-256 of each file: a graph is read
   with one of its indexes, and the others must be intact, too. Any other store is kept as sorted N-Triples (`graphs/`);
+- a store with files is checked completely before its backup is called good (`checking.py`);
 - a backup appears complete or not at all, and only where nothing exists; others may write to the store meanwhile;
 - a manifest is untrusted: it is parsed strictly, and names no file outside its folder.
 """
@@ -29,6 +30,7 @@ from cortex_graph.scratch import whole_folder
 from cortex_graph.store import GraphStore
 from cortex_graph.stores.location import store_above
 from cortex_graph.transfer.canonical_hash import Digest, digest_of, digest_of_file, spool
+from cortex_graph.transfer.checking import checked_snapshot
 from cortex_graph.transfer.progress import Progress, silent
 
 FORMAT = 1
@@ -78,6 +80,7 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
 
     Raises:
         InvalidArguments: the folder exists, or cannot be made.
+        GraphCorrupt: the store is damaged, or has lost acknowledged writes.
         GraphUnavailable: the store cannot be read.
 
     """
@@ -91,7 +94,7 @@ def back_up(store: GraphStore, folder: Path | str, *, progress: Progress = silen
         with whole_folder(target) as part:
             progress("taking a snapshot", 0, None)
             files: dict[str, str] = {}
-            if store.snapshot(part / STORE):
+            if checked_snapshot(store, part / STORE, progress) is not None:
                 kind = "snapshot"
                 files = {file.name: _sha256(file) for file in sorted((part / STORE).iterdir())}
                 with reading(part / STORE) as snapshot:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,10 +23,11 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from cortex_graph.exceptions import GraphUnavailable, StoreLocked, invalid
+from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked, invalid
 from cortex_graph.scratch import exchange, scratch_folder, sync_folder, whole_folder
 from cortex_graph.store import GraphStore, Pattern
-from cortex_graph.stores.embedded import OxigraphStore, foreign_files
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.engine_folder import foreign_files
 from cortex_graph.stores.location import folder_of
 from cortex_graph.stores.open_store import open_store
 from cortex_graph.transfer.backup import STORE, Backup, check_files, check_store, damaged, read_backup, reading
@@ -115,19 +116,21 @@ def _locked(place: Path) -> Iterator[bool]:
         return
     if not place.is_dir():
         raise GraphUnavailable(f"{place} is not a folder", hint="give a new name")
-    if not (place / "CURRENT").exists() and (
+    is_store = any(place.glob("*.sst")) or (place / "CURRENT").exists()
+    if not is_store and (
         foreign := [entry.name for entry in islice(place.iterdir(), 100) if not entry.name.startswith(".")]
     ):
         raise GraphUnavailable(
             f"the folder {place} is not a store and has other files: {', '.join(foreign[:3])}",
             hint="give an empty or a new folder",
         )
-    if (place / "CURRENT").exists() and (foreign := foreign_files(place)):
+    if is_store and (foreign := foreign_files(place)):
         raise GraphUnavailable(
             f"the folder {place} has other files than its store, which would be lost: {', '.join(foreign)}",
             hint="move it elsewhere, and restore again",
         )
-    OxigraphStore(place).close()  # raises when this process has it open, unlike the lock below
+    with suppress(GraphCorrupt):  # it is replaced
+        OxigraphStore(place).close()  # raises when this process has it open, unlike the lock below
     # RocksDB's lock. Reading the store does not take it; closing the file releases it.
     with (place / "LOCK").open("ab") if fcntl else nullcontext() as lock:
         if fcntl is not None:
@@ -143,7 +146,7 @@ def _locked(place: Path) -> Iterator[bool]:
 
 
 def _refuse_unless_empty(place: Path) -> None:
-    if (place / "CURRENT").exists():
+    if any(place.glob("*.sst")) or (place / "CURRENT").exists():
         with reading(place) as store:
             _refuse_if(store.graph_names(), str(place))
 

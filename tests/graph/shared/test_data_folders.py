@@ -299,3 +299,25 @@ def test_a_full_disk_is_an_error_and_what_was_answered_can_be_read(mounted: Call
     store = open_store(folder)
     assert store.insert([[quad(-2)]]) == [True]
     store.close()
+
+
+@pytest.mark.parametrize(("closed", "free"), [(False, 0), (False, 600 << 10), (True, 200 << 10)])
+def test_a_new_process_reads_at_any_amount_of_free_space(
+    tmp_path: Path, mounted: Callable[..., Path], closed: bool, free: int
+) -> None:
+    counting = """
+answer = store.query("SELECT ?o { GRAPH <urn:g> { ?s ?p ?o } }", Dataset((), (NamedNode("urn:g"),)))
+print(len(json.loads(b"".join(answer.chunks))["results"]["bindings"]))
+"""
+    code = "import json\nfrom cortex_graph import Dataset" + COUNTING + counting
+    store = OxigraphStore(tmp_path / "store")
+    for number in range(200):
+        store.insert([[quad(number, "x" * 4000)]])
+    if closed:
+        store.close()
+    place = mounted("-t", "tmpfs", "-o", "size=32m")
+    shutil.copytree(tmp_path / "store", place / "store")
+    status = os.statvfs(place)
+    (place / "filler").write_bytes(b"x" * (status.f_bavail * status.f_frsize - free))
+    assert ended(python(code, place / "store")) == (0, "200 ReadOnlyStore\n200\n", "")
+    store.close()

@@ -7,11 +7,14 @@ Rules kept here:
   means that the folder is locked while no process of this library claims it;
 - a process that was forked from one that had a store open never opens one itself: RocksDB does not survive a fork. It
   uses the owner, and starts a process that becomes the owner when there is none;
-- a folder that cannot be written to, or whose disk is full, is opened read-only, when no other process can write to it.
+- a folder that cannot be written to, whose disk is full, or that has lost data, is opened read-only, when no other
+  process can write to it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import random
 import threading
@@ -20,8 +23,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from cortex_graph.exceptions import GraphBusy, GraphError, GraphUnavailable, StoreLocked
-from cortex_graph.stores.embedded import OxigraphStore, prepare
+from cortex_graph.engine_errors import is_full
+from cortex_graph.exceptions import GraphBusy, GraphCorrupt, GraphError, GraphUnavailable, StoreLocked
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.engine_folder import prepare
 from cortex_graph.stores.shared import format_version, protocol_limits
 from cortex_graph.stores.shared.channel import ConnectionLost
 from cortex_graph.stores.shared.forking import may_open, opens_rocksdb, survive_without
@@ -31,6 +36,8 @@ from cortex_graph.stores.shared.read_only import ReadOnlyStore
 from cortex_graph.stores.shared.remote_owner import RemoteOwner
 from cortex_graph.stores.shared.rendezvous import OwnerRecord, Rendezvous
 from cortex_graph.stores.shared.server import OwnerServer
+
+log = logging.getLogger(__name__)
 
 
 class FolderMember:
@@ -100,6 +107,9 @@ class FolderMember:
         """Do what `leave` does at the end of the process, except that its own calls still work."""
         with self._lock:
             self._stop_serving()
+            if isinstance(self._owner, OxigraphStore):
+                with contextlib.suppress(GraphError):
+                    self._owner.flush()
             if self._owner_process is not None:
                 self._owner_process.end()
 
@@ -185,22 +195,32 @@ class FolderMember:
         format_version.check(self.folder)
         if ReadOnlyStore.is_for(self.folder):
             return ReadOnlyStore(self.folder)
-        prepare(self.folder)
-        self._place.prepare()
-        if not self._place.claim():
-            return None
         try:
-            with opens_rocksdb():
-                store = OxigraphStore(self.folder)
-            try:
-                self._serve(store)
-            except BaseException:
-                store.close()
+            prepare(self.folder)
+            self._place.prepare()
+            return self._open_and_serve() if self._place.claim() else None
+        except GraphError as error:
+            self._place.unclaim()
+            damage = error if isinstance(error, GraphCorrupt) else None
+            if not (damage or is_full(error)) or not (self.folder / "CURRENT").exists():
                 raise
-            return store
         except BaseException:
             self._place.unclaim()
             raise
+        store = ReadOnlyStore(self.folder, damage)
+        if damage is not None:
+            log.warning("%s. It can only be read; %s", damage.message, damage.hint)
+        return store
+
+    def _open_and_serve(self) -> OxigraphStore:
+        with opens_rocksdb():
+            store = OxigraphStore(self.folder)
+        try:
+            self._serve(store)
+        except BaseException:
+            store.close()
+            raise
+        return store
 
     def _serve(self, store: OxigraphStore) -> None:
         format_version.write(self.folder)

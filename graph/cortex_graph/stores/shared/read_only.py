@@ -1,8 +1,9 @@
 # ruff: noqa: D102 - the operations are those of `GraphStore`
-"""A store in a folder to which this process cannot write: it has no permission, or the disk is full.
+"""A store in a folder to which this process cannot write: it has no permission, the disk is full, or data are missing.
 
 Rules kept here:
 - it shows the content of the store when it was opened, and refuses every change;
+- of a store that has lost acknowledged writes it shows the rest, and every change is refused with the loss;
 - no process may write meanwhile, which would make reads undefined: RocksDB's lock is held as a reader, so that no
   process can own the store. Where there is no lock, only a read-only file system is safe enough.
 """
@@ -15,7 +16,8 @@ from typing import Any, NoReturn
 
 from pyoxigraph import Store
 
-from cortex_graph.exceptions import GraphUnavailable, StoreLocked
+from cortex_graph.engine_errors import explained
+from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.forking import opens_rocksdb
 
@@ -30,14 +32,20 @@ _ROOM = 512 << 10  # bytes on the disk; opening a store takes 350 KB
 class ReadOnlyStore(OxigraphStore):
     """A store that is only read.
 
+    Args:
+        folder: of the store.
+        damage: what it has lost, if that is why it is not written to.
+
     Raises:
         StoreLocked: another process writes to it.
+        GraphCorrupt: its files are so damaged that it cannot be opened.
         GraphUnavailable: it cannot be read, or other processes cannot be kept from writing to it.
 
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, damage: GraphCorrupt | None = None) -> None:
         super().__init__()
+        self.damage = None if damage is None else damage.with_traceback(None)
         self._folder, self._where = folder, f"the store in {folder}"
         self._was_full = os.access(folder, os.W_OK)
         self._evaluation.use(folder)
@@ -47,10 +55,8 @@ class ReadOnlyStore(OxigraphStore):
                 self._store = Store.read_only(os.fspath(folder))
         except (OSError, RuntimeError, ValueError) as error:
             self._unlock()
-            raise GraphUnavailable(
-                f"the folder {folder} can be neither written to nor read as a store: {error}",
-                hint="check that it is a store, and its permissions",
-                details={"folder": str(folder)},
+            raise explained(
+                error, f"the folder {folder} can be neither written to nor read as a store", folder
             ) from error
 
     @staticmethod
@@ -60,6 +66,10 @@ class ReadOnlyStore(OxigraphStore):
 
     def insert(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse the change."""
+        if self.damage is not None:
+            raise GraphCorrupt(
+                f"{self.damage.message}; it is read-only", hint=self.damage.hint, details=self.damage.details
+            )
         problem, hint = "its folder cannot be written to", "make the folder writable and open the store again"
         if self._was_full:
             problem = "the disk was full when it was opened"

@@ -20,6 +20,7 @@ from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation, interruptible
 from cortex_graph.cursors import read_cursor
+from cortex_graph.exceptions import GraphCorrupt
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.stores.shared import protocol_limits, wire
 from cortex_graph.stores.shared.channel import Channel, ConnectionLost, Message
@@ -30,6 +31,8 @@ _UPLOAD_QUADS = 1000  # in one part of an upload, or fewer if they are long
 
 class RemoteOwner(Connections):
     """The owner with a record."""
+
+    damage: GraphCorrupt | None = None  # a store that has lost data has no owner
 
     def contains(self, quad: Quad) -> bool:
         return bool(self._ask({"op": "contains"}, wire.quads_to_bytes([quad])).header["ok"])

@@ -26,12 +26,14 @@ from typing import NoReturn
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
-from cortex_graph.exceptions import GraphUnavailable
+from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable
 from cortex_graph.store import Dataset, GraphStore, Maintenance, Page, Pattern, QueryAnswer
-from cortex_graph.stores.embedded import OxigraphStore, prepare
+from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.engine_folder import prepare
 from cortex_graph.stores.shared.election import FolderMember
 from cortex_graph.stores.shared.forking import end_without_destructors
 from cortex_graph.stores.shared.maintenance import Owner, OwnerFinder
+from cortex_graph.stores.shared.read_only import ReadOnlyStore
 
 _IN_MEMORY = OxigraphStore()  # has the literals of every Oxigraph store
 
@@ -45,12 +47,21 @@ class SharedStore:
     def __init__(self, membership: _Membership) -> None:
         self._finder: OwnerFinder = membership.member
         self._membership: _Membership | None = membership
+        self.folder = membership.folder
         self._collected = weakref.finalize(self, _release_collected, membership)
         self._collected.atexit = False
 
     @property
     def maintenance(self) -> Maintenance:
         return self._finder.maintenance
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._finder.with_owner(lambda owner: isinstance(owner, ReadOnlyStore))
+
+    @property
+    def damage(self) -> GraphCorrupt | None:
+        return self._finder.with_owner(lambda owner: owner.damage)
 
     def contains(self, quad: Quad) -> bool:
         return self._finder.with_owner(lambda owner: owner.contains(quad))
