@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
+from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.size_limits import long_line, too_long
@@ -54,6 +55,7 @@ def update_graphs(
     may_withdraw: bool = True,
     timeout_s: float = TIMEOUT_S,
     limits: QueryLimits = DEFAULT_LIMITS,
+    cancel: Cancellation | None = None,
 ) -> Updated:
     """Execute a SPARQL 1.1 update on namespaces of one store.
 
@@ -70,6 +72,7 @@ def update_graphs(
         may_withdraw: whether triples that have proofs may be removed.
         timeout_s: the time limit of the whole request, in seconds.
         limits: of the text and of the number of triples.
+        cancel: cancels the request before its next write; the operations before it are done.
 
     Raises:
         InvalidArguments: the text is not an update, or exceeds the limits.
@@ -84,7 +87,7 @@ def update_graphs(
     tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
     using = using_graphs, using_named_graphs
-    update = _Update(store, graphs, text, using, (provenance, may_withdraw), deadline, limits)
+    update = _Update(store, graphs, text, using, (provenance, may_withdraw), deadline, limits, cancel)
     for operation in operations:
         update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
@@ -105,6 +108,7 @@ class _Update:
         source: tuple[Provenance | None, bool],
         deadline: float,
         limits: QueryLimits,
+        cancel: Cancellation | None,
     ) -> None:
         self._store = store
         self._graphs = graphs
@@ -113,6 +117,7 @@ class _Update:
         self._provenance, self._may_withdraw = source
         self._deadline = deadline
         self._limits = limits
+        self._cancel = cancel
         self._skolem = Skolem(store)
         self._own = {graph.names.graph.value: graph for graph in graphs}
 
@@ -180,7 +185,13 @@ class _Update:
             ["CONSTRUCT {", *template, "} WHERE", operation.where]
         )
         answer = run_text(
-            self._store, written, dataset, QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, timeout_s=self._left()
+            self._store,
+            written,
+            dataset,
+            QueryResultsFormat.JSON,
+            RdfFormat.N_TRIPLES,
+            timeout_s=self._left(),
+            cancel=self._cancel,
         )
         room = self._limits.triples * _BYTES_A_TRIPLE
         lines: list[bytes] = []
@@ -271,6 +282,9 @@ class _Update:
         return self._own[named]
 
     def _left(self) -> float:
+        """The seconds that are left; raises if the request was cancelled."""
+        if self._cancel is not None:
+            self._cancel.check()
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise too_slow()
