@@ -31,8 +31,10 @@ demo: setup
 test: setup lint
 	npm ci --prefix tests/examples/typecheck --silent
 	npm ci --prefix tests/mcp/inspector --silent
+	npm ci --prefix tests/mcp/conformance --silent
 	npm ci --prefix tests/server/sparql/javascript --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
+	$(BIN)/python -m tests.graph.w3c.fetch
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
 
 ## make check   run linters, type checks and the unit tests: under a minute on two cores

@@ -45,6 +45,12 @@ class GetQuery(GraphQuery, total=False):
     provenance: _WithProvenance
 
 
+class DeleteQuery(GraphQuery, total=False):
+    """The graph, and whether to keep the record of a triple that has proofs."""
+
+    erase: Annotated[QueryBoolean, Field(description="Remove the record and the proofs of the triple, too.")]
+
+
 class CountQuery(GraphQuery, total=False):
     """The namespace, and how to count."""
 

@@ -87,7 +87,7 @@ def copy_store(
 
 def _all_namespaces(source: GraphStore, base: str) -> list[str]:
     """Return the namespaces that have triples or memories."""
-    return sorted({*namespaces_of(source, base), *agents_remembering(source, base)})
+    return sorted({*namespaces_of(source, base, with_records=True), *agents_remembering(source, base)})
 
 
 def _copy(source: GraphStore, target: GraphStore, graph: NamedNode, index: NamedNode, progress: Progress) -> CopyResult:
