@@ -22,7 +22,6 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -36,7 +35,9 @@ _KEEPALIVE = _PREFIX.pack(0, 0)
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _READ_BYTES = 64 << 10
 _LARGE_READ_BYTES = 1 << 20
+_NO_LIMIT = float("inf")
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
@@ -100,7 +101,7 @@ class Channel:
                 rest = memoryview(b"".join((_PREFIX.pack(length, len(head)), head, body)))
                 until = time.monotonic() + protocol_limits.FRAME_S
                 while rest:
-                    rest = rest[self._step(partial(self._socket.send, rest), until) :]
+                    rest = rest[self._step(self._socket.send, rest, until) :]
         except TimeoutError as error:
             raise PeerSilent from error
         except OSError as error:
@@ -170,7 +171,7 @@ class Channel:
         while (missing := size - len(self._received)) > 0:
             most = _LARGE_READ_BYTES if missing > _READ_BYTES else _READ_BYTES
             try:
-                data = self._step(partial(self._socket.recv, most), until)
+                data = self._step(self._socket.recv, most, until)
             except TimeoutError as error:
                 raise PeerSilent from error
             except OSError as error:
@@ -179,24 +180,25 @@ class Channel:
                 raise ConnectionLost
             self._received += data
 
-    def _step(self, do: Callable[[], Result], until: float | None) -> Result:
+    def _step(self, do: Callable[[Given], Result], given: Given, until: float | None) -> Result:
         """Send or receive once, until a moment at the latest; raises `TimeoutError` then."""
-        if self._on_wait is None:
-            return self._before(do, until)
         now = time.monotonic()
-        until = min(now + protocol_limits.SILENCE_S, float("inf") if until is None else until)
-        if now + protocol_limits.NOTICE_S < until:
-            with contextlib.suppress(TimeoutError):
-                return self._before(do, now + protocol_limits.NOTICE_S)
-            self._on_wait()
-        return self._before(do, until)
-
-    def _before(self, do: Callable[[], Result], until: float | None) -> Result:
-        left = None if until is None else until - time.monotonic()
-        if left is not None and left <= 0:
+        left = _NO_LIMIT if until is None else until - now
+        if left <= 0:
             raise TimeoutError
-        self._socket.settimeout(left)
-        return do()
+        if self._on_wait is None:
+            self._socket.settimeout(None if until is None else left)
+            return do(given)
+        left = min(left, protocol_limits.SILENCE_S)
+        try:
+            self._socket.settimeout(min(left, protocol_limits.NOTICE_S))
+            return do(given)
+        except TimeoutError:
+            if left <= protocol_limits.NOTICE_S:
+                raise
+        self._on_wait()
+        self._socket.settimeout(left - protocol_limits.NOTICE_S)
+        return do(given)
 
 
 def greet_client(channel: Channel, token: bytes) -> None:
