@@ -245,7 +245,7 @@ def test_a_peer_that_reads_nothing_does_not_hold_up_the_others(owned: tuple[Grap
 
 
 # Shorter than in use, except for the time that a process may take to open the store: that must not be waited for.
-HASTY = {"NOTICE_S": 0.3, "SILENCE_S": 1.0, "GREETING_S": 0.7, "FIND_S": 600.0, "FRAME_S": 600.0}
+HASTY = {"NOTICE_S": 0.2, "SILENCE_S": 0.6, "GREETING_S": 0.4, "FIND_S": 600.0, "FRAME_S": 600.0}
 
 
 @unix
@@ -305,8 +305,8 @@ def test_a_stopped_owner_with_a_full_queue_of_connections_is_an_error(
 def test_a_process_that_does_not_complete_the_opening_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(protocol_limits, "NOTICE_S", 0.3)
-    monkeypatch.setattr(protocol_limits, "FIND_S", 1.0)
+    monkeypatch.setattr(protocol_limits, "NOTICE_S", 0.2)
+    monkeypatch.setattr(protocol_limits, "FIND_S", 0.5)
     with running(CLAIMS, tmp_path) as opening:
         with pytest.raises(GraphBusy, match="does not complete") as caught:
             open_store(tmp_path)

@@ -105,7 +105,10 @@ class Rendezvous:
         return True
 
     def claimant(self) -> int | None:
-        """Return the process that took the claim last; None when that is not known."""
+        """Return the process that took the claim last; None when that is not known.
+
+        Only for a process that does not hold the claim: closing its file would release it (POSIX fcntl).
+        """
         with contextlib.suppress(OSError, ValueError):
             file = os.open(self._here / _CLAIM, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
