@@ -16,7 +16,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.memory import Memories
 from cortex_skills.policy.budgets import Budgets
-from cortex_skills.policy.required_proofs import RequiredProofs
+from cortex_skills.policy.declared_predicates import DeclaredPredicates
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
@@ -64,9 +64,9 @@ class Host:
     cleaning: Policy = RULE
 
     @cached_property
-    def required_proofs(self) -> RequiredProofs:
+    def declared_predicates(self) -> DeclaredPredicates:
         """The predicates that need a proof, according to all active skills."""
-        return RequiredProofs(self.graph.names)
+        return DeclaredPredicates(self.graph.names)
 
     @cached_property
     def prover(self) -> Prover:

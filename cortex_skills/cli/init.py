@@ -21,7 +21,7 @@ from cortex_skills.errors import CortexError
 
 _DESCRIPTION = "Counts which values things have. Use it when asked how many there are of each."
 _READS = "hasStatus"
-EXAMPLES = ("license-audit", "verify-kyc")
+EXAMPLES = ("license-audit", "notebook", "verify-kyc")
 _MAX_ASKED = 20
 
 
@@ -34,7 +34,7 @@ _MAX_ASKED = 20
     "--from",
     "example",
     type=Choice(EXAMPLES),
-    help="Begin with a copy of a skill of the package: license-audit, verify-kyc.",
+    help="Begin with a copy of a skill of the package: license-audit, notebook, verify-kyc.",
 )
 @click.option("--agentskills", is_flag=True, help="Two files, SKILL.md and semantic.yaml, for agentskills.io.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")

@@ -44,15 +44,18 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
 def mcp(common: Common, skill: str | None) -> None:
     """Serve the tools of skills to an agent host, over standard input and output (MCP).
 
+    Without --skills it serves the skill of the package called notebook: a memory that is a graph.
     The host starts this command and speaks the Model Context Protocol with it. The log is written to standard error.
     Several processes can share one --store.
     """
     from cortex_skills.lifecycle.active_skills import acting_skill
+    from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
 
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
+    common.skills = common.skills or [builtin_skill(NOTEBOOK)]
     with common.loaded(strict=False) as plugin:
         if skill is not None:
             acting_skill(skill, plugin.skills)

@@ -3,7 +3,7 @@
 Rules kept here:
 - the active skills are one mapping that is replaced whole, so that a reader sees all of a change or nothing of it;
 - one change at a time; readers wait for none;
-- the predicates that need a proof (`Host.required_proofs`) follow the active skills;
+- the predicates that need a proof (`Host.declared_predicates`) follow the active skills;
 - a call is counted with the version that it found; an old version is closed when its calls have ended, or after the
   longest time that a call may take;
 - a host that closes does not wait for a skill that is starting: the start is interrupted.
@@ -216,7 +216,7 @@ class ActiveSkills:
         self._publish({**self._skills, **{skill.name: skill for skill in new}})
 
     def _publish(self, skills: Mapping[str, Skill]) -> None:
-        self._loader.host.required_proofs.replace({name: skill.semantic for name, skill in skills.items()})
+        self._loader.host.declared_predicates.replace({name: skill.semantic for name, skill in skills.items()})
         self._skills = MappingProxyType(skills)
 
     def _swap(self, new: list[Skill]) -> Mapping[str, Skill]:

@@ -25,11 +25,13 @@ from cortex_sandbox import Box, SandboxError, TranspileError, bundle
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic, load_order
+from cortex_skills.manifest.model import ANY
 from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.program import SkillProgram
 from cortex_skills.runtime.runtime import SkillRuntime
 from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.scanner import Finding, read_documents, scan_sources
+from cortex_skills.skill_folder.builtin import is_builtin
 from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill_folders
 
 if TYPE_CHECKING:
@@ -157,7 +159,7 @@ class Loader:
             raise ValueError(f"{snapshot.name} has no valid manifest")
         for warning in manifest.warnings:
             _warn_once(f"{snapshot.name}: {warning}")
-        verifier = self._verifier()
+        verifier = None if is_builtin(snapshot.folder) else self._verifier()
         signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
         skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
         if verifier is not None and signature is not None:
@@ -252,7 +254,8 @@ def _rules(snapshot: SkillSnapshot, name: str, semantic: Semantic) -> RuleSet | 
 
 def _check_predicates(skill: str, semantic: Semantic, names: Names) -> None:
     """The declared predicates must be valid in this namespace, or every call with them would fail."""
-    for declared in sorted({*(a.predicate for a in semantic.assertions), *(q.predicate for q in semantic.queries)}):
+    asserted = {assertion.predicate for assertion in semantic.assertions} - {ANY}
+    for declared in sorted({*asserted, *(query.predicate for query in semantic.queries)}):
         try:
             names.node(declared, "predicate")
         except GraphError as error:

@@ -17,6 +17,7 @@ from typing import Literal
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import Problem, shown, summary
 
+ANY = "*"  # as the predicate of an assertion: any that no other active skill declares
 Scope = Literal["agent", "namespace", "global"]
 
 DEFAULT_TOOLS = (
@@ -26,6 +27,8 @@ DEFAULT_TOOLS = (
     "skill_request_zk_proof",
     "skill_verify_zk_proof",
     "skill_memory_context",
+    "skill_retract",
+    "skill_memory_remember",
     "hub_search",
     "hub_verify",
     "mesh_request_knowledge",
@@ -58,7 +61,7 @@ class Permissions:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A predicate that the skill may assert."""
+    """A predicate that the skill may assert; `*` for any that no other active skill declares."""
 
     predicate: str
     require_proof: bool = False

@@ -3,8 +3,9 @@
 Rules kept here:
 - deny by default: an action that no manifest grants is refused, and the error states how to grant it;
 - every active skill must allow a tool; the acting skill must have the permissions that the tool needs;
-- a skill writes only predicates that it declares under `assertions`, unless the host relaxed that; a predicate that any
-  active skill declares with `requireProof` is not written without a proof (`required_proofs.py`);
+- a skill writes only predicates that it declares under `assertions`, unless the host relaxed that; with `*` those that
+  no other active skill declares; a predicate that any
+  active skill declares with `requireProof` is not written without a proof (`declared_predicates.py`);
 - a statement that has proofs, or whose predicate needs one, is removed only by the skill that asserted it, and then
   withdrawn: its record and its proofs stay;
 - memories are read triple by triple with the permission `memory:inspect` only, and those of the calling agent only;
@@ -22,7 +23,8 @@ from cortex_graph.names import Names
 from cortex_graph.vocabulary import MEMORY_READ
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, Semantic
-from cortex_skills.policy.required_proofs import RequiredProofs
+from cortex_skills.manifest.model import ANY
+from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.safe_io.display import shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 
@@ -81,7 +83,7 @@ def is_of_memories(predicate: object, names: Names) -> bool:
 
 
 def check_may_write(
-    predicate: str, skill: str, semantic: Semantic, required: RequiredProofs, names: Names, *, strict: bool
+    predicate: str, skill: str, semantic: Semantic, required: DeclaredPredicates, names: Names, *, strict: bool
 ) -> None:
     """A skill's code may write a predicate that it declares, and that needs no proof.
 
@@ -102,7 +104,7 @@ def check_may_write(
 
 
 def check_may_assert(
-    predicate: str, skill: str, semantic: Semantic, required: RequiredProofs, names: Names, *, strict: bool
+    predicate: str, skill: str, semantic: Semantic, required: DeclaredPredicates, names: Names, *, strict: bool
 ) -> bool:
     """Whether a predicate that a skill may assert needs a proof; arguments as for `check_may_write`.
 
@@ -112,6 +114,9 @@ def check_may_assert(
     """
     wanted = names.node(predicate, "predicate")
     declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
+    if not declared and any(assertion.predicate == ANY for assertion in semantic.assertions):
+        _check_not_owned(predicate, skill, required)
+        declared = [assertion for assertion in semantic.assertions if assertion.predicate == ANY]
     if strict and not declared:
         listed = sorted(assertion.predicate for assertion in semantic.assertions)
         raise CortexError(
@@ -121,6 +126,18 @@ def check_may_assert(
             details={"predicate": predicate, "declared": listed},
         )
     return any(assertion.require_proof for assertion in declared) or bool(required.skills(predicate))
+
+
+def _check_not_owned(predicate: str, skill: str, required: DeclaredPredicates) -> None:
+    """A skill that may assert any predicate leaves those of other active skills to them."""
+    owners = [owner for owner in required.owners(predicate) if owner != skill]
+    if owners:
+        raise CortexError(
+            "undeclared_predicate",
+            f"{shown(predicate)} is asserted through {' or '.join(owners)}, which declares it, and not through {skill}",
+            hint=f"call with the skill {owners[0]}",
+            details={"predicate": predicate, "declaredBy": owners},
+        )
 
 
 def check_may_remove(predicate: str, skill: str, author: str | None, *, needs_proof: bool, has_proofs: bool) -> bool:

@@ -22,6 +22,7 @@ from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.memory import memory_query, new_memory
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
+from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.permissions import (
     check_may_assert,
     check_may_remove,
@@ -29,7 +30,6 @@ from cortex_skills.policy.permissions import (
     check_permissions,
     is_of_memories,
 )
-from cortex_skills.policy.required_proofs import RequiredProofs
 
 
 class HostFunctions:
@@ -41,7 +41,7 @@ class HostFunctions:
         self._graph = host.graph
         self._memories = host.memories
         self._budgets = host.budgets
-        self._required = host.required_proofs
+        self._required = host.declared_predicates
         self._strict = host.config.strict_declarations
         self.agent = host.session.agent
 
@@ -131,7 +131,7 @@ class HostFunctions:
     def _provenance(self) -> Provenance:
         return Provenance(self._manifest.name, self._semantic.skill_version, self.agent)
 
-    def _declared(self) -> tuple[str, Semantic, RequiredProofs, Names]:
+    def _declared(self) -> tuple[str, Semantic, DeclaredPredicates, Names]:
         return self._manifest.name, self._semantic, self._required, self._graph.names
 
     def _check(self, permission: str, action: str) -> None:

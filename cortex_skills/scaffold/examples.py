@@ -1,7 +1,7 @@
 """The skills that come with the package, as text by relative path, to start a skill of one's own from.
 
 Rules kept here:
-- they are the folders of `examples`, which are part of the wheel;
+- they are the built-in skills and the folders of `examples`, which are part of the wheel;
 - another name of the folder becomes the name of the skill, in the manifest and in its code.
 """
 
@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
 from cortex_skills.scaffold.content import editor_files
+from cortex_skills.skill_folder.builtin import builtin_skill
 
 _PACKED = "example_skills"  # in a wheel, see pyproject.toml
 _FOLDERS = {"license-audit": "supply-chain/license-audit", "verify-kyc": "verify-kyc"}
@@ -27,12 +28,15 @@ def files_from(example: str, name: str) -> dict[str, str]:
 
     """
     packed: Traversable = files("cortex_skills") / _PACKED / example
-    folder = packed if packed.is_dir() else Path(__file__).parents[2] / "examples" / _FOLDERS[example]
+    folder: Traversable = builtin_skill(example)
+    if example in _FOLDERS:
+        folder = packed if packed.is_dir() else Path(__file__).parents[2] / "examples" / _FOLDERS[example]
     found = {
         item.name: item.read_text(encoding="utf-8")
         for item in folder.iterdir()
         if item.is_file() and PurePosixPath(item.name).suffix in _SUFFIXES
     }
     found["SKILL.md"] = found["SKILL.md"].replace(f"name: {example}\n", f"name: {name}\n", 1)
-    found["skill.ts"] = found["skill.ts"].replace(f'name: "{example}"', f'name: "{name}"', 1)
+    if "skill.ts" in found:
+        found["skill.ts"] = found["skill.ts"].replace(f'name: "{example}"', f'name: "{name}"', 1)
     return found | editor_files()

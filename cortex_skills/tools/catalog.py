@@ -27,7 +27,9 @@ from cortex_skills.tools.base import Tool
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
 from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
+from cortex_skills.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
 from cortex_skills.tools.skill_request_zk_proof import SKILL_REQUEST_ZK_PROOF
+from cortex_skills.tools.skill_retract import SKILL_RETRACT
 from cortex_skills.tools.skill_verify_assertion import SKILL_VERIFY_ASSERTION
 from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
 
@@ -40,7 +42,9 @@ TOOLS = {
     for tool in (
         SKILL_GRAPH_QUERY,
         SKILL_ASSERT,
+        SKILL_RETRACT,
         SKILL_MEMORY_CONTEXT,
+        SKILL_MEMORY_REMEMBER,
         SKILL_VERIFY_ASSERTION,
         SKILL_REQUEST_ZK_PROOF,
         SKILL_VERIFY_ZK_PROOF,

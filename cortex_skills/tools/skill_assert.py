@@ -50,7 +50,7 @@ def _run(call: Call) -> Outcome:
     predicate = arguments["predicate"]
     skill, semantic, host = call.skill.name, call.skill.semantic, call.host
     strict = host.config.strict_declarations
-    required = check_may_assert(predicate, skill, semantic, host.required_proofs, host.graph.names, strict=strict)
+    required = check_may_assert(predicate, skill, semantic, host.declared_predicates, host.graph.names, strict=strict)
     provenance = Provenance(skill=skill, skill_version=semantic.skill_version, agent=call.agent)
     triple = {key: arguments[key] for key in ("subject", "predicate", "object")}
     if required or arguments.get("requireProof") or "proofType" in arguments:
@@ -64,7 +64,7 @@ def _proved(call: Call, triple: dict[str, Any], provenance: Provenance) -> Outco
     prover = call.host.prover
     if not prover.is_on:
         raise needs_proof(triple["predicate"], "switch verification.polValidation on, or assert without a proof")
-    requiring = [call.active.get(name) for name in call.host.required_proofs.skills(triple["predicate"])]
+    requiring = [call.active.get(name) for name in call.host.declared_predicates.skills(triple["predicate"])]
     others = [skill.rules for skill in requiring if skill is not None and skill.rules is not None]
     proved = prover.assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
     return _answered(proved.triple, proved.proof, added=proved.added)

@@ -132,7 +132,7 @@ def _marked(
     host = call.host
 
     def required(predicate: str) -> list[str]:
-        skills = [call.active.get(name) for name in host.required_proofs.skills(predicate)]
+        skills = [call.active.get(name) for name in host.declared_predicates.skills(predicate)]
         sets = (host.prover.namespace_rules, *(skill.rules for skill in skills if skill is not None))
         return [rules.name for rules in sets if rules is not None]
 

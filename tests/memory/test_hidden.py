@@ -106,7 +106,9 @@ def calls(known: list[str]) -> dict[str, list[dict[str, Any]]]:
             {"subject": subjects[0], "predicate": TEXT, "object": TEXTS[0]},
             {"subject": "agent:a2", "predicate": "note", "object": 1},
         ],
+        "skill_retract": [{"tripleHash": one} for one in known if len(one) == 64],
         "skill_memory_context": [{"query": "code of the safe"}],
+        "skill_memory_remember": [{"text": TEXTS[0]}],
         "skill_request_zk_proof": [statement, {**statement, "object": TEXTS[0]}],
         "skill_verify_zk_proof": [{"proofId": one} for one in known if len(one) == 64],
     }

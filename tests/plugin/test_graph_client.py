@@ -134,7 +134,7 @@ def test_without_the_permission_to_read_activation_reads_nothing(plugin: Plugin,
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("spelling", ["{}", "mayros:{}", "urn:cortex:mayros:{}", "<urn:cortex:mayros:{}>"])
-def test_declarations_and_required_proofs_apply_to_graph_calls_in_every_spelling(
+def test_declarations_and_declared_predicates_apply_to_graph_calls_in_every_spelling(
     opened: Opened, run: Ran, spelling: str, strict: bool
 ) -> None:
     plugin = opened(strictDeclarations=strict)

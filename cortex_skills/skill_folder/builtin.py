@@ -1,0 +1,23 @@
+"""The skills that are part of the package.
+
+Rules kept here:
+- they are as trusted as the code of the package beside them, and need no signature of their own;
+- a skill is one of them only in the folder of the package, whatever its name is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NOTEBOOK = "notebook"
+_FOLDER = Path(__file__).resolve().parents[1] / "builtin_skills"
+
+
+def builtin_skill(name: str) -> Path:
+    """The folder of a skill of the package."""
+    return _FOLDER / name
+
+
+def is_builtin(folder: Path) -> bool:
+    """Whether a folder is one of a skill of the package."""
+    return folder.resolve().parent == _FOLDER
