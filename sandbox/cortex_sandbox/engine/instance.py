@@ -219,11 +219,16 @@ class Instance:
         self._store.set_epoch_deadline(0)
 
     def give_way(self) -> None:
-        """Let other threads of the host run, when it is time; called at every call that the guest makes."""
+        """Let other threads of the host run, when it is time, and stop a guest whose time is over.
+
+        Called at every call that the guest makes.
+        """
         now = time.monotonic()
         if now >= self._gives_way_at:
             time.sleep(_GIVE_WAY_S)
             self._gives_way_at = now + _GIVE_WAY_EVERY_S
+            if now >= self.deadline:  # it does not have to wait for the clock
+                self._store.set_epoch_deadline(0)
 
     def interrupt(self) -> None:
         """Stop the guest soon, from any thread; `run` raises a `SandboxError` named `Interrupted`."""
