@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 UNIT := $(addprefix tests/,manifest config schemas limits memory injection enrichment signatures keys proofs/signing graph/test_names.py graph/test_terms.py graph/test_namespaced.py graph/test_provenance.py)
 SOURCES := cortex_skills graph sandbox examples tests bench eval fuzz hatch_build.py
 
-.PHONY: help setup demo check test lint bench bench-clean eval fuzz record wheel clean
+.PHONY: help setup demo check test lint bench bench-clean eval fuzz soak record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -31,8 +31,10 @@ demo: setup
 test: setup lint
 	npm ci --prefix tests/examples/typecheck --silent
 	npm ci --prefix tests/mcp/inspector --silent
+	npm ci --prefix tests/mcp/conformance --silent
 	npm ci --prefix tests/server/sparql/javascript --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
+	$(BIN)/python -m tests.graph.w3c.fetch
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
 
 ## make check   run linters, type checks and the unit tests: under a minute on two cores
@@ -65,6 +67,11 @@ eval: setup
 ## make fuzz    run generated hostile scripts for ten minutes
 fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 600
+
+## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
+##              ten minutes (make soak SOAK='--seconds 60 --seed 1' is shorter, and repeats the faults of a run)
+soak: setup
+	$(BIN)/python -m fuzz.soak --seconds 600 $(SOAK)
 
 ## make record  record the terminal session of docs/session.md
 record: setup

@@ -1,4 +1,4 @@
-"""`CancelToken`: cancels one call from another thread.
+"""`CancelToken`: cancels one call from another thread; `CancelGroup`: all calls of a server that ends.
 
     token = CancelToken()
     thread = Thread(target=lambda: plugin.call("skill_graph_query", {}, cancel=token))
@@ -6,7 +6,7 @@
 
 Rules kept here:
 - a token belongs to one call: the code of a skill is interrupted only while it runs for that call;
-- cancellation is permanent: a step that would start after it does not start;
+- cancellation is permanent: a step that would start after it does not start, and nor does a call of a cancelled group;
 - a step that must not be interrupted (a write to the graph) is never interrupted: it completes or does not start.
 """
 
@@ -27,6 +27,7 @@ class CancelToken:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_cancelled = False
+        self._why = ""
         self._interrupt: Callable[[], None] | None = None
 
     @property
@@ -34,10 +35,11 @@ class CancelToken:
         """Whether `cancel` was called."""
         return self._is_cancelled
 
-    def cancel(self) -> None:
-        """Cancel the call. Has no effect when the call has ended."""
+    def cancel(self, why: str = "by the client that made it") -> None:
+        """Cancel the call, and say why. Has no effect when the call has ended or was cancelled before."""
         with self._lock:
             was_cancelled, running = self._is_cancelled, self._interrupt is not None
+            self._why = self._why or why
             self._is_cancelled = True
         if running and not was_cancelled:
             threading.Thread(target=self._interrupt_until_done, name="cortex-cancel", daemon=True).start()
@@ -50,7 +52,7 @@ class CancelToken:
 
         """
         if self.is_cancelled:
-            raise CortexError("cancelled", "the call was cancelled by the client that made it")
+            raise CortexError("cancelled", f"the call was cancelled {self._why}")
 
     @contextmanager
     def interrupts(self, interrupt: Callable[[], None]) -> Iterator[None]:
@@ -92,3 +94,35 @@ class CancelToken:
                     return
                 self._interrupt()
             pause.wait(_RETRY_S)
+
+
+class CancelGroup:
+    """Cancels calls together. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._why = ""
+        self._tokens: set[CancelToken] = set()
+
+    @contextmanager
+    def token(self) -> Iterator[CancelToken]:
+        """The token of a call that lasts as long as the block."""
+        token = CancelToken()
+        with self._lock:
+            self._tokens.add(token)
+            why = self._why
+        if why:
+            token.cancel(why)
+        try:
+            yield token
+        finally:
+            with self._lock:
+                self._tokens.discard(token)
+
+    def cancel(self, why: str) -> None:
+        """Cancel the calls under way, and those that would begin later, and say why."""
+        with self._lock:
+            self._why = why
+            tokens = tuple(self._tokens)
+        for token in tokens:
+            token.cancel(why)

@@ -16,6 +16,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.memory import Memories
 from cortex_skills.policy.budgets import Budgets
+from cortex_skills.policy.required_proofs import RequiredProofs
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
@@ -61,6 +62,11 @@ class Host:
     budgets: Budgets
     session: Session
     cleaning: Policy = RULE
+
+    @cached_property
+    def required_proofs(self) -> RequiredProofs:
+        """The predicates that need a proof, according to all active skills."""
+        return RequiredProofs(self.graph.names)
 
     @cached_property
     def prover(self) -> Prover:

@@ -66,6 +66,8 @@ def init(
         if not ask:
             raise click.UsageError("the skill has no name: give a FOLDER, whose name becomes the name of the skill")
         folder = Path(_asked("Name of the skill", "my-skill", lambda name: _check_name(Path(name))))
+    from cortex_skills.manifest.skill_names import name_of
+
     folder = folder.absolute() if folder.name in ("", "..") else folder
     _check_name(folder)
     check_free(folder)
@@ -78,7 +80,7 @@ def init(
         reads = _words(_asked("Predicates that it reads", _READS))
         writes = _words(_asked("Predicates that it writes (none: press Enter)", ""))
     plan = Plan(
-        folder.name, _DESCRIPTION if description is None else description, reads or (_READS,), writes, agentskills
+        name_of(folder), _DESCRIPTION if description is None else description, reads or (_READS,), writes, agentskills
     )
     _check_predicates(plan.reads + plan.writes)
     _write(common, folder, files_of(plan))
@@ -108,14 +110,15 @@ def _show(common: Common, folder: Path, files: list[str]) -> None:
 
 
 def _check_name(folder: Path) -> None:
-    from cortex_skills.safe_io.schemas import schema, shown
+    from cortex_skills.manifest.skill_names import is_skill_name, name_of
+    from cortex_skills.safe_io.schemas import shown
 
-    rule = schema("skill")["properties"]["name"]
-    name = folder.name
-    if len(name) <= rule["maxLength"] and re.search(rule["pattern"], name, re.ASCII) and not name.endswith("\n"):
+    name = name_of(folder)
+    if is_skill_name(name):
         return
-    near = re.sub(r"[^a-z0-9]+", "-", name.lower())[: rule["maxLength"]].strip("-")
-    hint = f"did you mean {near}?" if near else "name it in a-z, 0-9 and -"
+    near = re.sub(r"[\W_]+", "-", name.lower())[:64].strip("-")
+    near = near if is_skill_name(near) else re.sub(r"[^a-z0-9]+", "-", near).strip("-")
+    hint = f"did you mean {near}?" if near else "name it in lower-case letters, digits and -"
     raise CortexError("invalid_arguments", f"{shown(name)} cannot be the name of a skill", hint=hint)
 
 

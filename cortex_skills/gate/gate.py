@@ -62,7 +62,7 @@ class Gate:
             chosen, skills = self.active.enter(skill)
             try:
                 acting = chosen.name
-                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel)
+                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel, skills)
                 outcome = self._run(wanted, call, acting, skills)
             finally:
                 chosen.calls.leave()
@@ -103,8 +103,8 @@ class Gate:
 
     def _slot(self, tool: Tool, name: str, skills: Mapping[str, Skill]) -> Slot:
         if tool.budget == "query":
-            limit = skills[name].semantic.max_queries
-            return self.host.budgets.query(name, limit, [n for n, s in skills.items() if s.manifest.semantic])
+            limits = {n: s.semantic.max_queries for n, s in skills.items() if s.manifest.semantic}
+            return self.host.budgets.query(name, limits[name], limits)
         if tool.budget == "assertion":
             return self.host.budgets.assertion(name)
         return Slot.free()

@@ -3,6 +3,7 @@
 Rules kept here:
 - the active skills are one mapping that is replaced whole, so that a reader sees all of a change or nothing of it;
 - one change at a time; readers wait for none;
+- the predicates that need a proof (`Host.required_proofs`) follow the active skills;
 - a call is counted with the version that it found; an old version is closed when its calls have ended, or after the
   longest time that a call may take;
 - a host that closes does not wait for a skill that is starting: the start is interrupted.
@@ -148,7 +149,7 @@ class ActiveSkills:
         with self._changing:
             skill = acting_skill(name, self._skills)
             _check_not_needed(skill.name, self._skills.values())
-            self._skills = MappingProxyType({n: s for n, s in self._skills.items() if n != skill.name})
+            self._publish({n: s for n, s in self._skills.items() if n != skill.name})
             self._reloader.forget(skill)
             self._end([skill], "unload")
         self.on_change.notify()
@@ -212,7 +213,11 @@ class ActiveSkills:
         return acting_skill(name, self._skills).folder
 
     def _put(self, new: Iterable[Skill]) -> None:
-        self._skills = MappingProxyType({**self._skills, **{skill.name: skill for skill in new}})
+        self._publish({**self._skills, **{skill.name: skill for skill in new}})
+
+    def _publish(self, skills: Mapping[str, Skill]) -> None:
+        self._loader.host.required_proofs.replace({name: skill.semantic for name, skill in skills.items()})
+        self._skills = MappingProxyType(skills)
 
     def _swap(self, new: list[Skill]) -> Mapping[str, Skill]:
         """Replace old versions by new ones in one step, and close the old ones."""

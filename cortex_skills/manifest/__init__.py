@@ -14,6 +14,7 @@ from cortex_skills.manifest.model import (
     Query,
     Semantic,
 )
+from cortex_skills.manifest.skill_names import name_of
 from cortex_skills.safe_io.schemas import Problem as ManifestProblem
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Semantic",
     "load_manifest",
     "load_order",
+    "name_of",
     "parse_manifest",
     "read_manifest",
 ]

@@ -5,6 +5,7 @@ Rules kept here:
 - the same holds for the loaded skills: a replacement stays in the range of the skills that depend on it;
 - there is no cycle;
 - a name is given once; a given skill replaces a loaded skill of the same name;
+- no two names look alike (`skill_names.py`);
 - the same input gives the same order.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from cortex_skills.manifest.model import Dependency, Manifest, ManifestError
+from cortex_skills.manifest.skill_names import appearance
 from cortex_skills.manifest.versions import in_range
 from cortex_skills.safe_io.schemas import Mark, Path, Problem
 
@@ -26,12 +28,12 @@ def load_order(manifests: Iterable[Manifest], loaded: Iterable[Manifest] = ()) -
         loaded: the skills that are already loaded; they are not in the result.
 
     Raises:
-        ManifestError: a dependency is missing or out of range, or there is a cycle.
+        ManifestError: a dependency is missing or out of range, there is a cycle, or two names are or look the same.
 
     """
     given = list(manifests)
     known = {manifest.name: manifest for manifest in [*loaded, *given]}
-    problems = [*_duplicates(given), *_unmet(known)]
+    problems = [*_duplicates(given), *_look_alikes(given, known), *_unmet(known)]
     if problems:
         raise ManifestError(problems)
     sorter: TopologicalSorter[str] = TopologicalSorter()
@@ -50,6 +52,17 @@ def _duplicates(given: list[Manifest]) -> Iterator[Problem]:
         if manifest.name in names:
             yield _problem(manifest, ("name",), "is the name of two skills", "load only one of them")
         names.add(manifest.name)
+
+
+def _look_alikes(given: list[Manifest], known: dict[str, Manifest]) -> Iterator[Problem]:
+    names: dict[str, list[str]] = {}
+    for name in known:
+        names.setdefault(appearance(name), []).append(name)
+    for manifest in given:
+        others = [name for name in names[appearance(manifest.name)] if name != manifest.name]
+        if others:
+            message = f"{manifest.name!a} looks like {others[0]!a}, the name of another skill"
+            yield _problem(manifest, ("name",), message, "load only one of them, or rename one")
 
 
 def _unmet(known: dict[str, Manifest]) -> Iterator[Problem]:

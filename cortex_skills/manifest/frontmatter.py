@@ -35,6 +35,7 @@ from cortex_skills.manifest.model import (
     Semantic,
 )
 from cortex_skills.manifest.rules import check_rules, warnings_of
+from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Path, Problem, check
 
@@ -131,7 +132,7 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
         ManifestError: with all problems.
 
     """
-    document = front.document if front.companion_name is None else _joined(front, block)
+    document = _with_normal_name(front.document if front.companion_name is None else _joined(front, block))
     problems = [*check("skill", document), *check_rules(document, folder_name)]
     data = document.data
     if problems:
@@ -148,6 +149,13 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
         body=front.body,
         warnings=tuple(warnings_of(document)),
     )
+
+
+def _with_normal_name(document: LocatedDocument) -> LocatedDocument:
+    name = document.data.get("name") if isinstance(document.data, dict) else None
+    if not isinstance(name, str) or name.isascii():
+        return document
+    return replace(document, data={**document.data, "name": normalized(name)})
 
 
 def _joined(front: Frontmatter, block: LocatedDocument | None) -> LocatedDocument:

@@ -27,6 +27,7 @@ from cortex_skills.manifest.frontmatter import (
 )
 from cortex_skills.manifest.model import Manifest
 from cortex_skills.manifest.portable import is_agentskills, unportable
+from cortex_skills.manifest.skill_names import name_of
 from cortex_skills.safe_io.schemas import schema
 
 MAX_FILE_BYTES = 1 << 20
@@ -55,7 +56,7 @@ def read_manifest(folder: Path, *, portable: bool = False) -> tuple[Manifest, di
 
     """
     text, companion_text = "", ""
-    name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+    name = name_of(folder)
     try:
         text = _read(folder / FILE_NAME, MAX_FILE_BYTES)
         front = read_frontmatter(text)

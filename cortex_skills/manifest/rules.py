@@ -1,7 +1,7 @@
 """The rules of a manifest that concern several fields, which a JSON Schema cannot express.
 
 Rules kept here:
-- `name` is the name of the folder;
+- `name` is the name of the folder, both in normal form;
 - `type: semantic` requires a semantic block;
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
   need `graph: [write]`;
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed, is_range
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, did_you_mean, schema, shown
 
@@ -34,7 +35,7 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
     if not isinstance(data, dict):
         return
     name = data.get("name")
-    if folder_name is not None and isinstance(name, str) and name != folder_name:
+    if folder_name is not None and isinstance(name, str) and name != normalized(folder_name):
         message = f"{shown(name)} is not the name of the folder, {shown(folder_name)}"
         yield document.problem(("name",), message, "give both the same name")
     if "type" in data and "semantic" not in data:

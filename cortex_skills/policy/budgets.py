@@ -6,11 +6,16 @@ Rules kept here:
 - a failed attempt returns its slot, and so does one that changed nothing (`created: False`);
 - a skill's queries are limited by its own limit, and those of all active skills together by
   `max_graph_queries × active skills`; assertions and writes from inside a sandbox are limited for each skill;
+- of the limit of all, `max_graph_queries` are reserved for each active skill (fewer if its own limit is lower), so no
+  skill can use up the queries of another; a skill with a higher limit takes what no other has reserved;
 - a refused call does not count towards the rate.
 
 >>> budgets = Budgets(max_graph_queries=2, max_assertions=1, max_writes=1)
 >>> with budgets.query("verify-kyc"):
 ...     budgets.queries_used("verify-kyc")
+1
+>>> with budgets.query("crawler", 100, {"crawler": 100, "verify-kyc": None}):
+...     budgets.queries_used("crawler")
 1
 >>> with budgets.assertion("verify-kyc") as slot:
 ...     slot.refund()  # the triple exists already
@@ -23,11 +28,13 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from threading import Lock
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from cortex_skills.errors import CortexError
+
+_ALONE: Mapping[str, int | None] = MappingProxyType({})
 
 
 class RateWindow:
@@ -124,27 +131,27 @@ class Budgets:
         self._writes: Counter[str] = Counter()
         self._lock = Lock()
 
-    def query(self, skill: str, limit: int | None = None, active: Collection[str] = ()) -> Slot:
+    def query(self, skill: str, limit: int | None = None, active: Mapping[str, int | None] = _ALONE) -> Slot:
         """Take a slot for a query of `skill`.
 
         Args:
             skill: the acting skill.
             limit: its manifest's `maxQueries`; None when it has none.
-            active: the names of the active skills; `skill` counts as active in any case.
+            active: the same of each active skill, by name; `skill` counts as active in any case.
 
         Raises:
             CortexError: `query_limit`, with `used` and `limit` in its details.
 
         """
-        own_limit = self.max_graph_queries if limit is None else limit
-        names = {skill, *active}
-        limit_of_all = self.max_graph_queries * len(names)
+        limits = {**active, skill: limit}
         with self._lock:
-            used_by_all = sum(self._queries[name] for name in names)
-            if used_by_all >= limit_of_all and self._queries[skill] < own_limit:
-                who = "the active skills together have"
-                raise _spent("query_limit", who, "queries", used_by_all, limit_of_all)
-            return self._take(self._queries, skill, own_limit, "query_limit", "queries")
+            used = self._queries[skill]
+            if self._reserve(limit) <= used < self._limit(limit):
+                limit_of_all = self.max_graph_queries * len(limits)
+                taken = sum(max(self._queries[name], self._reserve(own)) for name, own in limits.items())
+                if taken >= limit_of_all:
+                    raise _all_spent(skill, used, limit_of_all)
+            return self._take(self._queries, skill, self._limit(limit), "query_limit", "queries")
 
     def assertion(self, skill: str) -> Slot:
         """Take a slot for an assertion of `skill`; raises `assertion_limit` when there is none."""
@@ -168,6 +175,12 @@ class Budgets:
         """The writes that the code of `skill` has used in this session."""
         return self._used(self._writes, skill)
 
+    def _limit(self, limit: int | None) -> int:
+        return self.max_graph_queries if limit is None else limit
+
+    def _reserve(self, limit: int | None) -> int:
+        return min(self.max_graph_queries, self._limit(limit))
+
     def _used(self, counts: Counter[str], skill: str) -> int:
         with self._lock:
             return counts[skill]
@@ -186,4 +199,14 @@ def _spent(code: str, who: str, noun: str, used: int, limit: int) -> CortexError
         f"{who} used {used} {noun} of {limit} in this session",
         hint=f"start a new session, or raise the limit on {noun}",
         details={"used": used, "limit": limit},
+    )
+
+
+def _all_spent(skill: str, used: int, limit_of_all: int) -> CortexError:
+    return CortexError(
+        "query_limit",
+        f"{skill} used {used} queries in this session, and the rest of the {limit_of_all} of all active skills is used "
+        "or reserved for others",
+        hint="start a new session, or raise the limit on queries",
+        details={"used": used, "limit": limit_of_all},
     )

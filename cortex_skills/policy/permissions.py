@@ -4,7 +4,10 @@ Rules kept here:
 - deny by default: an action that no manifest grants is refused, and the error states how to grant it;
 - every active skill must allow a tool; the acting skill must have the permissions that the tool needs;
 - a skill writes only predicates that it declares under `assertions`, unless the host relaxed that (the predicates of
-  memories must always be declared); a predicate declared with `requireProof` is not written without a proof;
+  memories must always be declared); a predicate that any active skill declares with `requireProof` is not written
+  without a proof (`required_proofs.py`);
+- a statement that has proofs, or whose predicate needs one, is removed only by the skill that asserted it, and then
+  withdrawn: its record and its proofs stay;
 - the error for an unknown name suggests the nearest known one, or lists a few. Known names come from manifests and a
   model reads the list, so each is escaped for display and the list is short.
 
@@ -19,6 +22,7 @@ from cortex_graph.names import Names
 from cortex_graph.vocabulary import MEMORY_TERMS
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, Semantic
+from cortex_skills.policy.required_proofs import RequiredProofs
 from cortex_skills.safe_io.display import shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 
@@ -71,13 +75,16 @@ def check_permissions(needed: Collection[str], manifest: Manifest, action: str) 
         )
 
 
-def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> None:
-    """A skill's code may write a predicate that is declared, and declared to need no proof.
+def check_may_write(
+    predicate: str, skill: str, semantic: Semantic, required: RequiredProofs, names: Names, *, strict: bool
+) -> None:
+    """A skill's code may write a predicate that it declares, and that needs no proof.
 
     Args:
         predicate: a name as the caller wrote it.
         skill: the acting skill's name, for the message.
         semantic: the manifest's semantic block.
+        required: the predicates for which an active skill requires a proof.
         names: of the namespace; they resolve predicates to IRIs.
         strict: whether a predicate must be declared; those of memories must be in any case.
 
@@ -85,12 +92,14 @@ def check_may_write(predicate: str, skill: str, semantic: Semantic, names: Names
         CortexError: `undeclared_predicate`, or `proof_required`.
 
     """
-    if check_may_assert(predicate, skill, semantic, names, strict=strict):
+    if check_may_assert(predicate, skill, semantic, required, names, strict=strict):
         raise needs_proof(predicate, "assert it with skill_assert, which proves it")
 
 
-def check_may_assert(predicate: str, skill: str, semantic: Semantic, names: Names, *, strict: bool) -> bool:
-    """Whether a declared predicate needs a proof; arguments as for `check_may_write`.
+def check_may_assert(
+    predicate: str, skill: str, semantic: Semantic, required: RequiredProofs, names: Names, *, strict: bool
+) -> bool:
+    """Whether a predicate that a skill may assert needs a proof; arguments as for `check_may_write`.
 
     Raises:
         CortexError: `undeclared_predicate`.
@@ -106,7 +115,36 @@ def check_may_assert(predicate: str, skill: str, semantic: Semantic, names: Name
             hint=nearest_or_list(predicate, "declared under assertions", listed),
             details={"predicate": predicate, "declared": listed},
         )
-    return any(assertion.require_proof for assertion in declared)
+    return any(assertion.require_proof for assertion in declared) or bool(required.skills(predicate))
+
+
+def check_may_remove(predicate: str, skill: str, author: str | None, *, needs_proof: bool, has_proofs: bool) -> bool:
+    """Whether the removal of a statement by a skill's code is a withdrawal, which keeps the record and the proofs.
+
+    Args:
+        predicate: of the statement, which the skill may assert.
+        skill: the acting skill's name.
+        author: the name of the skill that asserted the statement; None when no skill did.
+        needs_proof: whether the predicate needs a proof.
+        has_proofs: whether the statement has proofs.
+
+    Raises:
+        CortexError: `proof_required` or `permission_denied`: only its author and the host may remove it.
+
+    """
+    if not needs_proof and not has_proofs:
+        return False
+    if author == skill:
+        return True
+    why = "has proofs" if has_proofs else "has a predicate that needs a proof"
+    by = "no skill" if author is None else author
+    raise CortexError(
+        "proof_required" if needs_proof else "permission_denied",
+        f"{skill} may not remove this statement of {shown(predicate)}, which {why} and was asserted by {by}: nothing "
+        "was removed",
+        hint="the skill that asserted it may withdraw it, and so may the host",
+        details={"predicate": predicate, "author": author},
+    )
 
 
 def needs_proof(predicate: str, hint: str) -> CortexError:

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - every part is reported with its verdict, and a part that was not checked is `not_evaluated`;
+- a statement that was withdrawn is refuted, with who withdrew it and when; it is reported beside those in the graph;
 - an assertion is verified when it is in the graph, its record does not contradict it, and it has proofs that are all
   verified. One refuted proof refutes it, and an assertion without proofs is not verified;
 - trusted signers are the keys of this installation and the issuers in the settings (`proofs.trustedIssuers`). A proof
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Quad
@@ -62,20 +64,25 @@ class Statements:
     """The checked statements that match a pattern.
 
     Attributes:
-        checked: each triple, `{id, subject, predicate, object}`, with its parts.
+        checked: each triple in the graph, `{id, subject, predicate, object}`, with its parts.
         total: how many statements match, as far as they were counted.
         unchecked: how many of them were not checked.
+        withdrawn: the triples that match and were withdrawn, each with the check of its presence; the latest first.
 
     """
 
     checked: tuple[tuple[dict[str, Any], list[Part]], ...]
     total: int
     unchecked: int
+    withdrawn: tuple[tuple[dict[str, Any], Part], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of all statements; not `verified` when there are none, or when some were not checked."""
-        verdicts = [verdict_of(parts) for _, parts in self.checked]
+        """The verdict of all statements in the graph; not `verified` when some were not checked.
+
+        Without any it is that of the withdrawn ones, and `not_evaluated` when there are none of these either.
+        """
+        verdicts = [verdict_of(parts) for _, parts in self.checked or ((row, [part]) for row, part in self.withdrawn)]
         return Verdict.of_all([*verdicts, *([Verdict.NOT_EVALUATED] if self.unchecked else [])])
 
 
@@ -106,10 +113,19 @@ def check_statements(
             missing = error
         else:
             checked.append((triple, parts))
-    if proof_id is not None and not checked:
+    withdrawn = _withdrawn(graph, pattern)
+    if proof_id is not None and not checked and not withdrawn:
         hint = "omit proofId to check all proofs"
         raise missing or CortexError("proof_not_found", "there is no matching statement with this proof", hint=hint)
-    return Statements(tuple(checked), page["total"], max(0, page["total"] - len(page["triples"])))
+    unchecked = max(0, page["total"] - len(page["triples"]))
+    return Statements(tuple(checked), page["total"], unchecked, withdrawn)
+
+
+def _withdrawn(graph: NamespacedGraph, pattern: Mapping[str, Any]) -> tuple[tuple[dict[str, Any], Part], ...]:
+    """The first statements that match a pattern and are not in the graph any more."""
+    quads = dict.fromkeys(withdrawal.quad for withdrawal in graph.withdrawn(pattern))
+    gone = islice((quad for quad in quads if not graph.store.contains(quad)), MAX_STATEMENTS)
+    return tuple((graph.as_json(quad), Part(_presence(graph, quad))) for quad in gone)
 
 
 def check_assertion(
@@ -123,7 +139,7 @@ def check_assertion(
     """
     triple_id = graph.index.identify(quad)
     if proof_id is None:
-        proofs = graph.proofs.of(triple_id)
+        proofs = graph.current_proofs(triple_id)
     else:
         wanted = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
         found = graph.proofs.get(wanted) if _ID.fullmatch(wanted) else None
@@ -163,7 +179,11 @@ def verdict_of(parts: list[Part]) -> Verdict:
 
 def _presence(graph: NamespacedGraph, quad: Quad) -> Check:
     establishes, does_not = "the statement is in the graph of this namespace", "who asserts it, or that it is true"
-    return Check.of("presence", graph.store.contains(quad), establishes, does_not, "it is not in the graph")
+    why, is_present = "it is not in the graph", graph.store.contains(quad)
+    latest = [] if is_present else graph.withdrawals.of(graph.index.identify(quad))[:1]
+    for withdrawal in latest:
+        why = f"it was withdrawn: {_origin_text(withdrawal.withdrawn)}"
+    return Check.of("presence", is_present, establishes, does_not, why)
 
 
 def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
@@ -176,13 +196,13 @@ def _record(graph: NamespacedGraph, quad: Quad, triple_id: str) -> Check:
     if recorded_triple(record, graph.names.graph) != quad:
         return Check.of("record", False, establishes, does_not, "its record is of another statement")
     origin = graph.provenance_of(triple_id) or {}
+    return Check("record", Verdict.VERIFIED, establishes, does_not, (_origin_text(origin),))
+
+
+def _origin_text(origin: Mapping[str, str | None]) -> str:
+    """Who did something, and when, in one line."""
     skill = " ".join(filter(None, (origin.get("skill"), origin.get("skillVersion"))))
-    origin_texts = (
-        f"agent {origin.get('agent') or 'unknown'}",
-        f"skill {skill or 'unknown'}",
-        f"at {origin.get('time')}",
-    )
-    return Check("record", Verdict.VERIFIED, establishes, does_not, (", ".join(origin_texts),))
+    return f"agent {origin.get('agent') or 'unknown'}, skill {skill or 'unknown'}, at {origin.get('time')}"
 
 
 def _proofs(proofs: list[StoredProof], context: CheckContext) -> Iterator[Part]:

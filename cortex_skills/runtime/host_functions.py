@@ -3,6 +3,7 @@
 Rules kept here:
 - the only graph that a skill can reach is the namespaced one of its host;
 - the rules of a tool call apply: permissions, declared predicates, proofs, budgets (`policy`);
+- deleting a statement that has proofs withdraws it;
 - a skill recalls and remembers for the agent on whose behalf it acts, and for no other;
 - a failure reaches the skill's code as an error with its stable code;
 - surplus arguments are ignored, as in JavaScript: `rows.map(graphClient.createTriple)` passes three;
@@ -15,12 +16,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cortex_graph import Provenance
+from cortex_graph.names import Names
 from cortex_sandbox import Promised, SandboxTimeout, remaining_s
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.memory import memory_query, new_memory
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
-from cortex_skills.policy.permissions import check_may_write, check_permissions
+from cortex_skills.policy.permissions import check_may_assert, check_may_remove, check_may_write, check_permissions
+from cortex_skills.policy.required_proofs import RequiredProofs
 from cortex_skills.policy.visibility import without_memories
 
 
@@ -33,6 +36,7 @@ class HostFunctions:
         self._graph = host.graph
         self._memories = host.memories
         self._budgets = host.budgets
+        self._required = host.required_proofs
         self._strict = host.config.strict_declarations
         self.agent = host.session.agent
 
@@ -53,10 +57,9 @@ class HostFunctions:
         self._check("graph:write", "graphClient.createTriple")
         predicate = triple.get("predicate") if isinstance(triple, Mapping) else None
         if isinstance(predicate, str):  # the graph refuses any other error in a triple
-            self._check_predicate(predicate)
+            check_may_write(predicate, *self._declared(), strict=self._strict)
         with self._budgets.write(self._manifest.name) as slot:
-            provenance = Provenance(self._manifest.name, self._semantic.skill_version, self.agent)
-            created = self._graph.create_triple(triple, provenance)
+            created = self._graph.create_triple(triple, self._provenance())
             if not created["created"]:
                 slot.refund()
             return created
@@ -74,13 +77,11 @@ class HostFunctions:
         return without_memories(page, "matches", self._semantic, self._graph.names)
 
     def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
-        """Delete a triple of the namespace by its id, if the skill may write its predicate; True if it was there."""
+        """Delete a triple of the namespace by its id, or withdraw one that has proofs; True if it was there."""
         self._check("graph:write", "graphClient.deleteTriple")
         with self._budgets.write(self._manifest.name) as slot:
             triple = self._graph.get_triple(triple_id)
-            if triple is not None:
-                self._check_predicate(triple["predicate"])
-            deleted = triple is not None and self._graph.delete_triple(triple_id)
+            deleted = triple is not None and self._remove(triple)
             if not deleted:
                 slot.refund()
             return deleted
@@ -103,8 +104,24 @@ class HostFunctions:
         recalled = self._memories.recall(memory_query(query, options), agent=self.agent, timeout_s=timeout_s)
         return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
 
-    def _check_predicate(self, predicate: str) -> None:
-        check_may_write(predicate, self._manifest.name, self._semantic, self._graph.names, strict=self._strict)
+    def _remove(self, triple: Mapping[str, Any]) -> bool:
+        predicate, triple_id = triple["predicate"], triple["id"]
+        withdraws = check_may_remove(
+            predicate,
+            self._manifest.name,
+            (self._graph.provenance_of(triple_id) or {}).get("skill"),
+            needs_proof=check_may_assert(predicate, *self._declared(), strict=self._strict),
+            has_proofs=self._graph.proofs.has_any(triple_id),
+        )
+        if withdraws:
+            return self._graph.withdraw(triple_id, self._provenance())
+        return self._graph.delete_triple(triple_id)
+
+    def _provenance(self) -> Provenance:
+        return Provenance(self._manifest.name, self._semantic.skill_version, self.agent)
+
+    def _declared(self) -> tuple[str, Semantic, RequiredProofs, Names]:
+        return self._manifest.name, self._semantic, self._required, self._graph.names
 
     def _check(self, permission: str, action: str) -> None:
         if remaining_s() <= 0:

@@ -23,8 +23,9 @@ from typing import Any
 
 from cortex_sandbox import Box, Exports, SandboxError, SandboxMemoryError
 from cortex_skills.cancellation import CancelToken
-from cortex_skills.errors import CortexError, from_floor
+from cortex_skills.errors import CortexError
 from cortex_skills.host import Session
+from cortex_skills.runtime.failures import skill_error
 from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.log import SkillLog
 from cortex_skills.runtime.program import SkillProgram
@@ -160,7 +161,7 @@ class SkillRuntime:
             stopped_by = error if _is_spent(box, error) else self._call_on_error(box, error, "onQuery", deadline)
             if stopped_by is not None:
                 self._stopped(box, stopped_by)
-            raise _skill_error(self.name, "onQuery", error) from error
+            raise skill_error(self.name, "onQuery", error, self._log) from error
         finally:
             self._functions.agent = self._session.agent
             self._log.forward(box.take_logs())
@@ -209,7 +210,7 @@ class SkillRuntime:
         try:
             return self._program.open(self._functions.by_name())
         except SandboxError as error:
-            raise _skill_error(self.name, "loading", error) from error
+            raise skill_error(self.name, "loading", error, self._log) from error
 
     def _start(self, box: Box, deadline: float) -> Box:
         """Load and activate the skill in the sandbox."""
@@ -221,7 +222,7 @@ class SkillRuntime:
         except BaseException as error:
             box.close()
             if isinstance(error, SandboxError):
-                raise _skill_error(self.name, "loading", error) from error
+                raise skill_error(self.name, "loading", error, self._log) from error
             raise
         finally:
             self._log.forward(box.take_logs())
@@ -239,7 +240,7 @@ class SkillRuntime:
         try:
             box.call("onActivate", self._session.to_json(), timeout_s=_left(deadline))
         except SandboxError as error:
-            known = _skill_error(self.name, "onActivate", error)
+            known = skill_error(self.name, "onActivate", error, self._log)
             if _is_spent(box, error) or self._call_on_error(box, error, "onActivate", deadline) is not None:
                 raise known from error
             self._log.write(logging.WARNING, f"is degraded: {known}")
@@ -318,20 +319,3 @@ def _hooks_of(name: str, exports: Exports) -> frozenset[str]:
     else:
         return exports.functions & frozenset(HOOKS)
     raise CortexError("skill_error", problem, hint=hint)
-
-
-def _skill_error(skill: str, operation: str, error: SandboxError) -> CortexError:
-    """An error of a skill's code, with its location."""
-    known = from_floor(error)
-    place = f" at {error.file}:{error.line}:{error.column}" if error.frames else ""
-    hints = {
-        "skill_timeout": "make it do less, or raise skillSandbox.executionTimeoutMs",
-        "skill_memory": "make it keep less, or raise skillSandbox.memoryLimitBytes",
-    }
-    code = known.code if known is not None else "skill_error"
-    return CortexError(
-        code,
-        one_line(f"{operation} of {skill} failed{place}: {error}"),
-        hint=hints.get(code, ""),
-        details={**error.details, "operation": operation, "skill": skill},
-    )

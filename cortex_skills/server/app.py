@@ -102,6 +102,7 @@ def _lifespan(
             service: Service = app.state.service
             sweeping = asyncio.create_task(_sweep(service))
             yield
+            service.cancel_calls()
             await mcp.close()
             sweeping.cancel()
             with suppress(asyncio.CancelledError):

@@ -1,12 +1,14 @@
 """Who sends a request, and what they may do.
 
 Rules kept here:
-- a token is read from the `Authorization` header only: never from a URL, which is logged;
+- a token is read from one `Authorization` header only: never from a URL, which is logged;
+- a credential has one spelling: `Bearer`, in any case (RFC 9110 §11.1), one space, and the token (RFC 6750 §2.1);
 - the file of tokens is read for each request, so that a revoked or expired token is refused from then on;
 - `cortex.authToken` is a token for the configured namespace with every permission;
 - without a token nothing is allowed, unless the configuration allows reads: then reads of the configured namespace,
   from this machine and not through a proxy;
-- a namespace that the caller may not use and one that does not exist get the same error.
+- a namespace that the caller may not use and one that does not exist get the same error;
+- the connection is told who has shown a valid token on it (`SHOWN`), so that it is kept when there are too many.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +33,13 @@ from cortex_skills.tokens.token import find
 
 log = logging.getLogger(__name__)
 
+# A key of an ASGI scope's `state`: a function of the key of a caller with a valid token.
+SHOWN = "cortex.shown"
+
 _MAX_TOKEN = 512
+_B64TOKEN = r"[A-Za-z0-9._~+/-]+=*"
+_CREDENTIAL = re.compile(rf"(?i:bearer) ({_B64TOKEN})")
+_CONFIGURED = re.compile(rf"(?:Bearer )?({_B64TOKEN})")
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -56,6 +65,12 @@ class Principal:
     usual: str
     has_token: bool = True
     is_host: bool = False
+
+    @property
+    def key(self) -> str:
+        """Tells callers apart, also those that have the same name."""
+        kind = "host" if self.is_host else "token" if self.has_token else "anonymous"
+        return f"{kind}:{self.name}"
 
     def require(self, permission: str) -> None:
         """Check a permission.
@@ -105,6 +120,9 @@ class AccessControl:
     Args:
         config: its token, file of tokens and rule for anonymous reads are used.
 
+    Raises:
+        CortexError: `config_invalid`: no client could send the configured token.
+
     """
 
     def __init__(self, config: Config) -> None:
@@ -113,7 +131,7 @@ class AccessControl:
         given = config.cortex.token_file
         self.file = TokenFile(Path(given).expanduser() if given else default_file())
         secret = config.cortex.auth_token
-        self._configured = None if secret is None else digest_of(_without_scheme(secret))
+        self._configured = None if secret is None else digest_of(_configured(secret))
 
     def has_tokens(self) -> bool:
         """Whether there is any token."""
@@ -128,6 +146,10 @@ class AccessControl:
         """
         client = scope.get("client")
         principal = self.identify(scope["headers"], client[0] if client else None)
+        if principal.has_token:
+            shown = scope.get("state", {}).get(SHOWN)
+            if shown is not None:
+                shown(principal.key)
         principal.require(permission)
         return principal
 
@@ -148,10 +170,10 @@ class AccessControl:
             if self._anonymous and _is_loopback(client) and _FORWARDED.isdisjoint(name for name, _ in headers):
                 return Principal("anonymous", (self._usual,), frozenset({"read"}), self._usual, has_token=False)
             raise unauthorized()
-        text = _without_scheme(shown[0].decode("latin-1"))
-        if len(shown) > 1 or not text or len(text) > _MAX_TOKEN:
+        found = _CREDENTIAL.fullmatch(shown[0].decode("latin-1"))
+        if len(shown) > 1 or found is None or len(found[1]) > _MAX_TOKEN:
             raise unauthorized()
-        return self._holder(text)
+        return self._holder(found[1])
 
     def _holder(self, text: str) -> Principal:
         try:
@@ -167,12 +189,13 @@ class AccessControl:
         return Principal(token.name, token.namespaces, token.permissions, self._usual)
 
 
-def _without_scheme(value: str) -> str:
-    """The token of `Bearer TOKEN` (RFC 6750 §2.1), or of a value without a scheme, as some clients send it."""
-    scheme, _, rest = value.strip().partition(" ")
-    if not rest:
-        return scheme
-    return rest.strip() if scheme.lower() == "bearer" else ""
+def _configured(value: str) -> str:
+    """The token of `cortex.authToken`, which may be the whole credential, as other Cortex clients need it."""
+    found = _CONFIGURED.fullmatch(value)
+    if found is None or len(found[1]) > _MAX_TOKEN:
+        hint = f"use up to {_MAX_TOKEN} letters, digits and - . _ ~ + /"
+        raise CortexError("config_invalid", "no client could send the token in cortex.authToken", hint=hint)
+    return found[1]
 
 
 def _is_loopback(address: str | None) -> bool:

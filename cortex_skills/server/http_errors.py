@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
+    "cancelled": 503,
     "graph_busy": 503,
     "graph_corrupt": 500,
     "graph_unavailable": 503,

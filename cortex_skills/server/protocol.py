@@ -1,10 +1,10 @@
 """HTTP/1.1 on a connection, with limits for clients that are slow, broken or many.
 
 Rules kept here:
-- the parser is h11: pure Python, strict, and memory-safe; see docs/decisions/0012-h11-reads-http.md;
+- the parser is h11: pure Python, strict (`strict_lines.py`) and memory-safe (docs/decisions/0012-h11-reads-http.md);
 - a connection is cut off if the head of a request takes too long, or if the client stops reading an answer; the time
   for a body is limited by the application (`bodies.py`);
-- the number of connections is limited;
+- the number of connections is limited; who has shown a valid token keeps the connection (`connection_places.py`);
 - bytes that are not HTTP are answered with an error like any other, and the connection is closed.
 """
 
@@ -14,13 +14,17 @@ import asyncio
 import secrets
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cortex_skills.server.auth import SHOWN
 from cortex_skills.server.bodies import LEAVING_CANCELS, to_json
+from cortex_skills.server.connection_places import ConnectionPlaces
 from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.strict_lines import StrictLines
 
 MAX_HEAD = 32 << 10
 _TOO_LARGE = 431
@@ -36,6 +40,7 @@ class ConnectionLimits:
         idle_s: between two requests.
         shutdown_s: for requests under way when the server shuts down.
         connections: the largest number of connections.
+        of_token: how many of them one token keeps, when there are too many.
 
     """
 
@@ -44,6 +49,7 @@ class ConnectionLimits:
     idle_s: int = 15
     shutdown_s: int = 20
     connections: int = 1024
+    of_token: int = 256
 
 
 class LimitedProtocol(H11Protocol):
@@ -51,11 +57,17 @@ class LimitedProtocol(H11Protocol):
 
     Args:
         limits: its limits.
+        places: the places of all connections of the server.
 
     """
 
-    def __init__(self, *args: Any, limits: ConnectionLimits, **settings: Any) -> None:
+    def __init__(
+        self, *args: Any, limits: ConnectionLimits, places: ConnectionPlaces[LimitedProtocol], **settings: Any
+    ) -> None:
         super().__init__(*args, **settings)
+        self.app_state = {**self.app_state, SHOWN: partial(places.show, self)}
+        self._places = places
+        self.conn._receive_buffer = StrictLines()  # h11 has no public name for it
         self.access_log = False  # `RequestLog` logs no query strings, which may be confidential
         self._limits = limits
         self._every = min(limits.head_s, limits.stall_s) / 4
@@ -66,15 +78,16 @@ class LimitedProtocol(H11Protocol):
         self._unsent_since = self._head_since
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, unless there are too many."""
+        """Accept the connection, and cut another one off if there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self._limits.connections:
-            transport.abort()
-            return
+        displaced = self._places.enter(self)
+        if displaced is not None:
+            displaced.transport.abort()
         self._watching = self.loop.call_later(self._every, self._watch)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop watching the connection."""
+        self._places.leave(self)
         if self._watching is not None:
             self._watching.cancel()
         super().connection_lost(exc)

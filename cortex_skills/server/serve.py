@@ -4,8 +4,8 @@ Rules kept here:
 - the port is bound before anything else, so that a port in use is reported at once;
 - an address that other machines can reach is served only if every request needs a token, and with a warning: there is
   no TLS here;
-- SIGTERM and SIGINT shut down gracefully: no new connections, requests under way are finished within a time limit, and
-  the sandboxes are emptied.
+- SIGTERM and SIGINT shut down gracefully: no new connections, streams end, queries and calls of tools are cancelled,
+  other requests under way are finished within a time limit, and the sandboxes are emptied.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 
@@ -28,6 +29,8 @@ from cortex_skills.plugin import Plugin
 from cortex_skills.server.app import create_app
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S
+from cortex_skills.server.connection_places import ConnectionPlaces
+from cortex_skills.server.file_descriptors import connections_within
 from cortex_skills.server.mcp.http import McpEndpoint
 from cortex_skills.server.protocol import MAX_HEAD, ConnectionLimits, LimitedProtocol
 
@@ -60,6 +63,8 @@ def serve(
         CortexError: `config_invalid`: the address cannot be used, or is not allowed with this configuration.
 
     """
+    limits = limits or ConnectionLimits()
+    limits = replace(limits, connections=connections_within(limits.connections))
     with bound(host, port) as listener:
         check_reach(plugin, listener)
         prepared(plugin, host, partial(ready, url_of(listener)), limits=limits, body_s=body_s).run([listener])
@@ -78,9 +83,10 @@ def prepared(
     app = create_app(plugin, host=host, body_s=body_s)
     mcp: McpEndpoint = app.state.mcp
     mcp.is_ended_by_server = True
+    places = ConnectionPlaces[LimitedProtocol](limits.connections, limits.of_token)
     config = uvicorn.Config(
         app,
-        http=partial(LimitedProtocol, limits=limits),  # type: ignore[arg-type]
+        http=partial(LimitedProtocol, limits=limits, places=places),  # type: ignore[arg-type]
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -94,7 +100,12 @@ def prepared(
         h11_max_incomplete_event_size=MAX_HEAD,
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # below that it logs what any client can cause
-    return _Server(config, ready, mcp.end)
+
+    def begin_shutdown() -> None:
+        mcp.end()
+        app.state.service.cancel_calls()
+
+    return _Server(config, ready, begin_shutdown)
 
 
 def url_of(listener: socket.socket) -> str:
@@ -106,17 +117,17 @@ def url_of(listener: socket.socket) -> str:
 class _Server(uvicorn.Server):
     """Calls back when it answers, and shuts down on a signal without raising it again afterwards."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], begin_shutdown: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
-        self._end_streams = end_streams
+        self._begin_shutdown = begin_shutdown
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._end_streams()
+        self._begin_shutdown()
         await super().shutdown(sockets)
 
     @contextmanager

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
+from cortex_skills.cancellation import CancelGroup
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import Bodies
@@ -44,6 +45,7 @@ class Service:
         self.access = access
         self.bodies = bodies
         self.started = time.monotonic()
+        self.calls = CancelGroup()
         self.pools = {name: WorkerPool(name, *size, deep=name == "mcp") for name, size in _POOLS.items()}
         self.store_health = StoreHealth()
         self.sandboxes = Sandboxes()
@@ -89,6 +91,10 @@ class Service:
     def under_way(self) -> int:
         """How many calls run or wait."""
         return sum(pool.taken for pool in self.pools.values())
+
+    def cancel_calls(self) -> None:
+        """Cancel queries and calls of tools, those under way and those to come; writes that have begun complete."""
+        self.calls.cancel("because the server is shutting down")
 
     def close(self) -> None:
         """Accept no more work; the plugin stays open."""

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
-from cortex_skills.manifest import Manifest, read_manifest
+from cortex_skills.manifest import Manifest, name_of, read_manifest
 from cortex_skills.scanner import Finding, read_sources
 
 MANIFEST = "SKILL.md"
@@ -120,11 +120,6 @@ def read_beside(path: Path, most: int) -> bytes | None:
         return None
     except OSError:
         return b""
-
-
-def name_of(folder: Path) -> str:
-    """The required name of a skill in this folder."""
-    return folder.name if folder.name not in ("", "..") else folder.resolve().name
 
 
 def skill_folders(path: Path) -> list[Path]:

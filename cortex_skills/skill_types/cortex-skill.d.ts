@@ -114,7 +114,10 @@ interface GraphClient {
   listTriples(pattern?: TriplePattern): Promise<TripleList>;
   /** The matching triples, by default 20 a page. */
   patternQuery(pattern?: TriplePattern): Promise<PatternMatches>;
-  /** Delete a triple by its id. Resolves to whether it existed. */
+  /**
+   * Delete a triple by its id. Resolves to whether it existed. A statement that has proofs, or whose predicate needs one,
+   * is withdrawn, and only the skill that asserted it may do that.
+   */
   deleteTriple(id: string): Promise<boolean>;
 }
 

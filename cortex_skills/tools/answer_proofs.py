@@ -48,7 +48,7 @@ class AnswerProofs:
 
     def _proof(self, triple: dict[str, Any]) -> dict[str, Any]:
         host = self.call.host
-        found = host.graph.proofs.of(triple["id"], KIND)
+        found = host.graph.current_proofs(triple["id"], KIND)
         entry: dict[str, Any] = {"tripleHash": triple["id"], "proofHash": None, "verdict": Verdict.NOT_EVALUATED.value}
         if not found:
             return entry | {"reasons": ["it has no proof"]}

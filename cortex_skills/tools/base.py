@@ -9,7 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +57,7 @@ class Call:
         host: of the plugin.
         enrich: whether the skill's `onQuery` is called.
         cancel: cancels the call early.
+        active: the active skills by name.
 
     """
 
@@ -66,6 +67,7 @@ class Call:
     host: Host
     enrich: bool = True
     cancel: CancelToken | None = None
+    active: Mapping[str, Skill] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

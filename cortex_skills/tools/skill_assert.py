@@ -1,8 +1,9 @@
 """`skill_assert`: write one statement to the namespace, with a record of who asserted it.
 
 Rules kept here:
-- only declared predicates may be asserted; a statement that needs a proof is not written without one, and a caller
-  cannot switch that off;
+- only declared predicates may be asserted; a statement that needs a proof is not written without one, and neither a
+  caller nor another skill can switch that off;
+- a required proof applies the rules of every active skill that requires it, beside those of the acting skill;
 - the statement, its provenance and its proof are written together or not at all; a statement that the rules refuse is
   not written;
 - repeating an assertion is not an error: `created` is false, the hash is the same, and no slot is used, unless a proof
@@ -49,7 +50,7 @@ def _run(call: Call) -> Outcome:
     predicate = arguments["predicate"]
     skill, semantic, host = call.skill.name, call.skill.semantic, call.host
     strict = host.config.strict_declarations
-    required = check_may_assert(predicate, skill, semantic, host.graph.names, strict=strict)
+    required = check_may_assert(predicate, skill, semantic, host.required_proofs, host.graph.names, strict=strict)
     provenance = Provenance(skill=skill, skill_version=semantic.skill_version, agent=call.agent)
     triple = {key: arguments[key] for key in ("subject", "predicate", "object")}
     if required or arguments.get("requireProof") or "proofType" in arguments:
@@ -63,7 +64,9 @@ def _proved(call: Call, triple: dict[str, Any], provenance: Provenance) -> Outco
     prover = call.host.prover
     if not prover.is_on:
         raise needs_proof(triple["predicate"], "switch verification.polValidation on, or assert without a proof")
-    proved = prover.assert_proved(triple, provenance, call.skill.rules, call.cancel)
+    requiring = [call.active.get(name) for name in call.host.required_proofs.skills(triple["predicate"])]
+    others = [skill.rules for skill in requiring if skill is not None and skill.rules is not None]
+    proved = prover.assert_proved(triple, provenance, call.skill.rules, call.cancel, others=others)
     return _answered(proved.triple, proved.proof, added=proved.added)
 
 

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - each part has its own verdict; the whole is VERIFIED only when there are proofs and all of them are valid;
+- a statement that was withdrawn is not in the graph, and NOT VERIFIED: the result has who withdrew it, and when;
 - without an object, all statements of this subject and predicate are checked, up to a few;
 - a named proof must be one of the statement's own;
 - texts of a proof that read like instructions to a model are withheld.
@@ -47,6 +48,11 @@ _ANSWER: dict[str, Any] = {
             "description": "Each part: `part`, `verdict`, `establishes`, `doesNotEstablish`, `reasons`, "
             "`tripleHash`, and `proofId` and `kind` for a part of a proof.",
         },
+        "withdrawn": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The hashes of the matching statements that were withdrawn; their `presence` has by whom.",
+        },
         "total": {"type": "integer", "description": "How many statements match; at most ten are checked."},
     },
     "required": ["found", "verdict", "checks", "total"],
@@ -72,10 +78,20 @@ def _run(call: Call) -> Outcome:
     if statements.unchecked:
         lines.append(f"{statements.unchecked} more were not checked: give an object.")
     found = bool(statements.checked)
-    if not found:
+    for triple, found_part in statements.withdrawn:
+        part = replace(found_part, check=found_part.check.for_a_model())
+        lines += [f"Withdrawn: {line_of(triple)}", "NOT VERIFIED: it is not in the graph any more.", _line(part)]
+        checks.append({**part.to_json(), "tripleHash": triple["id"]})
+    if not lines:
         lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
-    verdict = statements.verdict.value
-    return Outcome("\n".join(lines), {"found": found, "verdict": verdict, "checks": checks, "total": statements.total})
+    details = {
+        "found": found,
+        "verdict": statements.verdict.value,
+        "checks": checks,
+        "withdrawn": [triple["id"] for triple, _ in statements.withdrawn],
+        "total": statements.total,
+    }
+    return Outcome("\n".join(lines), details)
 
 
 def _line(part: Part) -> str:

@@ -28,22 +28,24 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
-from cortex_graph.exceptions import invalid
+from cortex_graph.exceptions import GraphBusy, invalid
 from cortex_graph.names import DEFAULT_BASE, Names
-from cortex_graph.proofs import StoredProofs
+from cortex_graph.proofs import StoredProof, StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
 from cortex_graph.sparql.updates import Updated, update_graphs
-from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Triple, triple_of
+from cortex_graph.store import GraphStore, Pattern, QueryAnswer, Revisioned, Triple, triple_of
 from cortex_graph.terms import Term, from_term, name_of, to_term
 from cortex_graph.triple_index import TripleIndex
 from cortex_graph.vocabulary import PROOF
+from cortex_graph.withdrawals import Withdrawal, Withdrawals
 
 MAX_TOTAL = 100
 _LIST_LIMIT = 100
 _QUERY_LIMIT = 20
+_ATTEMPTS = 10
 
 
 class NamespacedGraph:
@@ -72,6 +74,7 @@ class NamespacedGraph:
         self.names = Names(namespace, base, vocabularies)
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
+        self.withdrawals = Withdrawals(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
     @property
@@ -143,13 +146,70 @@ class NamespacedGraph:
         return None if quad is None else self._row(triple_id, triple_of(quad))
 
     def delete_triple(self, triple_id: str) -> bool:
-        """Delete a triple, its provenance, and the proofs that prove nothing else; returns whether it was here."""
+        """Delete a triple, its record, and the proofs that prove nothing else; returns whether it was here.
+
+        `withdraw` keeps the record and the proofs. Records of earlier withdrawals of the triple stay.
+        """
         quad = self.index.find(check_id(triple_id))
         if quad is None:
             return False
         record = self.names.record(triple_id)
         about = [(self.names.provenance_graph, node) for node in (record, *self.proofs.going_with([record]))]
         return self.store.remove(quad, [*about, (self.names.index_graph, record)])
+
+    def withdraw(self, triple_id: str, by: Provenance) -> bool:
+        """Remove a triple, and keep its record and its proofs, marked with who withdrew it, and when.
+
+        `withdrawals` reads them. Writing the triple again makes it present again, with a new record.
+
+        Args:
+            triple_id: the id of the triple.
+            by: who withdraws it.
+
+        Returns:
+            Whether the triple was here.
+
+        Raises:
+            InvalidArguments: the id or a part of `by` is invalid.
+            GraphBusy: the namespace is written to repeatedly meanwhile.
+            GraphUnavailable: the store cannot write.
+
+        """
+        check_id(triple_id)
+        by, names = at_one_time(by), self.names
+        graphs = [names.graph, names.provenance_graph, names.index_graph]
+        store = self.store if isinstance(self.store, Revisioned) else None
+        for _ in range(_ATTEMPTS):
+            revision = "" if store is None else store.revision(graphs)
+            quad = self.index.find(triple_id)
+            if quad is None:
+                return False
+            insert, remove = self.withdrawals.change(quad, triple_id, by)
+            if store is None:
+                self.store.apply(insert, remove)
+                return True
+            if store.apply_at(revision, graphs, insert, remove):
+                return True
+        raise GraphBusy("the graph is written to repeatedly, and nothing was withdrawn", hint="try again later")
+
+    def withdrawn(self, pattern: Mapping[str, Any]) -> list[Withdrawal]:
+        """Return the withdrawals of the triples that match a pattern, the latest first.
+
+        A triple of them may have been written again since. Of a subject only the first 10,000 records are searched
+        when the pattern has no object.
+
+        Args:
+            pattern: `{subject, predicate, object?}`.
+
+        Raises:
+            InvalidArguments: a part of the pattern is invalid or missing.
+
+        """
+        found = self._pattern(check_pattern(pattern))
+        for field, term in (("subject", found.subject), ("predicate", found.predicate)):
+            if term is None:
+                raise invalid(field, "is missing")
+        return self.withdrawals.matching(found)
 
     def count(self, pattern: Mapping[str, Any] | None = None) -> int:
         """Count the triples that match a pattern, exactly; the time grows with their number.
@@ -177,6 +237,22 @@ class NamespacedGraph:
         """Return the IRIs of the proofs to which the record of a triple links, sorted."""
         record = Pattern(self.names.provenance_graph, self.names.record(check_id(triple_id)), PROOF)
         return sorted(quad.object.value for quad in self.store.quads(record) if isinstance(quad.object, NamedNode))
+
+    def current_proofs(self, triple_id: str, kind: str | None = None) -> list[StoredProof]:
+        """Return the proofs of a triple as it is asserted now, the newest first; empty when it is not in the graph.
+
+        A proof of an earlier assertion, which was withdrawn, is one of them only if it was added again.
+        """
+        if self.index.find(check_id(triple_id)) is None:
+            return []
+        proofs = self.proofs.of(triple_id, kind)
+        earlier = self.withdrawals.of(triple_id) if proofs else []
+        withdrawn = {iri for withdrawal in earlier for iri in withdrawal.proofs}
+        if not withdrawn:
+            return proofs
+        current = set(self.proofs_of(triple_id))
+        iris = [self.proofs.iri(proof.id).value for proof in proofs]
+        return [p for p, iri in zip(proofs, iris, strict=True) if iri not in withdrawn or iri in current]
 
     def query(
         self,
@@ -288,8 +364,17 @@ class NamespacedGraph:
         }
 
 
-def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE) -> list[str]:
-    """Return the namespaces with a base that have triples, sorted."""
-    graphs = (graph.value for graph in store.graph_names())
+def namespaces_of(store: GraphStore, base: str = DEFAULT_BASE, *, with_records: bool = False) -> list[str]:
+    """Return the namespaces with a base that have triples, sorted.
+
+    Args:
+        store: the store.
+        base: the start of the IRIs of all namespaces.
+        with_records: whether to include namespaces that have only provenance, such as withdrawn records.
+
+    """
+    graphs = {graph.value for graph in store.graph_names()}
+    if with_records:
+        graphs |= {graph.removesuffix("/provenance") for graph in graphs}
     rests = (graph[len(base) :] for graph in graphs if graph.startswith(base))
     return sorted(rest for rest in rests if rest and not {"/", ":", "#"} & set(rest))

@@ -103,6 +103,7 @@ class StoredProofs:
     def __init__(self, store: GraphStore, names: Names) -> None:
         self._store = store
         self._names = names
+        self._all = Pattern(names.provenance_graph, None, TYPE, PROOF_CLASS)
 
     def iri(self, proof_id: str) -> NamedNode:
         """Return the node of a proof."""
@@ -124,6 +125,19 @@ class StoredProofs:
         found = [proof for proof in found if kind in (None, proof.kind)]
         return sorted(found, key=lambda proof: (proof.time, proof.id), reverse=True)
 
+    def is_empty(self) -> bool:
+        """Return whether there are no proofs."""
+        return not self._store.count(self._all, 1)
+
+    def has_any(self, triple_id: str) -> bool:
+        """Return whether there is a proof of a triple, which need not exist."""
+        record = self._names.record(_checked(triple_id))
+        return self._store.count(Pattern(self._names.provenance_graph, None, PROVES, record), 1) > 0
+
+    def is_linked(self, proof_id: str) -> bool:
+        """Return whether a record, also a withdrawn one, links to a proof."""
+        return self._store.count(Pattern(self._names.provenance_graph, None, PROOF, self.iri(proof_id)), 1) > 0
+
     def resting_on(self, triple_id: str) -> list[str]:
         """Return the ids of the proofs that have a triple as a premise; not of those that depend on the whole graph."""
         record = self._names.record(_checked(triple_id))
@@ -132,14 +146,13 @@ class StoredProofs:
 
     def page(self, limit: int, cursor: str | None = None) -> tuple[list[StoredProof], str | None]:
         """Return a page of proofs in the order of the store, and the cursor of the next page."""
-        everything = Pattern(self._names.provenance_graph, None, TYPE, PROOF_CLASS)
-        page = self._store.match(everything, limit, cursor)
+        page = self._store.match(self._all, limit, cursor)
         ids = [proof_id for quad in page.quads if (proof_id := self._id(quad))]
         return [proof for proof_id in ids if (proof := self.get(proof_id)) is not None], page.cursor
 
     def count(self) -> int:
         """Count the proofs."""
-        return self._store.count(Pattern(self._names.provenance_graph, None, TYPE, PROOF_CLASS))
+        return self._store.count(self._all)
 
     def add(self, proof: StoredProof, rules: Iterable[str] = ()) -> str:
         """Store a proof and its links in one transaction, and return its id. An existing proof is not changed.

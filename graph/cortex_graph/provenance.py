@@ -84,14 +84,25 @@ def record_of(quad: Quad, record: NamedNode, provenance: Provenance, names: Name
         Quad(record, SUBJECT, quad.subject, graph),
         Quad(record, PREDICATE, quad.predicate, graph),
         Quad(record, OBJECT, quad.object, graph),
-        Quad(record, GENERATED_AT, _time(provenance.time), graph),
+        Quad(record, GENERATED_AT, time_of(provenance), graph),
     ]
+    return [*quads, *(Quad(record, ATTRIBUTED_TO, node, graph) for node in attributed_to(provenance, names))]
+
+
+def attributed_to(provenance: Provenance, names: Names) -> list[NamedNode]:
+    """Return the nodes of the agent and of the version of the skill, as far as they are given.
+
+    Raises:
+        InvalidArguments: a part of the provenance is invalid.
+
+    """
+    nodes = []
     if provenance.agent is not None:
-        agent = names.node(f"{names.prefix}agent:{_text(provenance.agent, 'agent')}", "provenance.agent")
-        quads.append(Quad(record, ATTRIBUTED_TO, agent, graph))
+        name = f"{names.prefix}agent:{_text(provenance.agent, 'agent')}"
+        nodes.append(names.node(name, "provenance.agent"))
     if provenance.skill is not None:
-        quads.append(Quad(record, ATTRIBUTED_TO, skill_node(provenance, names), graph))
-    return quads
+        nodes.append(skill_node(provenance, names))
+    return nodes
 
 
 def skill_node(provenance: Provenance, names: Names) -> NamedNode:
@@ -165,8 +176,14 @@ def _text(given: Any, part: str) -> str:
     return given
 
 
-def _time(given: datetime | None) -> Literal:
-    moment = datetime.now(UTC) if given is None else given
+def time_of(provenance: Provenance) -> Literal:
+    """Return the time as an `xsd:dateTime`; now, if it is not given.
+
+    Raises:
+        InvalidArguments: it has no time zone.
+
+    """
+    moment = datetime.now(UTC) if provenance.time is None else provenance.time
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise invalid("provenance.time", "must be a datetime with a time zone", hint="datetime.now(UTC)")
     return Literal(date_time(moment), datatype=DATE_TIME)

@@ -21,9 +21,14 @@ AGENT = NamedNode(f"{PROV}Agent")
 SOFTWARE_AGENT = NamedNode(f"{PROV}SoftwareAgent")
 ATTRIBUTED_TO = NamedNode(f"{PROV}wasAttributedTo")
 GENERATED_AT = NamedNode(f"{PROV}generatedAtTime")
+INVALIDATED_AT = NamedNode(f"{PROV}invalidatedAtTime")
+SPECIALIZATION_OF = NamedNode(f"{PROV}specializationOf")
 SOFTWARE_VERSION = NamedNode(f"{SCHEMA}softwareVersion")
 DATE_TIME = NamedNode(f"{XSD}dateTime")
 STRING = NamedNode(f"{XSD}string")
+
+# Who withdrew an assertion (`withdrawals.py`).
+WITHDRAWN_BY = NamedNode(f"{CORTEX}withdrawnBy")
 
 # A proof, and the rules that it applies (`proofs.py`).
 PROOF = NamedNode(f"{CORTEX}proof")

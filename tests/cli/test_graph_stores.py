@@ -33,6 +33,19 @@ def test_show_prints_a_triple_and_its_provenance(run, asserted):
     }
 
 
+def test_an_update_withdraws_a_signed_triple_and_show_prints_by_whom(run, asserted):
+    assert run("proof", "sign", asserted).exit_code == 0
+    assert run("graph", "sparql", "--agent", "host", "--update", "DELETE WHERE { ?s ?p ?o }").exit_code == 0
+    shown = run("graph", "show", asserted)
+    first, *_, title, agent, skill, time = shown.stdout.splitlines()
+    assert (first, title) == ('mayros:nails mayros:greets "world"', "withdrawn:")
+    assert (agent, skill) == ("  agent: host", "  skill: unknown")
+    assert time.startswith("  time: 20")
+    document = run("graph", "show", asserted, "--json").json
+    assert (document["provenance"]["agent"], document["withdrawn"]["agent"]) == ("a1", "host")
+    assert len(document["provenance"]["proofs"]) == 1
+
+
 def test_show_reports_a_missing_provenance_record(run, tmp_path):
     (tmp_path / "a.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
     run("graph", "import", tmp_path / "a.nt")

@@ -152,7 +152,8 @@ def test_existing_files_are_not_overwritten(run, tmp_path):
     [
         (("Stock Watch",), "did you mean stock-watch?"),
         (("a--b",), "did you mean a-b?"),
-        (("é",), "name it in a-z"),
+        (("!",), "name it in lower-case letters"),
+        (("Müsli Bar",), "did you mean müsli-bar?"),
         (("a-skill", "--reads", "https://a b"), "https://a b"),
         (("a-skill", "--writes", "p\n"), "assertions"),
         (("a-skill", "--description", "x" * 1025), "description"),

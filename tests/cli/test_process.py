@@ -12,6 +12,7 @@ import pytest
 from cortex_graph import open_store
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_skills import __version__
+from tests.graph.shared.processes import owner_of, stopped
 from tests.signals import signals_delivered
 
 SCRIPT = Path(sys.executable).with_name("cortex-skills")
@@ -87,6 +88,29 @@ def test_a_store_locked_by_another_program_exits_with_2(store, environment):
         assert "hint: stop the other process" in done.stdout
     finally:
         held.close()
+
+
+# The command with shorter waits for an owner that does not answer, and none that is limited by another time.
+IMPATIENT = """
+from cortex_graph.stores.shared import protocol_limits
+from cortex_skills.cli import main
+protocol_limits.NOTICE_S, protocol_limits.GREETING_S, protocol_limits.SILENCE_S = 0.2, 0.5, 0.8
+protocol_limits.FIND_S = 600
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_a_command_reports_that_it_waits_for_a_stopped_process(store, environment):
+    with owner_of(store) as owner, stopped(owner):
+        command = [sys.executable, "-c", IMPATIENT, "status"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    problem = f"process {owner.pid}, which has the store in {store} open, does not answer"
+    warning, error, hint = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert warning == f"warning: still waiting: {problem}"
+    assert error == f"error[graph_busy]: {problem}"
+    assert hint.startswith("hint: see whether it is stopped or overloaded; when it ends, another process takes over")
 
 
 @pytest.mark.parametrize("words", [["graph", "export"], ["--help"]], ids=" ".join)

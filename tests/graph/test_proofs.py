@@ -8,7 +8,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance, open_store
+from cortex_graph.exceptions import PermissionDenied
 from cortex_graph.proofs import MAX_OF, MAX_PREMISES, StoredProof, content_id, proof_quads
+from cortex_graph.sparql.updates import update_graphs
 from cortex_graph.store import Pattern
 from cortex_graph.transfer import export_rdf, import_file
 from cortex_graph.vocabulary import CONTENT, CORTEX, PROOF
@@ -104,21 +106,18 @@ def test_a_triple_takes_its_proofs_along_but_not_those_that_prove_another(graph:
     assert not {quad for quad in everything(graph) - before if str(quad).count("/proof/")}
 
 
-def test_an_update_takes_a_proof_of_two_triples_along_with_both(graph: NamespacedGraph) -> None:
+def test_an_update_withdraws_what_has_proofs_and_keeps_these(graph: NamespacedGraph) -> None:
     first, second = asserted(graph), asserted(graph, "b")
     graph.proofs.add(proof_of(first, second))
     graph.update("DELETE WHERE { <urn:cortex:mayros:a> ?p ?o }")
-    assert graph.proofs.count() == 1
     graph.proofs.add(proof_of(asserted(graph), second))
     graph.update("DELETE WHERE { ?s ?p ?o }")
-    assert graph.proofs.count() == 0
-
-
-def test_an_update_takes_the_proofs_of_what_it_removes_along(graph: NamespacedGraph) -> None:
-    about = asserted(graph)
-    graph.proofs.add(proof_of(about))
-    graph.update("DELETE WHERE { ?s ?p ?o }")
-    assert graph.count() == graph.proofs.count() == 0
+    assert (graph.count(), graph.proofs.count()) == (0, 1)
+    assert [len(graph.withdrawals.of(each)) for each in (first, second)] == [2, 1]
+    asserted(graph)
+    with pytest.raises(PermissionDenied, match="has proofs"):
+        update_graphs(graph.store, [graph], "DELETE WHERE { ?s ?p ?o }", may_withdraw=False)
+    assert graph.count() == 1
 
 
 def test_a_proof_outlives_its_premise(graph: NamespacedGraph) -> None:

@@ -18,6 +18,7 @@ from nacl.bindings import (
 )
 
 from cortex_skills.keys import Key, is_public, verify
+from tests.docs.conformance_page import cases_in, counts_of
 
 ORDER = 2**252 + 27742317777372353535851937790883648493
 
@@ -228,3 +229,7 @@ def test_a_key_shows_its_secret_nowhere(key: Key) -> None:
 def test_a_seed_of_another_length_is_refused(length: int) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         Key("test", bytes(length))
+
+
+def test_the_page_of_conformance_counts_the_vectors() -> None:
+    assert counts_of("RFC 8032") == (cases_in(globals(), "test_the_vectors_of_rfc_8032"), 0)

@@ -122,20 +122,58 @@ def test_the_manifests_limit_comes_before_the_default():
     assert refused(spent.query, "a", limit=1) == ("query_limit", {"used": 1, "limit": 1})
 
 
-def test_all_active_skills_share_one_limit():
-    spent = budgets(queries=2)
+def test_a_skill_with_a_high_limit_takes_what_the_others_have_not_reserved():
+    spent = budgets(queries=3)
+    active = {"greedy": 100, "modest": 1, "safety": None}
+    for _ in range(5):  # its own share, and what the limit of `modest` leaves of its share
+        spent.query("greedy", 100, active)
+    assert refused(spent.query, "greedy", 100, active) == ("query_limit", {"used": 5, "limit": 9})
     for _ in range(3):
-        spent.query("a", limit=100, active=["a", "b"])
-    spent.query("b", active=["a", "b"])
-    assert refused(spent.query, "b", active=["a", "b"]) == ("query_limit", {"used": 4, "limit": 4})
-    spent.query("b", active=["a", "b", "c"])
+        spent.query("safety", None, active)
+    spent.query("modest", 1, active)
+    assert refused(spent.query, "modest", 1, active) == ("query_limit", {"used": 1, "limit": 1})
+    spent.query("greedy", 100, {**active, "newcomer": 2})
+
+
+def test_no_skill_can_silence_another_that_asks_late():
+    spent = budgets(queries=2)
+    active = {"safety": None, **{f"greedy{n}": 1000 for n in range(4)}}
+    for name in active:
+        if name != "safety":
+            for _ in range(2):
+                spent.query(name, 1000, active)
+            assert refused(spent.query, name, 1000, active)[0] == "query_limit"
+    for _ in range(2):
+        spent.query("safety", None, active)
+    assert refused(spent.query, "safety", None, active)[0] == "query_limit"
+
+
+@given(
+    st.integers(0, 4),
+    st.lists(st.one_of(st.none(), st.integers(1, 9)), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), max_size=60),
+)
+def test_each_skill_gets_its_share_and_all_together_no_more_than_the_sum(share, limits, order):
+    spent = budgets(queries=share)
+    active = {str(n): limit for n, limit in enumerate(limits)}
+    for number in order:
+        name = str(number % len(limits))
+        limit = share if active[name] is None else active[name]
+        used = spent.queries_used(name)
+        try:
+            spent.query(name, active[name], active)
+        except CortexError:
+            assert used >= min(share, limit)
+        else:
+            assert used < limit
+    assert sum(spent.queries_used(name) for name in active) <= share * len(active)
 
 
 def test_the_share_of_an_unloaded_skill_ends():
     spent = budgets(queries=2)
     spent.query("gone")
     spent.query("gone")
-    spent.query("b", active=["b"])
+    spent.query("b", active={"b": None})
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])

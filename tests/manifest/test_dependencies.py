@@ -35,6 +35,17 @@ def test_loaded_skills_count_and_are_not_loaded_again():
     assert names(load_order([skill("a", "b ^1")], loaded=[skill("b")])) == ["a"]
 
 
+@pytest.mark.parametrize("given", [["p\u0430y", "pay"], ["pay", "p\u0430y"]])
+def test_two_names_that_look_alike_are_refused(given):
+    first, second = map(skill, given)
+    _, field, message = problem([second], [first])
+    assert field == "name"
+    assert message == f"{given[1]!a} looks like {given[0]!a}, the name of another skill"
+    with pytest.raises(ManifestError):
+        load_order([first, second])
+    assert names(load_order([first], loaded=[first])) == [given[0]]
+
+
 def test_a_plain_skill_needs_nothing():
     assert names(load_order([Manifest("plain", "d")])) == ["plain"]
 

@@ -145,30 +145,6 @@ def test_bodies_are_limited(running: Running) -> None:
     assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 200
 
 
-def test_the_number_of_sessions_is_limited(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "MAX_SESSIONS", 3)
-    client = running.client("of-the-host")
-    sessions = [opened(client) for _ in range(3)]
-    assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 503
-    client.delete("/mcp", headers=sessions[0])
-    opened(client)
-
-
-def test_the_streams_of_a_token_are_limited_and_do_not_block_others(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "MAX_OF_TOKEN", 2)
-    ada, eve = running.client(running.token("ada")), running.client(running.token("eve"))
-    sessions = [opened(ada) for _ in range(2)]
-    with (
-        ada.stream("GET", "/mcp", headers=sessions[0]) as first,
-        ada.stream("GET", "/mcp", headers=sessions[1]) as second,
-    ):
-        assert (first.status_code, second.status_code) == (200, 200)
-        assert ada.post("/mcp", json=PING, headers=sessions[0]).json()["code"] == "server_busy"
-        opened(eve)
-
-
 def test_an_idle_session_ends(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "IDLE_S", 0.2)
     client = running.client("of-the-host")
@@ -217,6 +193,22 @@ def test_subscriptions_end_when_the_server_does(serve: Callable[..., Running]) -
         async with over_http(running, "of-the-host") as client, client.listen(tools_list_changed=True) as changes:
             running.end()
             assert [event async for event in changes] == []
+
+    run(test())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_calls_are_cancelled_and_answered_when_the_server_ends(serve: Callable[..., Running], mode: str) -> None:
+    running = serve(limits=ConnectionLimits(shutdown_s=600))
+
+    async def test() -> None:
+        calls = running.plugin.skills["status-desk"].calls
+        async with over_http(running, running.token("ada"), mode=mode) as client:
+            many = [asyncio.create_task(client.call_tool("skill_graph_query", FOREVER)) for _ in range(AT_ONCE + 2)]
+            await until(lambda: calls._count == AT_ONCE)
+            running.end()
+            answers = await asyncio.gather(*many)
+        assert [answer.structured_content["code"] for answer in answers] == ["cancelled"] * (AT_ONCE + 2)
 
     run(test())
 

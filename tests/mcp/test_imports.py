@@ -22,6 +22,7 @@ import pytest
             "from cortex_skills.server import create_app; from cortex_skills import Config; create_app(Config())",
             {"mcp", "mcp_types"},
         ),
+        ("import cortex_skills.server.mcp.stdio", {"cortex_skills.server.app", "cortex_skills.server.rest"}),
     ],
 )
 def test_large_packages_are_imported_when_they_are_needed(program: str, large: set[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mcp import StdioServerParameters
 
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.mcp.test_clients import ASK, STATUS, run
 from tests.server.serving import Running
 
@@ -20,17 +21,20 @@ PROGRAM = INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/laun
 
 
 @pytest.mark.filterwarnings("ignore")  # of a third-party package
-def test_fastmcp_uses_the_tools_over_both_transports(parameters: StdioServerParameters, running: Running) -> None:
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_fastmcp_uses_the_tools(transport: str, request: pytest.FixtureRequest) -> None:
     fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not here")
-    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+    from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
 
-    transports = [
-        StdioTransport(parameters.command, parameters.args, env=parameters.env, keep_alive=False),
-        StreamableHttpTransport(f"{running.url}/mcp", headers={"Authorization": "Bearer of-the-host"}),
-    ]
+    def connection() -> ClientTransport:
+        if transport == "stdio":
+            parameters: StdioServerParameters = request.getfixturevalue("parameters")
+            return StdioTransport(parameters.command, parameters.args, env=parameters.env, keep_alive=False)
+        running: Running = request.getfixturevalue("running")
+        return StreamableHttpTransport(f"{running.url}/mcp", headers={"Authorization": "Bearer of-the-host"})
 
-    async def test(transport: Any) -> None:
-        async with fastmcp.Client(transport) as client:
+    async def test() -> None:
+        async with fastmcp.Client(connection()) as client:
             assert {tool.name for tool in await client.list_tools()} == {"skill_graph_query", "skill_assert"}
             created = await client.call_tool("skill_assert", STATUS)
             found = await client.call_tool("skill_graph_query", ASK)
@@ -43,8 +47,7 @@ def test_fastmcp_uses_the_tools_over_both_transports(parameters: StdioServerPara
         assert "# How to use" in manifest.text
         assert "# How to use" in prompt.messages[0].content.text
 
-    for transport in transports:
-        run(test(transport))
+    run(test())
     gc.collect()  # what that package leaves is warned of here, where it is not heard
 
 
@@ -94,3 +97,8 @@ def test_the_inspector_uses_the_tools_over_stdio(inspector: list[str], parameter
     assert inspect(inspector, *server, *call)["content"][0]["text"].startswith("No matching triples.")
     prompts = inspect(inspector, *server, "--method", "prompts/list")["prompts"]
     assert [prompt["name"] for prompt in prompts] == ["status-desk", "cortex_context"]
+
+
+@pytest.mark.parametrize(("suite", "tests"), [("fastmcp", "test_fastmcp_"), ("MCP Inspector", "test_the_inspector_")])
+def test_the_page_of_conformance_counts_the_clients(suite: str, tests: str) -> None:
+    assert counts_of(suite) == (cases_in(globals(), tests), 0)

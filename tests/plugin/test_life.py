@@ -15,8 +15,10 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.stores.embedded import OxigraphStore
+from cortex_graph.stores.shared import protocol_limits
 from cortex_skills import Config, CortexError, Plugin
 from tests.configs import config
+from tests.graph.shared.processes import owner_of, stopped
 from tests.plugin.skills import living_sandboxes, write_skill
 
 Opened = Callable[..., Plugin]
@@ -284,3 +286,24 @@ def test_no_acknowledged_assertion_is_lost_when_the_process_is_killed(tmp_path: 
             assert (record["agent"], record["skill"], record["skillVersion"]) == (f"a{number}", "probe", "1.2.3")
         assert len(hashes) >= after
         assert len(hashes) <= graph.count() <= len(hashes) + 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_a_plugin_whose_owner_is_stopped_answers_graph_busy_and_continues_after_it(
+    opened: Opened, skill: Written, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = tmp_path / "store"
+    asked = {"predicate": "note", "scope": "namespace"}
+    with owner_of(store) as owner:
+        plugin = opened(store=str(store))
+        plugin.load(skill("asking", **asks("note")))
+        with stopped(owner), pytest.MonkeyPatch.context() as impatient:
+            for name, seconds in (("NOTICE_S", 0.2), ("GREETING_S", 0.5), ("SILENCE_S", 0.8)):
+                impatient.setattr(protocol_limits, name, seconds)
+            refused = plugin.call("skill_graph_query", asked)
+        assert (refused.is_error, refused.details["code"]) == (True, "graph_busy")
+        assert [f"process {owner.pid}" in message for message in caplog.messages if "still waiting" in message] == [
+            True
+        ]
+        assert not plugin.call("skill_graph_query", asked).is_error
+        plugin.close()

@@ -33,7 +33,7 @@ TRICKY = [
     "\ud800", "a\udfff",
 ]  # fmt: skip
 
-PLAIN = ("other", "mayros", "..")  # valid names of a folder, or of another folder
+PLAIN = ("other", "mayros", "..", "é", "e\u0301", "ſ")  # valid names of a folder, or of another folder
 
 texts = st.one_of(st.sampled_from(TRICKY), st.text(max_size=12), st.text("mayros:other/<>.%# \x00\u202e", max_size=12))
 values = st.one_of(texts, st.integers(), st.floats(), st.booleans(), st.fixed_dictionaries({"node": texts}))
@@ -118,3 +118,16 @@ def test_a_folder_with_an_invalid_name_is_refused(plugin: Plugin, tmp_path: Path
     with pytest.raises(CortexError) as refused:
         plugin.load(folder)
     assert refused.value.code == "manifest_invalid"
+
+
+def test_a_skill_with_a_name_of_any_script_writes_under_its_name(opened: Callable[..., Plugin], skill: Written) -> None:
+    """The folder's name is decomposed, as some file systems write it."""
+    plugin = opened()
+    plugin.load(skill("mu\u0308sli-погода", "export default { name: 'm\u00fcsli-погода' };"))
+    arguments = {"subject": "s", "predicate": "note", "object": "v"}
+    made = plugin.call("skill_assert", arguments, skill="m\u00fcsli-погода")
+    assert not made.is_error, made.text
+    (triple,) = plugin.graph.pattern_query({"predicate": "note"})["matches"]
+    found = plugin.graph.provenance_of(triple["id"])
+    assert found is not None
+    assert found["skill"] == "m\u00fcsli-погода"

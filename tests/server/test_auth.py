@@ -7,11 +7,15 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cortex_skills.errors import CortexError
 from cortex_skills.server.app import API
 from cortex_skills.server.auth import AccessControl, Principal
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.tokens import new_token
+from tests.server.serving import statuses, talk
 
 CLOSED = [operation for operation in API if operation.permission is not None]
 SOME_ID = "0" * 64
@@ -59,11 +63,60 @@ def test_a_token_in_the_url_is_ignored(server):
     assert response.status_code == 401
 
 
-@pytest.mark.parametrize("form", ["Bearer {}", "bearer {}", "BEARER   {}", "{}"])
-def test_a_token_is_accepted_with_its_scheme_or_without_it(server, form):
-    token = server.token("schemes")
-    headers = {"Authorization": form.format(token)}
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_the_scheme_is_accepted_in_any_case(server, scheme):
+    """RFC 9110 §11.1: a scheme has no case."""
+    headers = {"Authorization": f"{scheme} {server.token('schemes')}"}
     assert server.client().get("/api/v1/triples", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}",
+        "Bearer  {}",
+        "Bearer\t{}",
+        "Bearer{}",
+        "Bearer:{}",
+        'Bearer "{}"',
+        "Bearer token={}",
+        "Bearer {},",
+        "Bearer {}, Bearer {}",
+        "Bearer {} {}",
+        "Bearer {}\xa0",
+        "Bearer \x85{}",
+        "Bearer {}\x1f",
+        "Token {}",
+        "Basic {}",
+    ],
+)
+def test_a_credential_in_any_other_spelling_is_refused(server, form):
+    token = server.token("schemes")
+    value = form.replace("{}", token).encode("latin-1")
+    head = b"GET /api/v1/triples HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: "
+    answer = talk(server.port, head + value + b"\r\n\r\n", finish=False)
+    assert statuses(answer) == [401]
+
+
+@given(st.text(st.characters(min_codepoint=9, max_codepoint=255), max_size=3), st.integers(0, 50))
+def test_a_credential_with_anything_added_is_refused(server, added, place):
+    gate, token = AccessControl(server.plugin.config), server.token("spelled")
+    credential = f"Bearer {token}"
+    place = min(place, len(credential))
+    changed = credential[:place] + added + credential[place:]
+    headers = [(b"authorization", changed.encode("latin-1"))]
+    if changed == credential:
+        assert gate.identify(headers, None).name == "spelled"
+    else:
+        with pytest.raises(HttpError):
+            gate.identify(headers, None)
+
+
+@pytest.mark.parametrize("secret", ["", "Bearer ", "with space", "Bearer  x", "ümlaut-in-a-token", "x" * 600, "a\nb"])
+def test_a_configured_token_that_no_client_could_send_is_an_error(serve, secret):
+    with pytest.raises(CortexError, match=r"cortex\.authToken") as caught:
+        serve(cortex={"authToken": secret})
+    assert caught.value.code == "config_invalid"
 
 
 @pytest.mark.parametrize("operation", CLOSED, ids=lambda operation: operation.name)

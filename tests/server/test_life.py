@@ -7,6 +7,8 @@ import json
 import signal
 import socket
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import httpx
@@ -115,6 +117,54 @@ def test_a_request_that_never_ends_does_not_block_the_shutdown(tmp_path):
             slow.sendall(head.encode())
             assert slow.recv(1000).startswith(b"HTTP/1.1 100")
         assert 201 not in statuses(drained(slow))  # the end of the block waits for the end of the server
+
+
+ENDLESS = "{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?c + ?f + ?i + ?l = -1) }"
+MANY = {"triples": [{"subject": f"s{n}", "predicate": "p", "object": n} for n in range(400)]}
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"query": f"SELECT (COUNT(*) AS ?n) {ENDLESS}"},
+        {"query": f"SELECT * {ENDLESS}"},
+        {"update": f"INSERT {{ ?a ?b 'written' }} WHERE {ENDLESS}"},
+    ],
+    ids=["count", "rows", "update"],
+)
+def test_a_shutdown_cancels_running_queries_and_updates(tmp_path, request_of):
+    """The time limits are so long that the test ends only if the query does."""
+    limits, cortex = ConnectionLimits(shutdown_s=3000), {"queryTimeoutMs": 3_000_000}
+    with ThreadPoolExecutor(1) as pool, served(tmp_path, limits=limits, cortex=cortex) as server:
+        client = server.client(server.token("t"))
+        assert client.post("/api/v1/triples/batch", json=MANY).status_code == 201
+        asking = pool.submit(client.post, "/sparql", data=request_of)
+        working = server.server.config.app.state.service.pools["sparql"]
+        until(lambda: working.taken)
+        server.end()
+        answer = asking.result(WAIT_S)
+        assert (answer.status_code, answer.json()["code"]) == (503, "cancelled")
+        assert "shutting down" in answer.json()["error"]
+
+
+def test_a_signal_cancels_a_running_query_and_the_process_ends_well(process, token):
+    server = process()
+    with ThreadPoolExecutor(1) as pool, client_of(server, token) as client:
+        client.post("/api/v1/triples/batch", json=MANY)
+        asking = pool.submit(client.post, "/sparql", data={"query": f"SELECT (COUNT(*) AS ?n) {ENDLESS}"})
+        until(lambda: client.get("/api/v1/stats").json()["server"]["connected_clients"] > 1)
+        server.signal(signal.SIGTERM)
+        assert asking.result(WAIT_S).json()["code"] == "cancelled"
+    code, errors = server.wait()
+    assert code == 0
+    assert "Traceback" not in errors
+
+
+def until(is_so) -> None:
+    end = time.monotonic() + WAIT_S
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_sandboxes_end_with_the_server(process, token):

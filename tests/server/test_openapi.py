@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from cortex_skills.server.app import API
 from cortex_skills.server.rest.openapi import document_of, index_operations
+from tests.docs.conformance_page import counts_of
 from tests.server.serving import WAIT_S
 
 EXAMPLES = 40
@@ -70,3 +71,7 @@ def test_every_component_is_a_schema_with_a_description(name):
     Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": {"schemas": components}})
     assert components[name]["description"].endswith(".")
     assert components[name].get("additionalProperties", False) is False
+
+
+def test_the_page_of_conformance_counts_the_operations() -> None:
+    assert counts_of("schemathesis") == (len(list(schema.get_all_operations())), 0)

@@ -75,11 +75,40 @@ def test_a_proof_that_many_submit_at_once_is_stored_once(client, server, namespa
     assert len(about) == len({quad.predicate for quad in about})
 
 
-def test_a_proof_goes_with_its_triple(client, elsewhere):
-    triple_id = write(client)
+def test_a_triple_that_has_proofs_is_withdrawn_and_erased_on_request(server, namespace, client, elsewhere):
+    author, stranger = (
+        server.client(server.token(f"{name}-{namespace}", (namespace,), ("read", "write")))
+        for name in ("author", "stranger")
+    )
+    triple_id = write(author)
     proof_id = kept(client, "credential", elsewhere.credential())
-    assert client.delete(f"/api/v1/triples/{triple_id}").status_code == 204
-    assert problem(client.get(f"{PROOFS}/{proof_id}")) == (404, "proof_not_found")
+    place, proof = f"/api/v1/triples/{triple_id}", f"{PROOFS}/{proof_id}"
+    update = {"update": "DELETE WHERE { ?s ?p ?o }"}
+    for refused in (
+        stranger.delete(place),
+        stranger.delete(f"{place}?erase=true"),
+        author.delete(f"{place}?erase=true"),
+        stranger.delete(proof),
+        stranger.post("/sparql", data=update),
+    ):
+        assert problem(refused) == (403, "permission_denied")
+    assert client.get(place).status_code == client.get(proof).status_code == 200
+
+    assert author.delete(place).status_code == 204
+    assert (client.get(place).status_code, client.get(proof).status_code) == (404, 200)
+    assert (write(author), stranger.delete(place).status_code) == (triple_id, 403)
+    assert client.delete(place).status_code == 204
+    write(author)
+    assert client.post("/sparql", data=update).json()["removed"] == 1
+    withdrawals = graph_of(server, namespace).withdrawals
+    by = [(each.asserted["agent"], each.withdrawn["agent"]) for each in withdrawals.of(triple_id)]
+    assert by == [(f"author-{namespace}", f"{name}-{namespace}") for name in ("of", "of", "author")]
+
+    write(author)
+    assert client.delete(f"{place}?erase=true").status_code == 204
+    assert len(withdrawals.of(triple_id)) == 3
+    assert stranger.delete(proof).status_code == 403
+    assert client.delete(proof).status_code == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -215,7 +244,7 @@ def test_every_operation_takes_its_permission(server, namespace, elsewhere):
     write(both)
     proof_id = kept(both, "pol", elsewhere.pol())
     reader = server.client(server.token(f"reader-{namespace}", (namespace,), ("read",)))
-    writer = server.client(server.token(f"writer-{namespace}", (namespace,), ("write",)))
+    writer = server.client(server.token(f"writer-{namespace}", (namespace,), ("write", "provenance")))
     new = {"proof_type": "credential", "proof_data": elsewhere.credential()}
     reads = [
         ("GET", PROOFS, None),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 
+import h11
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex_skills.server.strict_lines import StrictLines
 from tests.server.serving import WAIT_S, drained, statuses, talk
 
 HOST = b"Host: localhost\r\n"
@@ -43,8 +45,17 @@ LAST = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
         b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n",
         b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n",
         b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        b"GET / HTTP/1.1\n" + HOST + b"\r\n",
+        b"GET / HTTP/1.1\nHost: localhost\n\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\n\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"\n",
+        b"\nGET / HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"X:\r\n\tb\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\n \r\n\r\n",
+        b"GET / HTTP/1.1\r\n X: a\r\n" + HOST + b"\r\n",
     ],
-    ids=range(25),
+    ids=range(34),
 )
 def test_bytes_that_are_not_http_get_one_answer_and_the_connection_is_closed(server, data):
     answer = talk(server.port, data + GET)
@@ -110,17 +121,92 @@ def test_connect_and_upgrade_lead_nowhere(server):
 
 
 @pytest.mark.parametrize(
-    "body", [b"5\r\nhello", b"zz\r\n", b"-5\r\n", b"5;" + b"x" * 50_000, b"5\r\nhelloXX", b"0\r\nX" + b"y" * 50_000]
+    "body",
+    [
+        b"zz\r\n",
+        b"-5\r\n",
+        b"5\r\nhelloXX",
+        b"0\r\nX" + b"y" * 50_000,
+        b"2\n{}\r\n0\r\n\r\n",
+        b"2\r\n{}\n0\r\n\r\n",
+        b"2;a\nb\r\n{}\r\n0\r\n\r\n",
+        b"2;a\rb\r\n{}\r\n0\r\n\r\n",
+        b"2;" + b"x" * 300 + b"\r\n{}\r\n0\r\n\r\n",
+        b"2;" + b"x" * 50_000,
+        b"2\r\n{}\r\n0\nX: a\r\n\r\n",
+        b"2\r\n{}\r\n0\r\nX: a\n\r\n",
+        b"2\r\n{}\r\n0\r\nX: a\r\n b\r\n\r\n",
+        b"2\r\n{}\r\n0\r\n\n",
+    ],
+    ids=range(14),
 )
 def test_broken_chunks_are_refused(server, body):
-    token = server.token("chunks").encode()
-    head = (
-        b"POST /api/v1/query HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
-        b"Authorization: Bearer " + token + b"\r\n\r\n"
-    )
-    answer = talk(server.port, head + body)
-    assert statuses(answer) in ([400], [431], [])
+    answer = talk(server.port, chunked(server) + body)
+    assert statuses(answer) in ([400], [431])
     assert b"raceback" not in answer
+
+
+def test_chunks_without_an_end_get_no_answer(server):
+    assert talk(server.port, chunked(server) + b"5\r\nhello") == b""
+
+
+@pytest.mark.parametrize(
+    "body", [b"2\r\n{}\r\n0\r\n\r\n", b"2;a=b\r\n{}\r\n0;c\r\nX: a\r\n\r\n"], ids=["plain", "extended"]
+)
+def test_chunks_with_extensions_of_usual_length_and_a_trailer_are_read(server, body):
+    assert statuses(talk(server.port, chunked(server) + body, finish=False)) == [200]
+
+
+def chunked(server) -> bytes:
+    """The head of a request in chunks, after which the connection is closed."""
+    return (
+        b"POST /api/v1/query HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+        b"Connection: close\r\nAuthorization: Bearer " + server.token("chunks").encode() + b"\r\n\r\n"
+    )
+
+
+@given(st.lists(st.binary(max_size=12), max_size=6), st.sampled_from([b"\r\n", b"\n"]), st.integers(0, 40))
+def test_a_head_is_read_alike_in_whatever_parts_it_arrives(values, blank, cut):
+    """The lines are those that CRLF separates, or an error; a bare LF or a fold never makes another line of them."""
+    head = b"".join(b"X:" + value + b"\r\n" for value in values)
+    data = head + blank
+    found = []
+    for parts in ((data,), (data[:cut], data[cut:])):
+        buffer = StrictLines()
+        try:
+            lines = None
+            for part in parts:
+                buffer += part
+                lines = buffer.maybe_extract_lines() if lines is None else lines
+        except h11.RemoteProtocolError:
+            lines = "refused"
+        found.append(lines)
+    assert found[0] == found[1] or found[1] is None or cut == 0
+    if isinstance(found[0], list) and b"\r\n\r\n" not in head and b"\n" not in b"".join(values):
+        assert found[0] == head.split(b"\r\n")[:-1]
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+@pytest.mark.parametrize(("target", "status"), [("/api/v1/triples", 413), ("/nothing", 404), ("/mcp", 413)])
+def test_a_client_that_sends_everything_before_it_reads_gets_the_answer(server, target, status, framing):
+    token = server.token("sends-first")
+    size = 24 << 20
+    length = f"Content-Length: {size}" if framing == "length" else "Transfer-Encoding: chunked"
+    head = (
+        f"POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\n{length}\r\n\r\n"
+    )
+    part = b" " * (1 << 20)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
+        connection.sendall(head.encode())
+        for _ in range(size >> 20):
+            connection.sendall(part if framing == "length" else b"100000\r\n" + part + b"\r\n")
+        if framing == "chunks":
+            connection.sendall(b"0\r\n\r\n")
+        answer = drained(connection)
+    assert statuses(answer) == [status]
+    assert b"connection: close" in answer
+    assert answer.endswith(b"}")
 
 
 def test_expect_100_continue_is_confirmed_only_if_the_body_is_wanted(server):

@@ -56,7 +56,7 @@ def attach(plugin: Plugin, content: str, triple_hash: str, kind: str = "credenti
 def test_a_missing_statement_is_not_found(verifying: Plugin) -> None:
     result = verifying.call(TOOL, NOTE)
     assert result.text == "Not found.\nNOT VERIFIED: there is nothing to verify."
-    assert result.details == {"found": False, "verdict": "not_evaluated", "checks": [], "total": 0}
+    assert result.details == {"found": False, "verdict": "not_evaluated", "checks": [], "withdrawn": [], "total": 0}
 
 
 def test_a_statement_without_a_proof_is_found_and_not_verified(verifying: Plugin) -> None:

@@ -29,37 +29,49 @@ def namespaces(common: Common) -> None:
 @click.argument("triple_id", metavar="ID")
 @click.pass_obj
 def show(common: Common, triple_id: str) -> None:
-    """Show a triple and its provenance record: agent, skill, time and proofs.
+    """Show a triple and its provenance record: agent, skill, time and proofs; also one that was withdrawn.
 
     ID is the hash that an assertion returned, or the `id` of a triple.
     """
     with common.plugin(reads=True) as plugin:
-        triple = plugin.graph.get_triple(triple_id)
+        graph = plugin.graph
+        triple, withdrawn = graph.get_triple(triple_id), None
+        record, proofs = graph.provenance_of(triple_id), graph.proofs_of(triple_id)
+        earlier = [] if triple is not None else graph.withdrawals.of(triple_id)
+        for withdrawal in earlier[:1]:  # the latest
+            triple, withdrawn = graph.as_json(withdrawal.quad), withdrawal.withdrawn
+            record, proofs = withdrawal.asserted, list(withdrawal.proofs)
         if triple is None:
             raise CortexError(
                 "invalid_arguments",
-                f"no triple of {plugin.graph.namespace} has the id {triple_id}",
+                f"no triple of {graph.namespace} has the id {triple_id}",
                 hint="give the hash of an assertion, or another --namespace",
             )
-        record = plugin.graph.provenance_of(triple_id)
-        proofs = plugin.graph.proofs_of(triple_id)
     provenance = None if record is None else {**record, "proofs": proofs}
-    common.out.answer({**triple, "provenance": provenance}, lambda: _show(common.out, triple, provenance))
+    answer = {**triple, "provenance": provenance, **({} if withdrawn is None else {"withdrawn": withdrawn})}
+    common.out.answer(answer, lambda: _show(common.out, answer))
 
 
-def _show(out: Output, triple: dict[str, Any], provenance: dict[str, Any] | None) -> None:
+def _show(out: Output, answer: dict[str, Any]) -> None:
     import json
 
-    shown = json.dumps(triple["object"], ensure_ascii=False)
-    out.line(f"{triple['subject']} {triple['predicate']} {shown}")
+    shown = json.dumps(answer["object"], ensure_ascii=False)
+    out.line(f"{answer['subject']} {answer['predicate']} {shown}")
+    provenance = answer["provenance"]
     if provenance is None:
         out.line("no provenance record: it was imported, or written by another program")
-        return
-    skill = provenance["skill"]
-    if skill and provenance["skillVersion"]:
-        skill = f"{skill} {provenance['skillVersion']}"
-    rows = {"agent": provenance["agent"], "skill": skill, "time": provenance["time"]}
-    for name, value in rows.items():
+    else:
+        _show_origin(out, provenance)
+        for proof in provenance["proofs"]:
+            out.line(f"  proof: {proof}")
+    if "withdrawn" in answer:
+        out.line("withdrawn:")
+        _show_origin(out, answer["withdrawn"])
+
+
+def _show_origin(out: Output, origin: dict[str, Any]) -> None:
+    skill = origin["skill"]
+    if skill and origin["skillVersion"]:
+        skill = f"{skill} {origin['skillVersion']}"
+    for name, value in (("agent", origin["agent"]), ("skill", skill), ("time", origin["time"])):
         out.line(f"  {name}: {value or 'unknown'}")
-    for proof in provenance["proofs"]:
-        out.line(f"  proof: {proof}")

@@ -27,9 +27,9 @@ from cortex_skills.lifecycle.reload.differences import differences
 from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from cortex_skills.lifecycle.reload.groups import Links, connected, groups, links
 from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
-from cortex_skills.manifest import Manifest, load_order
+from cortex_skills.manifest import Manifest, load_order, name_of
 from cortex_skills.runtime.skill import PLAIN, Skill
-from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_skill, name_of, read_skill, skill_folders
+from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_skill, read_skill, skill_folders
 
 log = logging.getLogger("cortex_skills.reload")
 

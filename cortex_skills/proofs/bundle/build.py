@@ -53,7 +53,7 @@ def make_bundle(graph: NamespacedGraph, triple_id: str, folders: Iterable[Path])
     logic = read_document(_newest(graph, triple_id, LOGIC, "assert it with a proof").content)
     assertion = _newest(graph, triple_id, CREDENTIAL, f"sign it with `cortex-skills proof sign {triple_id}`")
     acting = (logic.fields["skill"] or "", logic.fields["skillVersion"] or "")
-    proofs = _newest_of_each(graph.proofs.of(triple_id, ZERO_KNOWLEDGE), acting)
+    proofs = _newest_of_each(graph.current_proofs(triple_id, ZERO_KNOWLEDGE), acting)
     commitments = [each for proof in proofs for each in read_proof(proof).claim.commitments]
     folder = _folder(logic.fields["skill"], folders)
     files = _files(folder)
@@ -82,7 +82,7 @@ def make_bundle(graph: NamespacedGraph, triple_id: str, folders: Iterable[Path])
 
 
 def _newest(graph: NamespacedGraph, triple_id: str, kind: str, hint: str) -> StoredProof:
-    for proof in graph.proofs.of(triple_id, kind):  # the newest first
+    for proof in graph.current_proofs(triple_id, kind):  # the newest first
         return proof
     named = {LOGIC: "Proof of Logic"}.get(kind, kind)
     raise CortexError("proof_not_found", f"the assertion has no {named}", hint=hint)

@@ -33,13 +33,15 @@ from cortex_skills.safe_io.strict_json import read_json
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
+MAX_SETS = 8  # of rules in a proof, the core rules included
 KIND = "pol"
 TYPE = "ProofOfLogic"
 _SUITE = "eddsa-jcs-2022"
 _SIGNATURE_BYTES = 64
 _HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 # People and models read these names when a proof is checked: the pattern excludes sentences.
-_RULES_NAME = r"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{0,255}|skill:[a-z0-9]+(-[a-z0-9]+)*)$"
+_LETTERS = r"[\p{Ll}\p{Lo}\p{Lm}\p{N}]+"  # as `name` in skill.schema.json
+_RULES_NAME = rf"^(core|namespace:[a-zA-Z][a-zA-Z0-9_-]{{0,255}}|skill:{_LETTERS}(-{_LETTERS})*)$"
 _METHOD = "^did:key:z[1-9A-HJ-NP-Za-km-z]+#z[1-9A-HJ-NP-Za-km-z]+$"
 
 
@@ -93,7 +95,7 @@ SCHEMA = _object(
         "statementHash": _HASH,
         "skill": _SKILL,
         "skillVersion": _SKILL,
-        "rules": _list(_RULE_SET, 8, 1),
+        "rules": _list(_RULE_SET, MAX_SETS, 1),
         "premises": _object(
             {"count": _integer(1_000_000), "digest": _HASH, "reads": _list(_GRAPH_READ, 100)}, optional=("reads",)
         ),

@@ -1,8 +1,9 @@
 """`Prover`: making and writing the Proofs of Logic of one namespace.
 
 Rules kept here:
-- the rules are the core rules, the namespace's shapes and the acting skill's shapes. The files are read when the plugin
-  opens and when the skill is loaded; later changes of a file have no effect until then;
+- the rules are the core rules, the namespace's shapes, the acting skill's shapes, and those of other skills that
+  require the proof. The files are read when the plugin opens and when a skill is loaded; later changes of a file have
+  no effect until then;
 - a proof is made only for a statement that the rules verify;
 - an assertion with a proof is written completely or not at all. Shapes are evaluated before the write; when the graph
   changes in between, they are evaluated again, up to `_TRIES` times (`cortex_graph.proved_write` states what each store
@@ -30,7 +31,7 @@ from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
 from cortex_skills.keys.folder import signing_key
-from cortex_skills.proofs.logic.document import KIND, TYPE, LogicProof, signed
+from cortex_skills.proofs.logic.document import KIND, MAX_SETS, TYPE, LogicProof, signed
 from cortex_skills.proofs.logic.evaluate import Evaluation, evaluate
 from cortex_skills.proofs.logic.rule_set import RuleSet, read_rules_file
 from cortex_skills.proofs.logic.verify import read_stored, still_holds
@@ -111,15 +112,30 @@ class Prover:
         skill_rules: RuleSet | None,
         cancel: CancelToken | None = None,
         *,
+        others: Sequence[RuleSet] = (),
         timeout_s: float | None = None,
     ) -> tuple[Evaluation, list[str]]:
         """Evaluate the rules on a statement; returns also the texts of the evaluated shapes.
+
+        Args:
+            quad: the statement.
+            skill_rules: the acting skill's shapes.
+            cancel: cancels the call.
+            others: shapes of other skills; those with the name of a set before them are ignored.
+            timeout_s: the time limit, in seconds; by default that of the settings.
 
         Raises:
             CortexError: `proof_timeout`, or `proof_failed`: the rules cannot be applied.
 
         """
-        sets = [rules for rules in (self.namespace_rules, skill_rules) if rules is not None]
+        named: dict[str, RuleSet] = {}
+        for rules in (self.namespace_rules, skill_rules, *others):
+            if rules is not None:
+                named.setdefault(rules.name, rules)
+        sets = list(named.values())
+        if len(sets) >= MAX_SETS:  # the core rules are one more
+            hint = "unload skills that require a proof for this predicate"
+            raise CortexError("proof_failed", f"{len(sets)} sets of shapes apply to the statement", hint=hint)
         evaluation = evaluate(quad, self.graph, sets, timeout_s=timeout_s or self._timeout_s, cancel=cancel)
         digests = {result.rules.digest for result in evaluation.rule_sets}
         return evaluation, [rules.text for rules in sets if rules.digest in digests]
@@ -157,6 +173,8 @@ class Prover:
         provenance: Provenance,
         rules: RuleSet | None,
         cancel: CancelToken | None = None,
+        *,
+        others: Sequence[RuleSet] = (),
     ) -> Proved:
         """Write a triple with its record and its proof, or write nothing.
 
@@ -165,6 +183,7 @@ class Prover:
             provenance: the origin of the triple.
             rules: the acting skill's shapes.
             cancel: cancels the call.
+            others: the shapes of other skills that apply.
 
         Raises:
             CortexError: `proof_failed`: the rules do not verify it, or cannot be applied; `proof_timeout`.
@@ -176,7 +195,7 @@ class Prover:
         quad = graph.quad_of(triple)
         for _ in range(_TRIES):
             revision = revision_of(graph)
-            evaluation, texts = self.evaluate(quad, rules, cancel)
+            evaluation, texts = self.evaluate(quad, rules, cancel, others=others)
             current, outdated = self._stored(quad, evaluation, provenance)
             if current is not None:
                 return Proved({**graph.as_json(quad), "created": False}, current, False)
@@ -201,12 +220,15 @@ class Prover:
         if evaluation.verdict is not Verdict.VERIFIED or not graph.store.contains(quad):
             return None, []
         outdated = []
-        for proof in graph.proofs.of(graph.index.identify(quad), KIND):
+        triple_id = graph.index.identify(quad)
+        kept = {iri for withdrawal in graph.withdrawals.of(triple_id) for iri in withdrawal.proofs}
+        for proof in graph.current_proofs(triple_id, KIND):
             document = read_stored(proof)
             is_own = document is not None and document.signer == self.key.did
             if is_own and still_holds(proof, quad, evaluation):
                 return proof.id, []
-            if document is None or (is_own and document.fields["skill"] == provenance.skill):
+            is_outdated = document is None or (is_own and document.fields["skill"] == provenance.skill)
+            if is_outdated and graph.proofs.iri(proof.id).value not in kept:
                 outdated.append(proof.id)
         return None, outdated
 

@@ -1,73 +1,163 @@
-"""Canonical form of RDF datasets (RDFC-1.0) in bounded time.
+"""Canonical form of RDF datasets (RDFC-1.0) with bounded work.
 
 Rules kept here:
 - equal datasets give equal bytes, whatever the labels of their blank nodes and the order of their quads;
-- a dataset that would take exponential time is refused beforehand (RDFC-1.0, §7.1, "dataset poisoning"): the others
-  take at most about 0.2 s.
+- work is counted while it is done, and a dataset that needs more than `MAX_WORK`, or visits nested deeper than
+  `MAX_DEPTH`, is refused (RDFC-1.0, §7.1, "dataset poisoning"). Its shape is not judged beforehand.
 
-The expensive datasets have blank nodes whose quads differ only in the labels of other blank nodes, *and* that are
-connected to each other: for n of them, n! orders may have to be tried, for each connecting quad. The limits are far
-above ordinary documents: similar items of a list are not connected to each other.
+The steps and their numbers are those of RDFC-1.0, §4. The canonicalizers of pyoxigraph and PyLD have no limit, and
+cannot be stopped (decision 36): for n blank nodes that differ only in each other's labels, they may try n! orders.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import permutations
 
-from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, Quad
+from pyoxigraph import BlankNode, Dataset, DefaultGraph, Quad
 
 from cortex_skills.proofs.signing.documents import UnsupportedError
 
 MAX_QUADS = 4000
-MAX_JOINED = 5  # similar blank nodes that are connected to each other
-MAX_JOINING = 100  # quads that connect such nodes
+MAX_WORK = 300_000  # identifiers that are hashed, compared or copied: at most about 0.3 s
+MAX_DEPTH = 200  # nested visits of nodes, each of which takes two frames of the stack
+
+Labels = dict[BlankNode, str]  # in the order in which they were issued (RDFC-1.0, §4.5)
 
 
 def canonical(dataset: Dataset) -> bytes:
-    """The canonical N-Quads of a dataset, UTF-8 (RDFC-1.0, §5)."""
-    check_effort(dataset)
-    dataset = Dataset(dataset)  # the caller's dataset is not changed
-    dataset.canonicalize(CanonicalizationAlgorithm.RDFC_1_0)
-    return "".join(sorted(f"{quad} .\n" for quad in dataset)).encode()
+    """The canonical N-Quads of a dataset, UTF-8 (RDFC-1.0, §5).
 
+    Raises:
+        UnsupportedError: it has too many quads, or needs too much work.
 
-def check_effort(dataset: Iterable[Quad]) -> None:
-    """Refuse a dataset that takes too long to canonicalize."""
+    """
     quads = list(dataset)
     if len(quads) > MAX_QUADS:
         raise UnsupportedError(f"it has more than {MAX_QUADS} quads")
-    of: dict[BlankNode, list[Quad]] = defaultdict(list)
-    for quad in quads:
-        for node in _blank_nodes(quad):
-            of[node].append(quad)
-    looks = {node: tuple(sorted(_seen_from(node, quad) for quad in about)) for node, about in of.items()}
-    times = Counter(looks.values())
-    alike = {node for node, look in looks.items() if times[look] > 1}
-    group = {node: node for node in alike}
-    joining = 0
-    for quad in quads:
-        joined = [node for node in _blank_nodes(quad) if node in alike]
-        joining += len(joined) > 1
-        for node in joined[1:]:
-            group[_root(group, node)] = _root(group, joined[0])
-    largest = max(Counter(_root(group, node) for node in alike).values(), default=0)
-    if joining > MAX_JOINING or largest > MAX_JOINED:
-        raise UnsupportedError("its blank nodes are so similar that canonicalization could take exponential time")
+    labels = _Labelling(quads).labels()
+    return "".join(sorted(_line(quad, labels) for quad in quads)).encode()
 
 
-def _blank_nodes(quad: Quad) -> list[BlankNode]:
-    return list(dict.fromkeys(t for t in (quad.subject, quad.object, quad.graph_name) if isinstance(t, BlankNode)))
+class _Labelling:
+    """Issues the canonical identifiers of one dataset (RDFC-1.0, §4.4.3)."""
+
+    def __init__(self, quads: list[Quad]) -> None:
+        self._quads: dict[BlankNode, list[Quad]] = defaultdict(list)
+        for quad in quads:
+            for node in dict.fromkeys(node for _, node in _blank_nodes(quad)):
+                self._quads[node].append(quad)
+        self._first = {node: self._hash_first_degree(node) for node in self._quads}
+        self._issued: Labels = {}
+        self._left = MAX_WORK
+
+    def labels(self) -> Labels:
+        alike: dict[str, list[BlankNode]] = defaultdict(list)
+        for node, found in self._first.items():
+            alike[found].append(node)
+        groups = sorted(alike.items())
+        for _, nodes in groups:
+            if len(nodes) == 1:
+                _issue(self._issued, nodes[0], "c14n")
+        for _, nodes in groups:
+            if len(nodes) > 1:
+                new = [node for node in nodes if node not in self._issued]
+                paths = [self._hash_n_degree(node, {node: "_:b0"}, 0) for node in new]
+                for _, issuer in sorted(paths, key=lambda path: path[0]):
+                    for node in issuer:
+                        _issue(self._issued, node, "c14n")
+        return self._issued
+
+    def _hash_first_degree(self, node: BlankNode) -> str:
+        """§4.6."""
+        lines = (
+            _line(quad, {other: "_:a" if other == node else "_:z" for _, other in _blank_nodes(quad)})
+            for quad in self._quads[node]
+        )
+        return _sha256("".join(sorted(lines)))
+
+    def _hash_related(self, related: BlankNode, quad: Quad, issuer: Labels, position: str) -> str:
+        """§4.7."""
+        self._work(1)
+        label = self._issued.get(related) or issuer.get(related) or self._first[related]
+        return _sha256(position + (str(quad.predicate) if position != "g" else "") + label)
+
+    def _hash_n_degree(self, node: BlankNode, issuer: Labels, depth: int) -> tuple[str, Labels]:
+        """§4.8: the hash, and the identifiers that were issued."""
+        if depth > MAX_DEPTH:
+            raise _too_much_work()
+        to_related: dict[str, list[BlankNode]] = defaultdict(list)
+        for quad in self._quads[node]:
+            for position, related in _blank_nodes(quad):
+                if related != node:
+                    to_related[self._hash_related(related, quad, issuer, position)].append(related)
+        to_hash = ""
+        for related_hash, nodes in sorted(to_related.items()):
+            chosen = ""
+            chosen_issuer = issuer
+            for order in permutations(nodes):
+                path, path_issuer = self._path(order, issuer, chosen, depth)
+                if not chosen or path < chosen:
+                    chosen, chosen_issuer = path, path_issuer
+            to_hash += related_hash + chosen
+            issuer = chosen_issuer
+        return _sha256(to_hash), issuer
+
+    def _path(self, order: tuple[BlankNode, ...], issuer: Labels, chosen: str, depth: int) -> tuple[str, Labels]:
+        """§4.8.3, step 5.4: the path of an order of nodes, or its beginning if it is not less than the chosen path."""
+        self._work(len(issuer) + len(order))
+        issuer = dict(issuer)
+        path = ""
+        to_visit = []
+        for node in order:
+            if node not in self._issued and node not in issuer:
+                to_visit.append(node)
+            path += self._issued.get(node) or _issue(issuer, node, "b")
+            if _is_greater(path, chosen):
+                return path, issuer
+        for node in to_visit:
+            found, visited = self._hash_n_degree(node, issuer, depth + 1)
+            path += f"{issuer[node]}<{found}>"
+            issuer = visited
+            if _is_greater(path, chosen):
+                return path, issuer
+        return path, issuer
+
+    def _work(self, amount: int) -> None:
+        self._left -= amount
+        if self._left < 0:
+            raise _too_much_work()
 
 
-def _seen_from(node: BlankNode, quad: Quad) -> str:
-    """A quad as the hash of one of its blank nodes uses it (RDFC-1.0, §4.6)."""
-    terms = (quad.subject, quad.predicate, quad.object, quad.graph_name)
-    return " ".join(("_:a" if term == node else "_:z") if isinstance(term, BlankNode) else str(term) for term in terms)
+def _too_much_work() -> UnsupportedError:
+    return UnsupportedError("its blank nodes are so similar that canonicalization takes too much work")
 
 
-def _root(group: dict[BlankNode, BlankNode], node: BlankNode) -> BlankNode:
-    while group[node] != node:
-        group[node] = group[group[node]]
-        node = group[node]
-    return node
+def _issue(issuer: Labels, node: BlankNode, prefix: str) -> str:
+    """The identifier of a node, a new one if it has none (§4.5)."""
+    return issuer.setdefault(node, f"_:{prefix}{len(issuer)}")
+
+
+def _is_greater(path: str, chosen: str) -> bool:
+    """§4.8.3, steps 5.4.4.3 and 5.4.5.5."""
+    return bool(chosen) and len(path) >= len(chosen) and path > chosen
+
+
+def _blank_nodes(quad: Quad) -> Iterator[tuple[str, BlankNode]]:
+    """The blank nodes of a quad and their positions."""
+    for position, term in (("s", quad.subject), ("o", quad.object), ("g", quad.graph_name)):
+        if isinstance(term, BlankNode):
+            yield position, term
+
+
+def _line(quad: Quad, labels: Labels) -> str:
+    """A quad as a line of canonical N-Quads, with other labels."""
+    graph = () if isinstance(quad.graph_name, DefaultGraph) else (quad.graph_name,)
+    terms = (quad.subject, quad.predicate, quad.object, *graph)
+    return " ".join(labels[term] if isinstance(term, BlankNode) else str(term) for term in terms) + " .\n"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -127,8 +127,8 @@ def stored_proof(graph: NamespacedGraph, proof_id: str) -> tuple[Any, tuple[str,
 
 
 def credentials_of(graph: NamespacedGraph, commitment: Commitment) -> list[dict[str, Any]]:
-    """The credentials in the graph of the triple of a commitment."""
-    proofs = graph.proofs.of(triple_id(graph, commitment), CREDENTIAL)
+    """The credentials in the graph of the triple of a commitment; none when it is not in the graph."""
+    proofs = graph.current_proofs(triple_id(graph, commitment), CREDENTIAL)
     return list(_readable(proof.content for proof in proofs))
 
 

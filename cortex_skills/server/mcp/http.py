@@ -5,19 +5,19 @@ Rules kept here:
   name of the token is the agent;
 - a session belongs to the token that opened it; for any other token it does not exist;
 - the method, the type, the size and the duration of a request are checked before the SDK gets it;
-- sessions, and requests under way including streams, are limited in total and by token; an idle session ends, and so
-  does a stream whose token was revoked;
+- sessions (`sessions.py`), calls under way and open streams are limited in total and by token, each by itself: a stream
+  takes the place of no call;
+- an idle session ends, and so does a stream whose token was revoked;
 - when a session opens its stream, it gets the notifications that it has missed;
-- at shutdown streams end at once, and calls under way are completed.
+- at shutdown streams end at once, and calls under way are answered: they are completed or cancelled.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,9 @@ from starlette.types import Message, Receive, Scope, Send
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.bodies import LEAVING_CANCELS, pairs_of
 from cortex_skills.server.http_errors import HttpError, method_not_allowed
+from cortex_skills.server.mcp.channels import ReplayedBody, WatchedAnswer, shutting_down
+from cortex_skills.server.mcp.sessions import HttpSession, SessionTable
+from cortex_skills.server.mcp.shares import Shares
 from cortex_skills.server.service import Service
 
 if TYPE_CHECKING:
@@ -37,14 +40,18 @@ if TYPE_CHECKING:
     from cortex_skills.server.mcp.server import BuiltServer
 
 PATH = "/mcp"
-MAX_SESSIONS = 256
-MAX_UNDER_WAY = 256
-MAX_OF_TOKEN = 64
+# In total, and of one token.
+SESSIONS = (256, 64)
+CALLS = (512, 128)
+STREAMS = (256, 96)
 IDLE_S = 900.0
 RECHECK_S = 15.0
 _MAX_NAME = 256
 _METHODS = "POST, GET, DELETE"
+_LISTEN = "subscriptions/listen"  # a POST that is answered by a stream, since 2026-07-28
 _SESSION_ID = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
+_WITHOUT_SESSIONS = "2026"  # the first protocol version whose requests need no session
 _PRINCIPAL = "cortex.principal"
 _SESSION = "cortex.mcp"
 
@@ -69,7 +76,9 @@ class McpEndpoint:
         self._manager: StreamableHTTPSessionManager | None = None
         self._built: BuiltServer | None = None
         self._running: asyncio.Task[None] | None = None
-        self._under_way: Counter[str] = Counter()
+        self._sessions = SessionTable(*SESSIONS, IDLE_S)
+        self._calls = Shares("calls", *CALLS)
+        self._open = Shares("streams", *STREAMS)
         self._streams: set[anyio.CancelScope] = set()
         self._is_ending = False
 
@@ -84,22 +93,23 @@ class McpEndpoint:
         scope[LEAVING_CANCELS] = True
         if scope["method"] == "POST":
             async with service.bodies.read(headers, receive) as body:
-                receive = _Replayed(body, receive)
+                receive = ReplayedBody(body, receive)
         if self._is_ending:
-            raise _shutting_down()
-        if self._under_way[principal.name] >= MAX_OF_TOKEN or self._under_way.total() >= MAX_UNDER_WAY:
-            raise HttpError("server_busy", "too many requests and streams are under way", hint="end some of them")
-        manager = self._manager or await self._begin(service)
-        scope = {**scope, _PRINCIPAL: principal, _SESSION: session, "user": _user(principal)}
-        self._under_way[principal.name] += 1
-        try:
-            answer = _Answer(send)
-            with self._notified(scope["method"], headers.get(_SESSION_ID), answer):
+            raise shutting_down()
+        caller, session_id = principal.key, headers.get(_SESSION_ID)
+        is_stream = scope["method"] == "GET" or headers.get("mcp-method") == _LISTEN
+        if session_id is None and headers.get(_VERSION, "") < _WITHOUT_SESSIONS:
+            self._sessions.check(caller)
+        with (self._open if is_stream else self._calls).one(caller):
+            manager = self._manager or await self._begin(service)
+            scope = {**scope, _PRINCIPAL: principal, _SESSION: session, "user": _user_called(caller)}
+            answer = WatchedAnswer(send)
+            answer.before = partial(self._note, manager, caller, scope["method"], session_id)
+            with (
+                self._sessions.using(session_id, caller, is_stream=is_stream),
+                self._notified(scope["method"], session_id, answer),
+            ):
                 await self._serve(manager, service, scope, receive, answer)
-        finally:
-            self._under_way[principal.name] -= 1
-            if not self._under_way[principal.name]:
-                del self._under_way[principal.name]
 
     def end(self) -> None:
         """End the streams, and begin no others; calls under way go on."""
@@ -127,11 +137,13 @@ class McpEndpoint:
 
                 from cortex_skills.server.mcp.server import build
 
-                built = self._built = build(service.plugin, service.pools["mcp"], lambda ctx: _caller_of(ctx.request))
+                built = self._built = build(
+                    service.plugin, service.pools["mcp"], lambda ctx: _caller_of(ctx.request), service.calls
+                )
                 manager = StreamableHTTPSessionManager(
                     built.server,
                     session_idle_timeout=IDLE_S,
-                    max_sessions=MAX_SESSIONS,
+                    max_sessions=None,  # the table limits them
                     max_request_body_size=1 << 30,  # the body was read already, within the limit
                 )
                 begun = asyncio.Event()
@@ -140,22 +152,44 @@ class McpEndpoint:
                 self._manager = manager
             return self._manager
 
+    async def _note(
+        self,
+        manager: StreamableHTTPSessionManager,
+        caller: str,
+        method: str,
+        session_id: str | None,
+        status: int,
+        headers: Headers,
+    ) -> None:
+        """Note which session a request opens or ends; if there are too many, another one ends."""
+        is_success, opened = status == HTTPStatus.OK, headers.get(_SESSION_ID)
+        if session_id is None and is_success and opened is not None:
+            for ending in self._sessions.opened(opened, caller):
+                await _end_session(manager, ending)
+        elif session_id is not None and (status == HTTPStatus.NOT_FOUND or (method == "DELETE" and is_success)):
+            self._sessions.ended(session_id, caller)
+
     @contextmanager
-    def _notified(self, method: str, session: str | None, answer: _Answer) -> Iterator[None]:
+    def _notified(self, method: str, session_id: str | None, answer: WatchedAnswer) -> Iterator[None]:
         """Send notifications to a session during the block, if this request opens its stream."""
-        if method != "GET" or session is None or self._built is None:
+        if method != "GET" or session_id is None or self._built is None:
             yield
             return
         changes = self._built.changes
-        answer.on_success = lambda: changes.stream_begins(session)
+        answer.on_success = partial(changes.stream_begins, session_id)
         try:
             yield
         finally:
             if answer.is_success:  # otherwise there is another stream, or no such session
-                changes.stream_ends(session)
+                changes.stream_ends(session_id)
 
     async def _serve(
-        self, manager: StreamableHTTPSessionManager, service: Service, scope: Scope, receive: Receive, answer: _Answer
+        self,
+        manager: StreamableHTTPSessionManager,
+        service: Service,
+        scope: Scope,
+        receive: Receive,
+        answer: WatchedAnswer,
     ) -> None:
         """Pass a request to the SDK, and cancel it once its token is no longer valid."""
         with anyio.CancelScope() as cancel:
@@ -227,14 +261,23 @@ def _session_of(scope: Scope) -> dict[str, str]:
     return dict(pairs)
 
 
-def _user(principal: Principal) -> Any:
-    """The user that the SDK binds a session to."""
-    kind = "host" if principal.is_host else "token" if principal.has_token else "anonymous"
-    return _user_called(f"{kind}:{principal.name}")
+async def _end_session(manager: StreamableHTTPSessionManager, session: HttpSession) -> None:
+    """End a session as its client would, with its streams."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_: Message) -> None:
+        return None
+
+    headers = [(_SESSION_ID.encode(), session.id.encode())]
+    scope = {"type": "http", "http_version": "1.1", "method": "DELETE", "path": PATH, "query_string": b""}
+    await manager.handle_request({**scope, "headers": headers, "user": _user_called(session.owner)}, receive, send)
 
 
-@lru_cache(maxsize=MAX_SESSIONS)
+@lru_cache(maxsize=SESSIONS[0])
 def _user_called(name: str) -> Any:
+    """The user that the SDK binds a session to."""
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.auth.provider import AccessToken
 
@@ -248,46 +291,3 @@ def _caller_of(request: Any) -> Any:
     session: dict[str, str] = request.scope.get(_SESSION, {})
     agent = session.get("agent") if principal.is_host else principal.name
     return Caller(agent, session.get("skill"), "write" in principal.permissions, may_name_agent=principal.is_host)
-
-
-def _shutting_down() -> HttpError:
-    return HttpError("server_busy", "the server is shutting down", hint="try again in a while")
-
-
-class _Replayed:
-    """An ASGI channel with a body that was read already, then the messages that follow it."""
-
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._body: bytes | None = body
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}
-
-
-class _Answer:
-    """Passes an answer on, and can end it early."""
-
-    def __init__(self, send: Send) -> None:
-        self.on_success: Callable[[], None] | None = None
-        self.is_success = False
-        self._send = send
-        self._has_begun = self._is_over = False
-
-    async def __call__(self, message: Message) -> None:
-        self._has_begun = True
-        self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)
-        await self._send(message)
-        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
-            self.is_success = True
-            if self.on_success is not None:
-                self.on_success()
-
-    async def end(self) -> None:
-        if not self._has_begun:
-            raise _shutting_down()
-        if not self._is_over:
-            await self._send({"type": "http.response.body", "body": b""})

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _Lists = tuple[str, str, str]
 _SEND_S = 5.0
-_MAX_LISTENERS = 128
+_MAX_LISTENERS = 256
 
 
 class ListChanges:

@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -23,7 +24,7 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
 from cortex_skills import __version__
-from cortex_skills.cancellation import CancelToken
+from cortex_skills.cancellation import CancelGroup, CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.runtime.log import LISTENER
@@ -65,16 +66,19 @@ class _Server(Server[Any]):
         return super().create_initialization_options(notification_options or every, *args, **settings)
 
 
-def build(plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller]) -> BuiltServer:
+def build(
+    plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller], calls: CancelGroup | None = None
+) -> BuiltServer:
     """A server on a plugin.
 
     Args:
         plugin: the plugin.
         pool: the worker pool for blocking work.
         caller_of: the caller of a message.
+        calls: cancels the calls of tools together.
 
     """
-    handlers = _Handlers(plugin, pool, caller_of)
+    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup())
     changes = ListChanges(plugin)
     server = _Server(
         "cortex-skills",
@@ -99,7 +103,10 @@ def build(plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Call
 class _Handlers:
     """The handlers of requests."""
 
-    def __init__(self, plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller]) -> None:
+    def __init__(
+        self, plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller], calls: CancelGroup
+    ) -> None:
+        self._calls = calls
         self._plugin = plugin
         self._pool = pool
         self._caller_of = caller_of
@@ -115,9 +122,9 @@ class _Handlers:
         if refusal is not None:
             return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})
-        cancel, lines = CancelToken(), list[Line]()
+        lines = list[Line]()
 
-        def call() -> Result:
+        def call(cancel: CancelToken) -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
             try:
                 return self._plugin.call(params.name, arguments, skill=skill, agent=agent, cancel=cancel)
@@ -125,7 +132,7 @@ class _Handlers:
                 LISTENER.reset(listening)
 
         try:
-            result = await self._run(ctx, call, cancel, params.name, caller)
+            result = await self._run(ctx, call, params.name, caller)
         except CortexError as error:
             result = failed(error)
         await self.logs.send(ctx, lines)
@@ -147,7 +154,7 @@ class _Handlers:
                 )
             skills = self._plugin.skills
             caller = self._caller_of(ctx)
-            found = await self._run(ctx, lambda: resources.read(uri, skills), CancelToken(), "reading", caller)
+            found = await self._run(ctx, lambda _: resources.read(uri, skills), "reading", caller)
         except resources.ResourceNotFoundError as error:
             code = types.INVALID_PARAMS if ctx.protocol_version >= "2026" else _RESOURCE_NOT_FOUND
             raise MCPError(code, str(error), data={"uri": uri[:200]}) from None
@@ -170,28 +177,29 @@ class _Handlers:
         return prompts.prompt(skill.manifest.body, skill.manifest.description)
 
     async def _context(self, ctx: _Context) -> str:
-        cancel, caller = CancelToken(), self._caller_of(ctx)
+        caller = self._caller_of(ctx)
         return await self._run(
-            ctx, lambda: self._plugin.context(agent=caller.agent, cancel=cancel), cancel, "context", caller
+            ctx, lambda cancel: self._plugin.context(agent=caller.agent, cancel=cancel), "context", caller
         )
 
-    async def _run(self, ctx: _Context, work: Callable[[], T], cancel: CancelToken, what: str, caller: Caller) -> T:
+    async def _run(self, ctx: _Context, work: Callable[[CancelToken], T], what: str, caller: Caller) -> T:
         """Run some work in the pool, and report its progress.
 
         Raises:
             CortexError: `graph_busy`: too many wait already.
 
         """
-        working = self._in_slot(caller.agent or "", work)
-        if ctx.meta and ctx.meta.get("progress_token") is not None:
-            working = self._reporting(ctx, working, what)
-        try:
-            return await working
-        except HttpError as error:
-            raise CortexError("graph_busy", error.message, hint=error.hint) from None
-        except asyncio.CancelledError:
-            cancel.cancel()
-            raise
+        with self._calls.token() as cancel:
+            working = self._in_slot(caller.agent or "", partial(work, cancel))
+            if ctx.meta and ctx.meta.get("progress_token") is not None:
+                working = self._reporting(ctx, working, what)
+            try:
+                return await working
+            except HttpError as error:
+                raise CortexError("graph_busy", error.message, hint=error.hint) from None
+            except asyncio.CancelledError:
+                cancel.cancel()
+                raise
 
     async def _reporting(self, ctx: _Context, work: Coroutine[Any, Any, T], what: str) -> T:
         """Await some work, and report every `_BEAT_S` seconds that it is running."""

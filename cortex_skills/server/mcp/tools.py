@@ -6,8 +6,7 @@ Rules kept here:
 - its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
   several are active;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
-- a host may show the structured content to a model, so it holds nothing that is withheld from the text, and no
-  instructions from the exception of a skill.
+- a host may show the structured content to a model, so it holds nothing that is withheld from the text.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.tools import Tool, all_tools, tool_named
 from cortex_skills.tools.offered import acting_for, annotations_of
 
-_LEFT_OUT = "(left out: this text of the skill reads like an instruction)"
 _AGENT = {
     "type": "string",
     "minLength": 1,
@@ -65,22 +63,11 @@ def answer(result: Result) -> types.CallToolResult:
 
 def _for_a_model(details: dict[str, Any]) -> dict[str, Any]:
     """The details without what is withheld from a model."""
-    enrichment = details.get("enrichment")
-    if isinstance(enrichment, dict) and enrichment.get("status") == "failed":
-        details = {**details, "enrichment": {**enrichment, **_cleaned(enrichment)}}
     withheld = details.get("withheld")
     if not withheld:
         return details
     shown = [triple for place, triple in enumerate(details["matches"]) if place not in withheld]
     return {**details, "matches": shown}
-
-
-def _cleaned(failure: dict[str, Any]) -> dict[str, str]:
-    """The message of a skill's exception and the line of its source; left out if they read like instructions."""
-    from cortex_skills.proofs.wording import instructs
-
-    texts = {key: failure[key] for key in ("message", "excerpt") if isinstance(failure.get(key), str)}
-    return {key: _LEFT_OUT if instructs(text) else text for key, text in texts.items()}
 
 
 def _described(tool: Tool, acting: list[str], active: int, caller: Caller) -> types.Tool:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cortex_skills.server.http_errors import HttpError
 
-MAX_UNDER_WAY = 512
+MAX_UNDER_WAY = 1024
 _MAX_TARGET = 28 << 10
 _MAX_HEADERS = 100
 _MAX_HEAD = 32 << 10

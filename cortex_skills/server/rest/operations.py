@@ -19,6 +19,7 @@ from cortex_skills.server.rest.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
+    from cortex_skills.cancellation import CancelGroup
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.server.store_health import StoreHealth
@@ -33,6 +34,7 @@ class OperationService(Protocol):
     store_health: StoreHealth
     verification_counts: VerificationCounts
     started: float
+    calls: CancelGroup
 
     def graph(self, namespace: str) -> NamespacedGraph:
         """The graph of a namespace."""

@@ -25,6 +25,7 @@ from cortex_skills.server.rest import proof_models as models
 from cortex_skills.server.rest.model_types import NamespaceQuery
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.server.rest.proof_checks import asked_of, checked, now_text, proof_in_path
+from cortex_skills.server.rest.triples import is_author
 
 COUNTED = 10_000
 _DEFAULT_LIMIT = 100
@@ -112,8 +113,13 @@ def get_proof(call: ApiCall) -> ApiAnswer:
     errors=("proof_not_found",),
 )
 def delete_proof(call: ApiCall) -> ApiAnswer:
-    """Delete the proof with an id, and the links to it."""
+    """Delete the proof with an id, and the links to it.
+
+    Also needs the permission `provenance` if a record links to the proof, unless the caller asserted the statement.
+    """
     proof = proof_in_path(call)
+    if call.graph.proofs.is_linked(proof.id) and not all(is_author(call, triple_id) for triple_id in proof.proves):
+        call.caller.require("provenance")
     call.graph.proofs.remove(proof.id)
     return ApiAnswer(200, {"proof_id": proof.id, "deleted": True})
 

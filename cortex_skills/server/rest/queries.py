@@ -14,6 +14,7 @@ from pyoxigraph import NamedNode, QueryResultsFormat
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.store import Dataset
+from cortex_skills.cancellation import CancelGroup
 from cortex_skills.server.rest import triple_models as models
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.server.rest.triples import page
@@ -45,7 +46,7 @@ def list_subjects(call: ApiCall) -> ApiAnswer:
     """List the subjects, or those of a predicate."""
     graph, name = call.graph, call.query.get("predicate")
     predicate = "?p" if name is None else str(graph.names.node(name, "predicate"))
-    return ApiAnswer(200, _names(graph, f"?name {predicate} ?o", call.query, "subjects"))
+    return ApiAnswer(200, _names(call, f"?name {predicate} ?o", "subjects"))
 
 
 @OPERATIONS.add(
@@ -60,32 +61,43 @@ def list_predicates(call: ApiCall) -> ApiAnswer:
     """List the predicates, or those of a subject."""
     graph, name = call.graph, call.query.get("subject")
     subject = "?s" if name is None else str(graph.names.node(name, "subject"))
-    return ApiAnswer(200, _names(graph, f"{subject} ?name ?o", call.query, "predicates"))
+    return ApiAnswer(200, _names(call, f"{subject} ?name ?o", "predicates"))
 
 
-def _names(graph: NamespacedGraph, where: str, query: dict[str, Any], key: str) -> dict[str, Any]:
-    limit = query.get("limit") or _DEFAULT_LIMIT
+def _names(call: ApiCall, where: str, key: str) -> dict[str, Any]:
+    graph, calls, limit = call.graph, call.service.calls, call.query.get("limit") or _DEFAULT_LIMIT
     distinct = f"{{ SELECT DISTINCT ?name {{ {where} }} }}"  # in a query of its own: only distinct names are sorted
-    rows = select(graph, f"SELECT ?name {{ {distinct} }} ORDER BY STR(?name) LIMIT {limit}")
+    rows = select(graph, f"SELECT ?name {{ {distinct} }} ORDER BY STR(?name) LIMIT {limit}", calls)
     names = [graph.names.name(row["name"]["value"]) for row in rows if row["name"]["type"] == "uri"]
-    total = len(rows) if len(rows) < limit else count(graph, f"SELECT (COUNT(DISTINCT ?name) AS ?n) {{ {where} }}")
+    total = len(rows)
+    if total >= limit:
+        total = count(graph, f"SELECT (COUNT(DISTINCT ?name) AS ?n) {{ {where} }}", calls)
     return {key: names, "total": total}
 
 
-def count(graph: NamespacedGraph, query: str) -> int:
+def count(graph: NamespacedGraph, query: str, calls: CancelGroup | None = None) -> int:
     """The number that a query of this server binds to `?n`."""
-    (row,) = select(graph, query)
+    (row,) = select(graph, query, calls)
     return int(row["n"]["value"])
 
 
-def select(graph: NamespacedGraph, query: str) -> list[dict[str, Any]]:
+def select(graph: NamespacedGraph, query: str, calls: CancelGroup | None = None) -> list[dict[str, Any]]:
     """The rows of a query of this server over the graph of a namespace (SPARQL 1.1 Query Results JSON §3.2).
+
+    Args:
+        graph: the graph.
+        query: the text.
+        calls: cancels the query with others; None for one that the shutdown itself needs.
 
     Raises:
         QueryTimeout: it took longer than `QUERY_S`.
+        CortexError: `cancelled`.
 
     """
     seen: tuple[NamedNode, ...] = (graph.names.graph,)
-    answer = graph.store.query(query, Dataset(seen), results=QueryResultsFormat.JSON, timeout_s=QUERY_S)
-    rows: list[dict[str, Any]] = json.loads(b"".join(answer.chunks))["results"]["bindings"]
+    with (calls or CancelGroup()).token() as cancel:
+        answer = graph.store.query(
+            query, Dataset(seen), results=QueryResultsFormat.JSON, timeout_s=QUERY_S, cancel=cancel
+        )
+        rows: list[dict[str, Any]] = json.loads(b"".join(answer.chunks))["results"]["bindings"]
     return rows

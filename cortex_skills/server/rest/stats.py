@@ -63,7 +63,8 @@ def _read_one(graph: NamespacedGraph) -> bool:
 def get_stats(call: ApiCall) -> ApiAnswer:
     """Count what is in a namespace."""
     graph = call.graph
-    (row,) = select(graph, _COUNTS.format(limit="" if call.query.get("exactTotal") else f"LIMIT {COUNTED + 1}"))
+    query = _COUNTS.format(limit="" if call.query.get("exactTotal") else f"LIMIT {COUNTED + 1}")
+    (row,) = select(graph, query, call.service.calls)
     numbers = {name: int(value["value"]) for name, value in row.items()}
     is_exact = bool(call.query.get("exactTotal")) or numbers["triple_count"] <= COUNTED
     server = {

@@ -45,6 +45,12 @@ class GetQuery(NamespaceQuery, total=False):
     provenance: _WithProvenance
 
 
+class DeleteQuery(NamespaceQuery, total=False):
+    """The namespace, and whether to keep the record of a triple that has proofs."""
+
+    erase: Annotated[QueryBoolean, Field(description="Remove the record and the proofs of the triple, too.")]
+
+
 class CountQuery(NamespaceQuery, total=False):
     """The namespace, and how to count."""
 

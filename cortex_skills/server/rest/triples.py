@@ -4,6 +4,8 @@ Rules kept here:
 - a batch is written as a whole or not at all;
 - a caller with the permission `provenance` may name who asserted a triple; by default it is the holder of the token,
   now; null writes no record;
+- a triple that has proofs is withdrawn: its record and its proofs stay. That needs the permission `provenance`, unless
+  the caller asserted it without a skill; so does erasing it;
 - an answer of more than 1,000 triples is made of several pages of the graph; it ends early after about 10 MiB, and its
   cursor goes on;
 - with `onePage` an answer is one page of the graph, of about one mebibyte;
@@ -17,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph import NamespacedGraph
-from cortex_graph.argument_checks import MAX_LIMIT
+from cortex_graph.argument_checks import MAX_LIMIT, check_id
 from cortex_graph.exceptions import invalid
 from cortex_graph.provenance import Provenance
 from cortex_skills.safe_io.strict_json import read_json
@@ -83,12 +85,25 @@ def get_triple(call: ApiCall) -> ApiAnswer:
     "/api/v1/triples/{id}",
     {204: None},
     permission="write",
-    query=NamespaceQuery,
+    query=models.DeleteQuery,
     errors=("not_found", "graph_busy"),
 )
 def delete_triple(call: ApiCall) -> ApiAnswer:
-    """Delete the triple with an id, and its record."""
-    if not call.graph.delete_triple(call.path["id"]):
+    """Delete the triple with an id, and its record.
+
+    A triple that has proofs is withdrawn: its record and its proofs stay, marked with who withdrew it, unless `erase`
+    is true. Both need the permission `provenance`, except for withdrawing what the caller asserted.
+    """
+    graph, triple_id = call.graph, check_id(call.path["id"])
+    erases = call.query.get("erase", False)
+    has_proofs = graph.proofs.has_any(triple_id)
+    if has_proofs and (erases or not is_author(call, triple_id)):
+        call.caller.require("provenance")
+    if has_proofs and not erases:
+        removed = graph.withdraw(triple_id, Provenance(agent=call.caller.name))
+    else:
+        removed = graph.delete_triple(triple_id)
+    if not removed:
         raise _no_such_triple()
     return ApiAnswer(204)
 
@@ -218,6 +233,12 @@ def _time(text: str | None) -> datetime | None:
     if moment is None or moment.tzinfo is None:
         raise invalid("provenance.time", "is not a time with a time zone", hint="for instance 2026-01-31T12:00:00Z")
     return moment
+
+
+def is_author(call: ApiCall, triple_id: str) -> bool:
+    """Whether the caller asserted a triple, without a skill."""
+    record = call.graph.provenance_of(triple_id) or {}
+    return record.get("agent") == call.caller.name and record.get("skill") is None
 
 
 def _no_such_triple() -> HttpError:

@@ -201,7 +201,7 @@ def _proof_of(graph: NamespacedGraph, quads: list[Quad], evaluations: list[Evalu
     evaluation = evaluations[0]
     if len(quads) != 1 or evaluation is None or not graph.store.contains(quads[0]):
         return None
-    proofs = graph.proofs.of(graph.index.identify(quads[0]), KIND)
+    proofs = graph.current_proofs(graph.index.identify(quads[0]), KIND)
     return next((proof.id for proof in proofs if still_holds(proof, quads[0], evaluation)), None)
 
 
@@ -227,8 +227,11 @@ def _assertion(call: ApiCall, given: dict[str, Any], asked: CheckContext) -> dic
         return given_names | answer | {"details": [_OUT_OF_TIME]}
     statements = check_statements(call.graph, given, asked)
     verdict = statements.verdict
-    checks = [{**part.to_json(), "tripleHash": triple["id"]} for triple, parts in statements.checked for part in parts]
+    parts_of = [*statements.checked, *((triple, [part]) for triple, part in statements.withdrawn)]
+    checks = [{**part.to_json(), "tripleHash": triple["id"]} for triple, parts in parts_of for part in parts]
     details = [] if statements.checked else ["there is no such statement"]
+    if statements.withdrawn:
+        details.append(f"{len(statements.withdrawn)} were withdrawn: see their presence")
     if statements.unchecked:
         details.append(f"{statements.unchecked} more were not checked: give an object")
     answer = {"verified": verdict is Verdict.VERIFIED, "verdict": verdict.value, "found": bool(statements.checked)}

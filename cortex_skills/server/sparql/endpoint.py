@@ -5,7 +5,7 @@ Rules kept here:
 - a failure before the first byte of an answer is an error with a status; after it the connection is cut off, so that
   no client takes a part of an answer for the whole;
 - an answer is streamed in constant memory; a query whose client closes its side of the connection is cancelled at
-  once, before or while it answers; an update is completed;
+  once, before or while it answers; an update is completed, unless the server shuts down before it writes;
 - a caller has at most `AT_ONCE` requests under way and `WAITING` that wait, so that no caller uses the whole server; a
   waiting request whose client disconnects is dropped.
 """
@@ -27,7 +27,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
 from cortex_graph.sparql import query_graphs, update_graphs
-from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.bodies import LEAVING_CANCELS, to_json
@@ -79,9 +78,9 @@ class SparqlEndpoint:
 
     @asynccontextmanager
     async def _slot(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
-        slots = self._slots.get(principal.name)
+        slots = self._slots.get(principal.key)
         if slots is None:
-            slots = self._slots[principal.name] = _CallerSlots()
+            slots = self._slots[principal.key] = _CallerSlots()
         await slots.acquire(reader, within_s)
         try:
             yield
@@ -181,9 +180,11 @@ async def _update(
         using_graphs=request.default_graphs,
         using_named_graphs=request.named_graphs,
         provenance=Provenance(agent=principal.name),
+        may_withdraw="provenance" in principal.permissions,
         timeout_s=_time(service, request),
     )
-    done = await service.pools["sparql"].run(work)
+    with service.calls.token() as cancel:
+        done = await service.pools["sparql"].run(partial(work, cancel=cancel))
     return Response(to_json({"inserted": done.inserted, "removed": done.removed}), media_type="application/json")
 
 
@@ -200,7 +201,7 @@ async def _query(
     results, triples = chosen(accept, RESULTS), chosen(accept, GRAPHS)
     if results is None and triples is None:
         raise _not_acceptable([*RESULTS, *GRAPHS])
-    pool, cancel = service.pools["sparql"], CancelToken()
+    pool = service.pools["sparql"]
     work = partial(
         query_graphs,
         service.plugin.graph.store,
@@ -212,26 +213,26 @@ async def _query(
         graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
         timeout_s=_time(service, request),
         max_bytes=service.plugin.config.cortex.max_answer_bytes,
-        cancel=cancel,
     )
-    async with reader.watch() as leaving:
-        leaving.add_done_callback(lambda _: cancel.cancel())
-        try:
-            answer: QueryAnswer = await pool.run(work)
+    with service.calls.token() as cancel:
+        async with reader.watch() as leaving:
+            leaving.add_done_callback(lambda _: cancel.cancel())
             try:
-                kind = _kind(answer, results, triples)
-                following = partial(pool.run, partial(next, answer.chunks, None))
-                chunk: bytes | None = await following()
-                await send(_start(kind))
-                while chunk is not None and not bodiless:
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                    chunk = await following()
-                await send({"type": "http.response.body", "body": b""})
-            finally:
-                await asyncio.shield(asyncio.to_thread(_end, answer))
-        except CortexError:
-            if not reader.gone:  # otherwise the error is that of the cancellation
-                raise
+                answer: QueryAnswer = await pool.run(partial(work, cancel=cancel))
+                try:
+                    kind = _kind(answer, results, triples)
+                    following = partial(pool.run, partial(next, answer.chunks, None))
+                    chunk: bytes | None = await following()
+                    await send(_start(kind))
+                    while chunk is not None and not bodiless:
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                        chunk = await following()
+                    await send({"type": "http.response.body", "body": b""})
+                finally:
+                    await asyncio.shield(asyncio.to_thread(_end, answer))
+            except CortexError:
+                if not reader.gone:  # otherwise the error is that of the cancellation
+                    raise
 
 
 def _end(answer: QueryAnswer) -> None:

@@ -1,8 +1,10 @@
 """The effect of an update on a namespace, as quads: the triples and their records, index entries and proofs.
 
 Rules kept here:
-- a removed triple takes its record, its entry of the index and its own proofs with it; an inserted one gets them;
-- a blank node becomes a node of the namespace, `NS:genid:…` (RDF 1.1 §3.5), as in an import;
+- a removed triple takes its record and its entry of the index with it, and an inserted one gets them. A triple that has
+  proofs is withdrawn: its record and its proofs stay (`withdrawals.py`);
+- a blank node becomes a node of the namespace that it is written to first, `NS:genid:…` (RDF 1.1 §3.5), as in an
+  import; written to another graph as well, it is the same node;
 - literals are written in the form in which the store returns them, so that their ids stay valid.
 """
 
@@ -14,9 +16,9 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from cortex_graph.exceptions import QueryLimit, invalid
+from cortex_graph.exceptions import PermissionDenied, QueryLimit, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
-from cortex_graph.provenance import Provenance, description_of, record_of
+from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.dataset import NamespaceView
 from cortex_graph.store import GraphStore, Pattern
@@ -37,7 +39,7 @@ class Skolem:
     def __init__(self, store: GraphStore) -> None:
         self._store = store
         self._stem = uuid.uuid4().hex
-        self._nodes: dict[tuple[str, BlankNode], NamedNode] = {}
+        self._nodes: dict[BlankNode, NamedNode] = {}
         self._literals: dict[Literal, Literal] = {}
 
     def quad(self, triple: Triple, graph: NamespaceView) -> Quad:
@@ -57,10 +59,9 @@ class Skolem:
 
     def _node(self, node: BlankNode, graph: NamespaceView) -> NamedNode:
         names = graph.names
-        key = names.namespace, node
-        if key not in self._nodes:
-            self._nodes[key] = names.node(f"{names.prefix}genid:{self._stem}-{len(self._nodes) + 1}")
-        return self._nodes[key]
+        if node not in self._nodes:
+            self._nodes[node] = names.node(f"{names.prefix}genid:{self._stem}-{len(self._nodes) + 1}")
+        return self._nodes[node]
 
 
 @dataclass
@@ -94,17 +95,38 @@ class Effect:
     removed: int = 0
 
 
-def effect_of(store: GraphStore, changes: Iterable[Change], provenance: Provenance | None) -> Effect:
-    """Return the effect of changes on the present content."""
+def effect_of(
+    store: GraphStore, changes: Iterable[Change], provenance: Provenance | None, *, may_withdraw: bool = True
+) -> Effect:
+    """Return the effect of changes on the present content.
+
+    Args:
+        store: the store of the namespaces.
+        changes: the changes of the namespaces.
+        provenance: the source of new triples, and who withdraws removed ones; None records neither.
+        may_withdraw: whether triples that have proofs may be removed.
+
+    Raises:
+        PermissionDenied: a removed triple has proofs, and may not be removed.
+
+    """
     effect = Effect()
+    by = at_one_time(provenance or Provenance())
     for change in changes:
         graph = change.graph
         gone = [quad for quad in change.remove if store.contains(quad)]
         new = [checked(quad) for quad in change.insert if not store.contains(quad)]
         effect.removed += len(gone)
         effect.inserted += len(new)
-        effect.remove += gone
-        effect.remove += _quads_about(store, graph, gone)
+        proved, plain = _divided(graph, gone)
+        if proved and not may_withdraw:
+            raise _is_proved(next(iter(proved.values())))
+        effect.remove += plain
+        effect.remove += _quads_about(store, graph, plain)
+        for triple_id, quad in proved.items():
+            insert, remove = graph.withdrawals.change(quad, triple_id, by)
+            effect.insert += insert
+            effect.remove += remove
         effect.insert += new
         effect.insert += _new_quads_about(graph, new, provenance)
     return effect
@@ -135,17 +157,29 @@ def too_large(most: int) -> QueryLimit:
     )
 
 
+def _divided(view: NamespaceView, quads: list[Quad]) -> tuple[dict[str, Quad], list[Quad]]:
+    """Return the triples that have proofs, by their ids, and the others."""
+    if not quads or view.proofs.is_empty():
+        return {}, quads
+    ids = [(hash_line(str(quad)), quad) for quad in quads]
+    proved = {triple_id: quad for triple_id, quad in ids if view.proofs.has_any(triple_id)}
+    return proved, [quad for triple_id, quad in ids if triple_id not in proved]
+
+
+def _is_proved(quad: Quad) -> PermissionDenied:
+    return PermissionDenied(
+        f"the update removes a statement that has proofs, which only its author and the host may do: {str(quad)[:200]}",
+        hint="exclude it, or use a token with the permission `provenance`",
+    )
+
+
 def _quads_about(store: GraphStore, view: NamespaceView, quads: list[Quad]) -> list[Quad]:
     names = view.names
     if not quads:
         return []
     used = [graph for graph in (names.provenance_graph, names.index_graph) if store.count(Pattern(graph), 1)]
     records = [names.record(hash_line(str(quad))) for quad in quads] if used else []
-    found = [quad for record in records for graph in used for quad in store.quads(Pattern(graph, record))]
-    if names.provenance_graph in used:
-        proofs = view.proofs.going_with(set(records))
-        found += [quad for proof in proofs for quad in store.quads(Pattern(names.provenance_graph, proof))]
-    return found
+    return [quad for record in records for graph in used for quad in store.quads(Pattern(graph, record))]
 
 
 def _new_quads_about(graph: NamespaceView, quads: list[Quad], provenance: Provenance | None) -> list[Quad]:

@@ -18,6 +18,7 @@ from cortex_graph.names import Names
 from cortex_graph.proofs import StoredProofs
 from cortex_graph.store import Dataset
 from cortex_graph.triple_index import TripleIndex
+from cortex_graph.withdrawals import Withdrawals
 
 
 class NamespaceView(Protocol):
@@ -26,6 +27,7 @@ class NamespaceView(Protocol):
     names: Names
     proofs: StoredProofs
     index: TripleIndex
+    withdrawals: Withdrawals
 
 
 def dataset_of(

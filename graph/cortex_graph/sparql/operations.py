@@ -3,7 +3,11 @@
 Rules kept here:
 - a request is parsed completely before any of it is executed;
 - `GRAPH <graph> {…}` around triples to write is removed, and names their graph; it cannot be a variable;
-- operations on whole other graphs (COPY, MOVE, ADD), all graphs, or another server (LOAD) are refused.
+- the label of a blank node in data belongs to one operation: a later operation cannot use it (test 54 of the W3C);
+- CLEAR and DROP of ALL or NAMED graphs concern the graphs that the request may write;
+- operations from graph to graph (COPY, MOVE, ADD) and on another server (LOAD) are refused, also with SILENT: it
+  accepts an operation that fails, and a refused request is not executed at all;
+- a request without operations is valid, and does nothing.
 """
 
 from __future__ import annotations
@@ -52,9 +56,16 @@ class Modify:
 
 @dataclass(frozen=True)
 class Clear:
-    """CLEAR or DROP of one graph; None for the default graph."""
+    """CLEAR or DROP.
 
-    graph: str | None
+    Attributes:
+        graph: the graph; None for the default graph.
+        all: whether every graph is cleared.
+
+    """
+
+    graph: str | None = None
+    all: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ def read_update(text: str, tokens: Tokens, offered: Mapping[str, str]) -> list[O
     Raises:
         InvalidArguments: it is not an update.
         PermissionDenied: it queries another server.
-        NamespaceViolation: it works on other graphs than one.
+        NamespaceViolation: it works from graph to graph, or on a graph that a variable names.
 
     """
     return _Reader(text, tokens, Prologue(text, offered)).operations()
@@ -85,6 +96,7 @@ class _Reader:
         self._tokens = tokens
         self._prologue = prologue
         self._at = 0
+        self._labels: set[str] = set()  # of blank nodes in the data of earlier operations
 
     def operations(self) -> list[Operation]:
         found: list[Operation] = []
@@ -95,8 +107,6 @@ class _Reader:
             found.append(self._operation(copy(self._prologue)))
             if self._at < len(self._tokens):
                 self._expect(";")
-        if not found:
-            raise refused(self._text, 0, "the update does nothing", hint="for instance `INSERT DATA { :a :b 1 }`")
         return found
 
     def _operation(self, prologue: Prologue) -> Operation:
@@ -106,7 +116,7 @@ class _Reader:
             return self._write(prologue, token)
         if word in ("CLEAR", "DROP"):
             self._skip("SILENT")
-            return self._clear(token)
+            return self._clear()
         if word == "CREATE":
             self._skip("SILENT")
             self._expect("GRAPH")
@@ -121,7 +131,9 @@ class _Reader:
 
     def _write(self, prologue: Prologue, token: SparqlToken) -> Operation:
         if token.text != "WITH" and self._skip("DATA"):
-            return Data(prologue, token.text == "INSERT", self._blocks(data=True, blanks=token.text == "INSERT"))
+            blocks = self._blocks(data=True, blanks=token.text == "INSERT")
+            self._check_labels(blocks)
+            return Data(prologue, token.text == "INSERT", blocks)
         if token.text == "DELETE" and self._skip("WHERE"):
             start = self._at
             blocks = self._blocks(blanks=False)
@@ -147,13 +159,21 @@ class _Reader:
         self._expect("WHERE")
         return Modify(prologue, self._group(), delete, insert, with_graph, using, using_named)
 
-    def _clear(self, operation: SparqlToken) -> Clear:
+    def _check_labels(self, blocks: Sequence[Block]) -> None:
+        used = {token.text: token for block in blocks for token in block.tokens if token.kind == "bnode"}
+        for label in used.keys() & self._labels:
+            problem = f"`{label}` is the label of a blank node in an earlier operation"
+            hint = "a label belongs to one operation: put the triples into one, or use another label"
+            raise refused(self._text, used[label].start, problem, hint=hint)
+        self._labels |= used.keys()
+
+    def _clear(self) -> Clear:
         token = self._next("a graph")
-        if token[:2] == ("word", "DEFAULT"):
-            return Clear(None)
         if token[:2] == ("word", "GRAPH"):
             return Clear(self._iri())
-        raise self._elsewhere(operation, f"{operation.text} of more than one graph")
+        if token.kind != "word" or token.text not in ("DEFAULT", "NAMED", "ALL"):
+            raise refused(self._text, token.start, f"DEFAULT, NAMED, ALL or GRAPH is expected, not `{token.text[:40]}`")
+        return Clear(all=token.text != "DEFAULT")
 
     def _blocks(self, *, data: bool = False, blanks: bool = True) -> list[Block]:
         """Parse triples in braces, some of them in `GRAPH <graph> {…}`."""

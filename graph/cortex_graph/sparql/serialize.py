@@ -6,7 +6,8 @@ Rules kept here:
   of this module, and the operator `<` is followed by a space, so that no engine parses it as an IRI;
 - so is a name whose prefix contains `service`: Oxigraph parses `SERVICE:x {…}` as a call;
 - strings contain no codepoint escapes, nor what looks like one to an engine that decodes them first (SPARQL 1.1 §19.2);
-- functions are those of SPARQL, and the casts of XML Schema: functions of an engine (Virtuoso's `bif:`) are refused.
+- functions are those of SPARQL, and the casts of XML Schema. A call of any other one is written as `TYPE_ERROR`: it
+  is an error of its expression (SPARQL 1.1 §17.6), and no function of an engine (Virtuoso's `bif:`) is called.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.prologue import Prologue
 from cortex_graph.sparql.tokens import FUNCTIONS, SparqlToken, position, refused
 
+# A literal of an unknown datatype has no truth value (SPARQL 1.1 §17.2.2).
+TYPE_ERROR = "IF('unknown function'^^<urn:cortex-graph:unknown>, 1, 1)"
 _VALUED = frozenset({"iri", "pname", "var", "string", "lang", "bnode", "number"})
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([tbnrf\\\"']))|\\", re.DOTALL)
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
@@ -84,9 +87,15 @@ class SparqlWriter:
             if isinstance(part, str):
                 put(f" {part} ")
                 continue
-            for index, token in enumerate(part):
+            index = 0
+            while index < len(part):
                 put(self._gap(part, index))
-                put(self._token(part, index), token.start)
+                if self._calls_unknown(part, index):
+                    put(TYPE_ERROR, part[index].start)
+                    index = _end_of_call(part, index)
+                else:
+                    put(self._token(part, index), part[index].start)
+                    index += 1
         head = self._head()
         return SerializedText(
             head + "".join(body), tuple((here + len(head), there) for here, there in places), self._original
@@ -122,10 +131,6 @@ class SparqlWriter:
         if token.kind not in ("iri", "pname"):
             return token.text.lower() if token.text in ("TRUE", "FALSE") else token.text
         iri = self._prologue.iri(token)
-        if _calls(tokens, index) and not iri.startswith(WELL_KNOWN_VOCABULARIES["xsd"]):
-            raise refused(
-                self._original, token.start, f"<{iri}> is not a function", hint="use the functions of SPARQL 1.1"
-            )
         if token.kind == "iri":
             last = tokens[index - 1] if index else None
             valued = last is not None and (last.kind in _VALUED or last.text in (")", "}", "TRUE", "FALSE"))
@@ -135,6 +140,12 @@ class SparqlWriter:
             return self._own_name(iri)
         self._used[prefix] = self._prologue.prefixes[prefix]
         return token.text
+
+    def _calls_unknown(self, tokens: Sequence[SparqlToken], index: int) -> bool:
+        token = tokens[index]
+        if token.kind not in ("iri", "pname") or not _calls(tokens, index):
+            return False
+        return not self._prologue.iri(token).startswith(WELL_KNOWN_VOCABULARIES["xsd"])
 
     def _own_name(self, iri: str) -> str:
         return self._own.setdefault(iri, f"{self._stem}{len(self._own)}") + ":"
@@ -162,12 +173,17 @@ def string_token(token: SparqlToken, original: str) -> str:
 
 
 def _calls(tokens: Sequence[SparqlToken], index: int) -> bool:
-    """Return whether the IRI at an index is that of a function."""
-    token = tokens[index]
-    if index + 1 >= len(tokens) or tokens[index + 1].text != "(":
-        return False
-    return token.in_expression or (index > 0 and tokens[index - 1].kind == "word" and _before_call(tokens[index - 1]))
+    """Return whether the IRI at an index is that of a function: the bracket after it contains expressions."""
+    after = tokens[index + 1 : index + 3]
+    return len(after) == 2 and after[0][:2] == ("sign", "(") and after[1].in_expression
 
 
-def _before_call(word: SparqlToken) -> bool:
-    return word.text in ("FILTER", "HAVING", "BY", "ASC", "DESC")
+def _end_of_call(tokens: Sequence[SparqlToken], index: int) -> int:
+    """Return the index after the arguments of the function at an index."""
+    depth = 0
+    while True:
+        index += 1
+        if tokens[index].kind == "sign":
+            depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
+        if not depth:
+            return index + 1

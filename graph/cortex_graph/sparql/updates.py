@@ -17,12 +17,13 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat, Triple, parse
 
+from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import GraphBusy, NamespaceViolation, invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.size_limits import long_line, too_long
 from cortex_graph.sparql.changes import Change, Skolem, check_size, effect_of, too_large, too_many
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
-from cortex_graph.sparql.operations import Block, Clear, Data, Modify, Operation, read_update
+from cortex_graph.sparql.operations import Block, Clear, Create, Data, Modify, Operation, read_update
 from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_text
 from cortex_graph.sparql.queries import offered_prefixes, run_text
 from cortex_graph.sparql.query_run import too_slow
@@ -51,8 +52,10 @@ def update_graphs(
     using_graphs: Sequence[str] | None = None,
     using_named_graphs: Sequence[str] | None = None,
     provenance: Provenance | None = None,
+    may_withdraw: bool = True,
     timeout_s: float = TIMEOUT_S,
     limits: QueryLimits = DEFAULT_LIMITS,
+    cancel: Cancellation | None = None,
 ) -> Updated:
     """Execute a SPARQL 1.1 update on namespaces of one store.
 
@@ -65,13 +68,15 @@ def update_graphs(
         using_graphs: IRIs to which the graphs of WHERE are narrowed (`using-graph-uri` of the SPARQL 1.1 Protocol
             §2.2.3).
         using_named_graphs: the same for named graphs.
-        provenance: the source of new triples; recorded with them.
+        provenance: the source of new triples, recorded with them, and who withdraws removed triples that have proofs.
+        may_withdraw: whether triples that have proofs may be removed.
         timeout_s: the time limit of the whole request, in seconds.
         limits: of the text and of the number of triples.
+        cancel: cancels the request before its next write; the operations before it are done.
 
     Raises:
         InvalidArguments: the text is not an update, or exceeds the limits.
-        PermissionDenied: it queries another server (SERVICE, LOAD).
+        PermissionDenied: it queries another server (SERVICE, LOAD), or removes triples that it may not remove.
         NamespaceViolation: it would write to a graph of none of the namespaces.
         QueryTimeout: it took too long; the operations before the failing one are done.
         GraphBusy: the graphs that it reads are written to repeatedly.
@@ -81,7 +86,8 @@ def update_graphs(
     deadline = time.monotonic() + timeout_s
     tokens = read_text(text, limits.update_bytes, limits.depth, deadline)
     operations = read_update(text, tokens, offered_prefixes(graphs))
-    update = _Update(store, graphs, text, (using_graphs, using_named_graphs), provenance, deadline, limits)
+    using = using_graphs, using_named_graphs
+    update = _Update(store, graphs, text, using, (provenance, may_withdraw), deadline, limits, cancel)
     for operation in operations:
         update.check_targets(operation)
     if all(isinstance(operation, Data) for operation in operations):
@@ -99,17 +105,19 @@ class _Update:
         graphs: Sequence[NamespaceView],
         text: str,
         using: tuple[Sequence[str] | None, Sequence[str] | None],
-        provenance: Provenance | None,
+        source: tuple[Provenance | None, bool],
         deadline: float,
         limits: QueryLimits,
+        cancel: Cancellation | None,
     ) -> None:
         self._store = store
         self._graphs = graphs
         self._text = text
         self._using = using
-        self._provenance = provenance
+        self._provenance, self._may_withdraw = source
         self._deadline = deadline
         self._limits = limits
+        self._cancel = cancel
         self._skolem = Skolem(store)
         self._own = {graph.names.graph.value: graph for graph in graphs}
 
@@ -125,7 +133,7 @@ class _Update:
             revision = revisioned.revision(reads) if revisioned else ""
             changes = self._changes(operations)
             self._left()
-            effect = effect_of(self._store, changes, self._provenance)
+            effect = effect_of(self._store, changes, self._provenance, may_withdraw=self._may_withdraw)
             self._left()
             if revisioned is None:
                 if effect.insert or effect.remove:
@@ -156,8 +164,8 @@ class _Update:
             elif isinstance(operation, Modify):
                 self._modify(operation, changes)
             elif isinstance(operation, Clear):
-                graph = self._target(operation.graph, None)
-                changes[graph.names.graph].removed(self._all(graph))
+                for graph in self._graphs if operation.all else [self._target(operation.graph, None)]:
+                    changes[graph.names.graph].removed(self._all(graph))
             check_size(changes.values(), self._limits.triples)
         return list(changes.values())
 
@@ -177,7 +185,13 @@ class _Update:
             ["CONSTRUCT {", *template, "} WHERE", operation.where]
         )
         answer = run_text(
-            self._store, written, dataset, QueryResultsFormat.JSON, RdfFormat.N_TRIPLES, timeout_s=self._left()
+            self._store,
+            written,
+            dataset,
+            QueryResultsFormat.JSON,
+            RdfFormat.N_TRIPLES,
+            timeout_s=self._left(),
+            cancel=self._cancel,
         )
         room = self._limits.triples * _BYTES_A_TRIPLE
         lines: list[bytes] = []
@@ -248,7 +262,7 @@ class _Update:
             self._dataset(operation)
             for block in (*operation.delete, *operation.insert):
                 self._target(block.graph, operation.with_graph)
-        else:
+        elif isinstance(operation, Create) or not operation.all:
             self._target(operation.graph, None)
 
     def _target(self, graph: str | None, with_graph: str | None) -> NamespaceView:
@@ -268,6 +282,9 @@ class _Update:
         return self._own[named]
 
     def _left(self) -> float:
+        """The seconds that are left; raises if the request was cancelled."""
+        if self._cancel is not None:
+            self._cancel.check()
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise too_slow()

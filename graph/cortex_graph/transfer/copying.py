@@ -70,7 +70,7 @@ def copy_store(
 
     """
     copied = []
-    for namespace in namespaces_of(source, base) if namespaces is None else namespaces:
+    for namespace in namespaces_of(source, base, with_records=True) if namespaces is None else namespaces:
         names = Names(namespace, base)
         with target.maintenance:
             TripleIndex(target, names).forget_completeness()

@@ -138,7 +138,7 @@ def _load_records(graph: NamespacedGraph, folder: Path, absent: set[str], progre
         with (folder / "records.nt").open("rb") as lines:
             for subject, together in grouped(lines):
                 node = NamedNode(subject[1:-1])
-                is_record = node.value.startswith(names.record("").value)
+                is_record = node.value.startswith((names.record("").value, f"{names.graph.value}/withdrawn/"))
                 if subject in absent or (not is_new and is_record and not _agrees(graph, node, together)):
                     left_out += 1
                 else:

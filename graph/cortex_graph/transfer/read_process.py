@@ -3,7 +3,8 @@
 Rules kept here:
 - a file is parsed in another process (`read_worker.py`). A file that crashes it, fills its memory, stops it or grows
   without end is refused like any other broken file; this process continues;
-- the other process ends with this call, also when the call fails.
+- the other process ends with this call, also when the call fails;
+- only a regular file is opened: reading a named pipe would wait for a writer, and a device may have no end.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Any
 
-from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments
+from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments, invalid
 from cortex_graph.names import Names
 from cortex_graph.processes import WorkerProcess
 from cortex_graph.transfer.progress import Progress
@@ -28,6 +30,7 @@ MAX_MEMORY = 4 << 30
 _GROWTH = 200  # a prefix of a Turtle file may be long, and used often
 _ROOM = 1 << 30
 _HINT = "nothing was imported; correct the file and import it again"
+_NOT_REGULAR = "nothing was imported; pass a file or a stream, on the command line - with --format for standard input"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -53,9 +56,12 @@ def read_file(
 ) -> FileContent:
     """Check a file and write its content into a folder; `read_worker.py` defines the files."""
     try:
-        size = file.stat().st_size
+        status = file.stat()
     except OSError as error:
         raise _unreadable(shown, str(error)) from error
+    if not S_ISREG(status.st_mode):
+        raise invalid("source", f"{shown} is not a regular file", hint=_NOT_REGULAR)
+    size = status.st_size
     job = {
         "file": str(file.absolute()),
         "format": form,

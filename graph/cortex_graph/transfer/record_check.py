@@ -3,8 +3,9 @@
 Rules kept here:
 - the id of a record is the hash of its triple in the graph of this namespace; a mismatch refuses the whole import,
   since the triple, the record or the namespace was changed;
-- a record has the form of `provenance.record_of`, with links to proofs; anything else in the graph is refused, except
-  descriptions of the namespace's own agents, skills and proofs; the ids of proofs and rule sets are verified;
+- a record has the form of `provenance.record_of`, with links to proofs, and a withdrawn one that of `withdrawals.py`;
+  anything else in the graph is refused, except descriptions of the namespace's own agents, skills and proofs; the ids
+  of proofs and rule sets are verified;
 - the agents and times of a record cannot be verified: they are as trustworthy as the file;
 - memory use is constant, except for one record at a time, which is bounded.
 """
@@ -31,6 +32,7 @@ from cortex_graph.vocabulary import (
     DATE_TIME,
     ENTITY,
     GENERATED_AT,
+    INVALIDATED_AT,
     LABEL,
     OBJECT,
     PREDICATE,
@@ -43,15 +45,19 @@ from cortex_graph.vocabulary import (
     RULES,
     SOFTWARE_AGENT,
     SOFTWARE_VERSION,
+    SPECIALIZATION_OF,
     STATEMENT,
     STRING,
     SUBJECT,
     TYPE,
+    WITHDRAWN_BY,
 )
 
 MAX_LINES = 1000  # of one record, or one description
 _ONCE = (SUBJECT, PREDICATE, OBJECT, GENERATED_AT)
 _OF_RECORDS = frozenset({TYPE, *_ONCE, ATTRIBUTED_TO, PROOF})
+_ONCE_WITHDRAWN = (SUBJECT, PREDICATE, OBJECT, INVALIDATED_AT, SPECIALIZATION_OF)
+_OF_WITHDRAWN = frozenset({*_OF_RECORDS, *_ONCE_WITHDRAWN, WITHDRAWN_BY})
 _OF_PROOFS = frozenset({TYPE, PROOF_KIND, CONTENT, GENERATED_AT, PROVES, PREMISE, RULES})
 _OF_RULES = frozenset({TYPE, CONTENT})
 _OF_AGENTS = frozenset({TYPE, LABEL, SOFTWARE_VERSION})
@@ -101,6 +107,9 @@ def check_group(subject: str, triples: list[Triple], names: Names) -> Triple | N
     if node.startswith(records):
         return _check_record(node, node.removeprefix(records), triples, names)
     own = names.graph.value
+    if node.startswith(f"{own}/withdrawn/"):
+        _check_withdrawn(node, triples, names)
+        return None
     if node.startswith((f"{own}:agent:", f"{own}:skill:")):
         _check_agent(node, triples)
     elif node.startswith((f"{own}/proof/", f"{own}/rules/")):
@@ -111,12 +120,34 @@ def check_group(subject: str, triples: list[Triple], names: Names) -> Triple | N
 
 
 def _check_record(node: str, triple_hash: str, triples: list[Triple], names: Names) -> Triple:
-    known = {triple.predicate for triple in triples}
     if not _HASH.fullmatch(triple_hash):
         raise _refused(node, "does not end in a hash")
-    if strange := known - _OF_RECORDS:
+    return _check_form(node, triple_hash, triples, names, (_OF_RECORDS, _ONCE))
+
+
+def _check_withdrawn(node: str, triples: list[Triple], names: Names) -> None:
+    if not _HASH.fullmatch(node.rpartition("/")[2]):
+        raise _refused(node, "does not end in a hash")
+    links = [str(triple.object)[1:-1] for triple in triples if triple.predicate == SPECIALIZATION_OF]
+    triple_hash = links[0].removeprefix(names.record("").value) if links else ""
+    _check_form(node, triple_hash, triples, names, (_OF_WITHDRAWN, _ONCE_WITHDRAWN))
+    if sum(triple.predicate == GENERATED_AT for triple in triples) > 1:
+        raise _refused(node, f"must have {GENERATED_AT} at most once")
+
+
+def _check_form(
+    node: str,
+    triple_hash: str,
+    triples: list[Triple],
+    names: Names,
+    form: tuple[frozenset[NamedNode], tuple[NamedNode, ...]],
+) -> Triple:
+    """Check the predicates of a record and what they lead to; returns the triple that it records."""
+    known = {triple.predicate for triple in triples}
+    permitted, once = form
+    if strange := known - permitted:
         raise _refused(node, f"has {min(map(str, strange))}, which no record has")
-    for predicate in _ONCE:
+    for predicate in once:
         if sum(triple.predicate == predicate for triple in triples) != 1:
             raise _refused(node, f"must have {predicate} exactly once")
     quads = [Quad(t.subject, t.predicate, t.object, names.provenance_graph) for t in triples]
@@ -126,10 +157,10 @@ def _check_record(node: str, triple_hash: str, triples: list[Triple], names: Nam
     if {triple.object for triple in triples if triple.predicate == TYPE} != {STATEMENT, ENTITY}:
         raise _refused(node, "must be an rdf:Statement and a prov:Entity")
     for triple in triples:
-        if triple.predicate == GENERATED_AT:
+        if triple.predicate in (GENERATED_AT, INVALIDATED_AT):
             if not isinstance(triple.object, Literal) or triple.object.datatype != DATE_TIME:
                 raise _refused(node, "must have an xsd:dateTime as its time")
-        elif triple.predicate in (ATTRIBUTED_TO, PROOF):
+        elif triple.predicate in (ATTRIBUTED_TO, WITHDRAWN_BY, PROOF):
             own = (f"{names.graph.value}:", f"{names.graph.value}/proof/")
             if not isinstance(triple.object, NamedNode) or not triple.object.value.startswith(own):
                 raise _refused(node, f"links to another namespace: {triple.object}")

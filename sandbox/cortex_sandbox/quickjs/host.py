@@ -146,6 +146,8 @@ class HostSide:
         code = getattr(error, "code", None)
         if isinstance(code, str):
             message = error.message if isinstance(error, SandboxError) else str(error)
+            if hint := getattr(error, "hint", ""):
+                message = f"{message}; {hint}"
             return {"name": "HostError", "message": message[:_MAX_ERROR_TEXT], "code": code}
         self._failures += 1
         if self._failures <= _MAX_FAILURES_LOGGED:

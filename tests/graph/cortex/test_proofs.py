@@ -151,7 +151,7 @@ def test_a_server_whose_store_is_another_one_imports_proofs_for_it(
 ) -> None:
     store = near_config(far, tmp_path, monkeypatch).store
     with served(tmp_path, store=store) as middle:
-        client = middle.client(middle.token("t"))
+        client = middle.client(middle.token("t", permissions=("read", "write", "provenance")))
         triple_id, elsewhere = write(client), Elsewhere("mayros", tmp_path)
         ids = {kind: kept(client, kind, elsewhere.proof(kind)) for kind in ("pol", "credential", "schnorr")}
         listed = client.get(PROOFS).json()["proofs"]
@@ -163,5 +163,5 @@ def test_a_server_whose_store_is_another_one_imports_proofs_for_it(
         assert client.delete(f"{PROOFS}/{ids['pol']}").status_code == 200
         assert far.plugin.graph.proofs.get(ids["pol"]) is None
         assert len(far.plugin.graph.proofs_of(triple_id)) == 2
-        assert client.delete(f"/api/v1/triples/{triple_id}").status_code == 204
+        assert client.delete(f"/api/v1/triples/{triple_id}?erase=true").status_code == 204
         assert far.plugin.graph.proofs.count() == 0

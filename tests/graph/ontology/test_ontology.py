@@ -29,7 +29,7 @@ TEXTS = {"ontology": ontology, "shapes": shapes}
 STANDARD = {
     "rdf": "type Statement subject predicate object value",
     "rdfs": "label",
-    "prov": "Entity Agent SoftwareAgent wasAttributedTo generatedAtTime",
+    "prov": "Entity Agent SoftwareAgent wasAttributedTo generatedAtTime invalidatedAtTime specializationOf",
     "schema": "softwareVersion",
     "xsd": "dateTime string",
 }
@@ -124,6 +124,20 @@ def test_a_record_with_a_proof_conforms() -> None:
     assert {term.value for term in (vocabulary.PROOF_CLASS, vocabulary.RULE_SET)} <= {
         quad.object.value for quad in records_of(graph)
     }
+
+
+@pytest.mark.parametrize("has_record", [True, False])
+def test_a_withdrawn_record_conforms(has_record: bool) -> None:
+    graph = proved() if has_record else NamespacedGraph(open_store("memory:"), "mayros")
+    triple_id = graph.create_triple(ROW)["id"]
+    assert graph.withdraw(triple_id, Provenance(skill="t", skill_version="2.0.0", agent="b"))
+    assert graph.create_triple(ROW, Provenance(agent="c"))["created"]
+    quads = records_of(graph)
+    conforms, text = report(quads)
+    assert conforms, text
+    for predicate in (vocabulary.INVALIDATED_AT, vocabulary.SPECIALIZATION_OF, vocabulary.SUBJECT):
+        conforms, _ = report([quad for quad in quads if quad.predicate != predicate])
+        assert not conforms, predicate
 
 
 def proved() -> NamespacedGraph:

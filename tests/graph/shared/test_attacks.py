@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -28,12 +29,23 @@ from cortex_graph.stores.shared.channel import (
     greet_owner,
 )
 from cortex_graph.stores.shared.rendezvous import FOLDER, OwnerRecord, Rendezvous, connected, forget
-from tests.graph.shared.processes import owner_of, record_of, stopped
+from tests.graph.shared.processes import owner_of, record_of, running, stopped
 
 GRAPH = NamedNode("urn:g")
 QUAD = Quad(GRAPH, GRAPH, Literal(1), GRAPH)
 unix = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="this system has no Unix sockets")
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no modes of files")
+
+
+CLAIMS = """
+import sys
+from pathlib import Path
+from cortex_graph.stores.shared.rendezvous import Rendezvous
+place = Rendezvous(Path(sys.argv[1]))
+place.prepare()
+print(place.claim(), flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -232,25 +244,76 @@ def test_a_peer_that_reads_nothing_does_not_hold_up_the_others(owned: tuple[Grap
     other.close()
 
 
+# Shorter than in use, except for the time that a process may take to open the store: that must not be waited for.
+HASTY = {"NOTICE_S": 0.2, "SILENCE_S": 0.6, "GREETING_S": 0.4, "FIND_S": 600.0, "FRAME_S": 600.0}
+
+
 @unix
-def test_a_stopped_owner_is_an_error_and_no_hang(tmp_path: Path) -> None:
+def test_a_stopped_owner_is_reported_and_then_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    large = [Quad(GRAPH, GRAPH, Literal(f"{number} " + "x" * 10_000), GRAPH) for number in range(200)]
     with owner_of(tmp_path) as owner:
         store = open_store(tmp_path)
         store.insert([[QUAD]])
+        waits = f"still waiting: process {owner.pid}, which has the store in {tmp_path} open, does not answer"
         with stopped(owner), pytest.MonkeyPatch.context() as hasty:
-            for name, seconds in (("SILENCE_S", 1.0), ("GREETING_S", 1.0), ("FIND_S", 2.0)):
+            for name, seconds in HASTY.items():
                 hasty.setattr(protocol_limits, name, seconds)
-            for operation in (lambda: store.contains(QUAD), lambda: next(store.quads(Pattern(GRAPH)))):
+            for operation in (
+                lambda: store.contains(QUAD),
+                lambda: store.insert([large]),  # more than the socket takes
+                lambda: next(store.quads(Pattern(GRAPH))),
+            ):
                 with pytest.raises(GraphBusy, match="does not answer") as caught:
                     operation()
                 assert caught.value.details == {"folder": str(tmp_path), "pid": owner.pid}
                 assert caught.value.hint
+            assert caplog.messages == [waits]  # once until it answers
             store.close()
+            caplog.clear()
             with pytest.raises(GraphBusy, match="does not answer"):
                 open_store(tmp_path)
+            assert caplog.messages == [waits]
         store = open_store(tmp_path)
         assert store.contains(QUAD)
         store.close()
+
+
+@unix
+def test_a_stopped_owner_with_a_full_queue_of_connections_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seconds in HASTY.items():
+        monkeypatch.setattr(protocol_limits, name, seconds)
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as queue:
+        path = tmp_path / FOLDER / "x.sock"
+        path.parent.mkdir(mode=0o700)
+        listener.bind(str(path))
+        listener.listen(0)
+        record = OwnerRecord(os.getppid(), str(path), b"x" * 64)
+        Rendezvous(tmp_path).write(record)
+        with contextlib.suppress(PeerSilent):
+            for _ in range(10_000):
+                waiting = connected(record)
+                assert waiting is not None
+                queue.enter_context(waiting)
+        with pytest.raises(GraphBusy, match="does not answer") as caught:
+            open_store(tmp_path)
+        assert caught.value.details == {"folder": str(tmp_path), "pid": os.getppid()}
+
+
+@posix
+def test_a_process_that_does_not_complete_the_opening_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(protocol_limits, "NOTICE_S", 0.2)
+    monkeypatch.setattr(protocol_limits, "FIND_S", 0.5)
+    with running(CLAIMS, tmp_path) as opening:
+        with pytest.raises(GraphBusy, match="does not complete") as caught:
+            open_store(tmp_path)
+        assert caught.value.details == {"folder": str(tmp_path), "pid": opening.pid}
+        assert caplog.messages == [
+            f"still waiting: process {opening.pid} is opening or closing the store in {tmp_path}"
+        ]
 
 
 def test_a_long_operation_is_no_silence(owned: tuple[GraphStore, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,13 +146,40 @@ def test_several_namespaces_are_asked_as_one(shop: NamespacedGraph) -> None:
         ("PREFIX a: <urn:a>", "is empty"),
         (7, "must be a string"),
         ("ASK { ?s ?p '\ud800' }", "lone surrogate"),
-        ("SELECT (<urn:f>(1) AS ?x) {}", "<urn:f> is not a function"),
     ],
 )
 def test_what_is_no_query_is_refused(shop: NamespacedGraph, text: str, problem: str) -> None:
     with pytest.raises(InvalidArguments) as refused:
         shop.query(text)
     assert problem in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("SELECT ?s { ?s shop:price ?p FILTER(<urn:f>(?p)) }", []),
+        ("SELECT ?s { ?s shop:price 3 FILTER(!<urn:f>(?s) || true) }", [{"s": "urn:cortex:shop:nails"}]),
+        ("SELECT ?s ?x { ?s shop:price 3 BIND(<bif:sys_stat>('x') AS ?x) }", [{"s": "urn:cortex:shop:nails"}]),
+        ("SELECT (<urn:f>() AS ?x) ?s { ?s shop:price 3 }", [{"s": "urn:cortex:shop:nails"}]),
+        ("SELECT ?s { ?s shop:price 3 } ORDER BY DESC(?s) <urn:f>(?s)", [{"s": "urn:cortex:shop:nails"}]),
+        ("SELECT (COUNT(*) AS ?n) { ?s shop:price 3 } GROUP BY <urn:f>(?s) HAVING <urn:f>(1)", []),
+        ("SELECT ?x { ?s <urn:f> (1 2) }", []),
+    ],
+)
+def test_a_call_of_an_unknown_function_is_an_error_of_its_expression(
+    shop: NamespacedGraph, text: str, rows: list[dict[str, str]]
+) -> None:
+    assert rows_of(shop.query(text)) == rows
+
+
+def test_a_node_that_was_blank_is_an_iri(store: GraphStore) -> None:
+    graph = NamespacedGraph(store, "shop")
+    graph.update("INSERT DATA { [] shop:p 1 }")
+    asked = "SELECT (isBlank(?s) AS ?b) (isIRI(?s) AS ?i) (isURI(?s) AS ?u) { ?s ?p ?o %s }"
+    found = [{"b": "false", "i": "true", "u": "true"}]
+    assert rows_of(graph.query(asked % "")) == found
+    assert rows_of(graph.query(asked % "FILTER STRSTARTS(STR(?s), STR(shop:genid:))")) == found
+    assert rows_of(graph.query("SELECT (isBlank(BNODE()) AS ?b) {}")) == [{"b": "true"}]
 
 
 def test_a_text_that_is_too_long_is_refused(shop: NamespacedGraph) -> None:

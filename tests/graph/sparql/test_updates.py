@@ -18,6 +18,7 @@ from cortex_graph import (
     QueryTimeout,
 )
 from cortex_graph.sparql import QueryLimits, Updated, update_graphs
+from cortex_graph.store import Pattern
 
 Row = tuple[str, str, Any]
 
@@ -130,10 +131,9 @@ def test_the_own_graph_may_be_named(graph: NamespacedGraph, text: str) -> None:
         "INSERT DATA { GRAPH <urn:cortex:mayros/provenance> { mayros:a mayros:p 1 } }",
         "INSERT DATA { GRAPH <urn:cortex:mayros/index> { mayros:a mayros:p 1 } }",
         "BASE <urn:cortex:> INSERT DATA { GRAPH <urn:cortex:m\\u0061y> { mayros:a mayros:p 1 } }",
-        "CLEAR ALL",
-        "CLEAR NAMED",
-        "DROP SILENT ALL",
         "DROP GRAPH <urn:cortex:may>",
+        "DROP SILENT GRAPH <urn:cortex:may>",
+        "INSERT DATA { mayros:a mayros:p 1 } ; CLEAR SILENT GRAPH <urn:cortex:may>",
         "CREATE GRAPH <urn:cortex:may>",
         "COPY <urn:cortex:may> TO DEFAULT",
         "MOVE DEFAULT TO <urn:cortex:may>",
@@ -170,7 +170,6 @@ def test_an_update_sees_nothing_of_another_graph(graph: NamespacedGraph, other: 
     ("text", "problem"),
     [
         ("SELECT * { ?s ?p ?o }", "`SELECT` begins a query, not an update"),
-        ("", "the update does nothing"),
         ("INSERT DATA { mayros:a mayros:p ?x }", "data cannot contain variables"),
         ("DELETE DATA { _:a mayros:p 1 }", "a blank node cannot be deleted"),
         ("DELETE { [] ?p ?o } WHERE { ?s ?p ?o }", "a blank node cannot be deleted"),
@@ -182,6 +181,12 @@ def test_an_update_sees_nothing_of_another_graph(graph: NamespacedGraph, other: 
             "`;` is expected here, not `INSERT`",
         ),
         ("INSERT DATA { mayros:a mayros:p 1 ", "`{` is not closed"),
+        (
+            "INSERT DATA { _:a mayros:p 1 } ;\nINSERT DATA { mayros:x mayros:p _:a }",
+            "line 2, column 33: `_:a` is the label of a blank node in an earlier operation",
+        ),
+        ("INSERT DATA { <a> mayros:p 1 }", "<a> is relative, and there is no base"),
+        ("CLEAR mayros:a", "DEFAULT, NAMED, ALL or GRAPH is expected"),
         ("INSERT DATA", "the text ends where `{` is expected"),
         ("INSERT { ?s ?p ?o } WHERE { ?s ?p ?o . INSERT { ?s ?p 1 } }", "`INSERT` is not allowed in a pattern"),
         ("INSERT { ?s ?p\n ?o ?x } WHERE { ?s ?p ?o }", "line 2, column 5"),
@@ -203,6 +208,51 @@ def test_blank_nodes_become_names_of_the_namespace(graph: NamespacedGraph) -> No
     assert len(named) == 5
     first = next(row for row in triples(graph) if row[1] == "mayros:p")
     assert any(row[0] == first[2]["node"] and row[1] == "mayros:q" for row in triples(graph))
+
+
+def test_one_node_in_the_graph_named_and_not_named_stays_one(graph: NamespacedGraph) -> None:
+    graph.update("INSERT DATA { _:a mayros:p 1 . GRAPH <urn:cortex:mayros> { _:a mayros:q 2 } }")
+    graph.update("INSERT { _:a mayros:r 3 . GRAPH <urn:cortex:mayros> { _:a mayros:s 4 } } WHERE {}")
+    found = triples(graph)
+    nodes = {predicate: subject for subject, predicate, _ in found}
+    assert nodes["mayros:p"] == nodes["mayros:q"]
+    assert nodes["mayros:r"] == nodes["mayros:s"]
+    assert len(set(nodes.values())) == 2
+
+
+def test_labels_of_templates_belong_to_one_solution_of_one_operation(graph: NamespacedGraph) -> None:
+    graph.update("INSERT { _:a mayros:p ?n } WHERE { VALUES ?n { 1 2 } } ; INSERT { _:a mayros:p 3 } WHERE {}")
+    assert len({subject for subject, _, _ in triples(graph)}) == 3
+
+
+def test_one_node_in_two_namespaces_stays_one(graph: NamespacedGraph, other: NamespacedGraph) -> None:
+    text = "INSERT DATA { GRAPH <urn:cortex:mayros> { _:a mayros:p 1 } GRAPH <urn:cortex:may> { _:a mayros:q 2 } }"
+    assert update_graphs(graph.store, [graph, other], text) == Updated(2, 0)
+    ((node, _, _),) = triples(graph)
+    assert f"urn:cortex:{node}" in [subject for subject, _, _ in triples(other)]
+
+
+@pytest.mark.parametrize("text", ["", "  # nothing\n", "BASE <urn:x:> PREFIX : <urn:y:>"])
+def test_an_update_without_operations_is_valid(graph: NamespacedGraph, text: str) -> None:
+    assert graph.update(text) == Updated(0, 0)
+
+
+@pytest.mark.parametrize("word", ["CLEAR", "DROP"])
+@pytest.mark.parametrize("silent", ["", "SILENT"])
+@pytest.mark.parametrize("which", ["ALL", "NAMED", "DEFAULT"])
+def test_all_graphs_are_those_of_the_request(
+    graph: NamespacedGraph, other: NamespacedGraph, word: str, silent: str, which: str
+) -> None:
+    graph.update("INSERT DATA { mayros:a mayros:p 1, 2 }", Provenance(agent="a1"))
+    assert graph.update(f"{word} {silent} {which}") == Updated(0, 2)
+    assert list(graph.store.quads(Pattern(graph.names.provenance_graph))) == []
+    assert triples(other) == [("may:secret", "may:p", "canary")]
+
+
+def test_all_graphs_of_several_namespaces_are_cleared(graph: NamespacedGraph, other: NamespacedGraph) -> None:
+    graph.update("INSERT DATA { mayros:a mayros:p 1 }")
+    assert update_graphs(graph.store, [graph, other], "CLEAR ALL") == Updated(0, 2)
+    assert triples(graph) == triples(other) == []
 
 
 def test_data_of_several_operations_is_written_as_one_or_not_at_all(graph: NamespacedGraph) -> None:

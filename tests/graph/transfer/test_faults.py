@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,6 +38,11 @@ IMPORT = """
 import sys
 from cortex_graph import NamespacedGraph, import_rdf, open_store
 import_rdf(NamespacedGraph(open_store(sys.argv[1]), "mayros"), sys.argv[2])
+"""
+# Before a program: it also reads what is not a regular file, such as a pipe that never ends.
+ANY_FILE = """
+from cortex_graph.transfer import read_process
+read_process.S_ISREG = bool
 """
 EXPORT = """
 import sys
@@ -100,7 +107,7 @@ def test_an_import_into_a_server_goes_on_where_it_was_killed(tmp_path: Path, mon
 def test_the_reader_of_a_file_ends_with_its_parent(tmp_path: Path, scratch: Path) -> None:
     pipe = tmp_path / "endless.nt"
     os.mkfifo(pipe)
-    process = python(IMPORT, tmp_path / "store", pipe)
+    process = python(ANY_FILE + IMPORT, tmp_path / "store", pipe)
 
     def readers() -> list[str]:
         found = subprocess.run(
@@ -115,6 +122,37 @@ def test_the_reader_of_a_file_ends_with_its_parent(tmp_path: Path, scratch: Path
         while "zombie" not in Path(f"/proc/{found[0]}/status").read_text():
             assert time.monotonic() < end
             time.sleep(0.01)
+
+
+def _socket_file(path: Path) -> Path:
+    with socket.socket(socket.AF_UNIX) as listener, pytest.MonkeyPatch.context() as patched:
+        patched.chdir(path.parent)  # the path of a socket has a limit
+        listener.bind(path.name)
+    return path
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: os.mkfifo(path) or path,
+        lambda path: path.mkdir() or path,
+        lambda path: path.symlink_to(os.devnull) or path,
+        _socket_file,
+    ],
+    ids=["pipe", "folder", "device", "socket"],
+)
+def test_what_is_not_a_regular_file_is_refused_and_not_opened(
+    tmp_path: Path, make: Callable[[Path], Path], scratch: Path
+) -> None:
+    source = make(tmp_path / "some.nt")
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    with pytest.raises(InvalidArguments, match="is not a regular file") as caught:
+        import_rdf(graph, source)
+    assert caught.value.details == {"field": "source"}
+    assert "- with --format" in caught.value.hint
+    assert graph.count() == 0
+    assert left_in(scratch, ("cortex-transfer",)) == []
 
 
 @pytest.mark.slow

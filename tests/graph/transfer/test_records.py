@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, Provenance, open_store
 from cortex_graph.store import Pattern
-from cortex_graph.transfer import import_file
+from cortex_graph.transfer import copy_store, import_file
 from cortex_graph.vocabulary import CORTEX
 from tests.graph.strategies import unicode_text, values
 from tests.graph.transfer.support import RECORDS, assert_some, exported, lines
@@ -169,3 +169,41 @@ def test_formats_without_graphs_hold_no_provenance(graph: NamespacedGraph, form:
         exported(graph, form, with_provenance=True)
     with pytest.raises(InvalidArguments, match="has no graphs"):
         brought_back(b"", form)
+
+
+def withdrawn(graph: NamespacedGraph) -> bytes:
+    """The export of a graph whose only triple was withdrawn."""
+    (triple_id,) = assert_some(graph, 1)
+    graph.withdraw(triple_id, Provenance("other", "2.0.0", "b2"))
+    return exported(graph, with_provenance=True)
+
+
+WITHDRAWN_CHANGES = {
+    "the object": (b'"0"^^', b'"7"^^'),
+    "the id": (b"/withdrawn/", b"/withdrawn/0"),
+    "the record": (b"/triple/", b"/triple/0"),
+    "no time of withdrawal": (b"prov#invalidatedAtTime>", b"prov#generatedAtTime>"),
+    "the time's type": (b"#dateTime>", b"#string>"),
+    "who withdrew it": (b"<urn:cortex:mayros:agent:b2>", b"<urn:cortex:shop:agent:b2>"),
+    "a predicate": (b"prov#invalidatedAtTime>", b"prov#endedAtTime>"),
+}
+
+
+@pytest.mark.parametrize("change", WITHDRAWN_CHANGES)
+def test_a_changed_withdrawn_record_is_refused(graph: NamespacedGraph, change: str) -> None:
+    file = withdrawn(graph)
+    changed = file.replace(*WITHDRAWN_CHANGES[change])
+    assert changed != file
+    copy = NamespacedGraph(open_store("memory:"), "mayros")
+    with pytest.raises(InvalidArguments, match="provenance that cannot be trusted"):
+        import_file(copy, io.BytesIO(changed), "n-quads", with_provenance=True)
+    assert lines(copy) == []
+
+
+def test_a_namespace_whose_statements_are_all_withdrawn_is_copied(graph: NamespacedGraph) -> None:
+    file = withdrawn(graph)
+    target = open_store("memory:")
+    copy_store(graph.store, target)
+    copy = NamespacedGraph(target, "mayros")
+    assert lines(copy) == lines(graph) == lines(brought_back(file)[0])
+    assert len(lines(copy)) > 8

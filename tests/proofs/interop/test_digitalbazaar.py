@@ -19,7 +19,9 @@ from cortex_skills.keys import Key
 from cortex_skills.proofs.signing import MalformedError, UnsupportedError, check_credential, issue
 from cortex_skills.proofs.signing.canonical import canonical
 from cortex_skills.proofs.signing.jsonld import to_rdf
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.proofs.signing.conftest import claim_of
+from tests.proofs.signing.published_graphs import GRAPHS, dataset
 from tests.proofs.signing.test_credentials import OBJECTS
 
 FOLDER = Path(__file__).parent / "digitalbazaar"
@@ -148,6 +150,13 @@ def test_both_write_the_same_canonical_form(links: list[tuple[str, str, str]], n
     assert ask({"canonize": document}) == {"nquads": ours}
 
 
+@pytest.mark.parametrize("number", sorted(GRAPHS))
+def test_both_write_the_graphs_of_the_published_suite_the_same(number: str, ask: Ask) -> None:
+    graph = dataset(GRAPHS[number])
+    text = "".join(f"{quad} .\n" for quad in graph)
+    assert ask({"quads": text}) == {"nquads": canonical(graph).decode()}
+
+
 IDS = st.sampled_from(["urn:x:a", "urn:x:b", "_:a", "_:b", "http://e/x", "did:key:z6Mk"])
 TYPES = st.lists(
     st.sampled_from(["VerifiableCredential", "BitstringStatusListEntry", "urn:x:T", "JsonSchema"]), max_size=2
@@ -187,3 +196,7 @@ def test_both_convert_documents_to_the_same_quads(members: dict[str, Any], ask: 
     except (MalformedError, UnsupportedError):
         return
     assert ask({"canonize": document}) == {"nquads": ours}
+
+
+def test_the_page_of_conformance_counts_these() -> None:
+    assert counts_of("@digitalbazaar/vc") == (cases_in(globals()) - 1, 0)

@@ -23,6 +23,7 @@ from cortex_skills.proofs.logic.premises import GraphRead, premises_of
 from cortex_skills.proofs.logic.prover import Prover, stored
 from cortex_skills.proofs.logic.verify import verify
 from cortex_skills.proofs.verdict import Verdict
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.graph.strategies import unicode_text, values
 from tests.proofs.logic.conftest import ORIGIN
 from tests.proofs.signing import vectors
@@ -251,3 +252,7 @@ def test_the_published_signatures_of_the_suite_hold(issuer: str) -> None:
     assert LogicProof(canonical(whole), whole).signature_holds()
     changed = {**whole, "name": "Another Credential"}
     assert not LogicProof(canonical(changed), changed).signature_holds()
+
+
+def test_the_page_of_conformance_counts_the_published_signatures() -> None:
+    assert counts_of("eddsa-jcs-2022") == (cases_in(globals(), "test_the_published_signatures"), 0)

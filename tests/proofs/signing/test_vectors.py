@@ -8,6 +8,7 @@ from cortex_skills.keys.multibase import decode
 from cortex_skills.proofs.signing.canonical import canonical
 from cortex_skills.proofs.signing.jsonld import to_rdf
 from cortex_skills.proofs.signing.suite import sign, signed_bytes, verify_proof
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.proofs.signing import vectors
 
 
@@ -54,3 +55,7 @@ def test_the_vector_of_the_earlier_edition_is_valid_too() -> None:
     assert verify_proof({**vectors.DOCUMENT, "proof": proof}, vectors.key().public, vectors.contexts())
     changed = {**vectors.DOCUMENT, "name": "Alumni credential", "proof": proof}
     assert not verify_proof(changed, vectors.key().public, vectors.contexts())
+
+
+def test_the_page_of_conformance_counts_these() -> None:
+    assert counts_of("eddsa-rdfc-2022") == (cases_in(globals()) - 1, 0)

@@ -13,6 +13,7 @@ import rdflib
 from rdflib.plugins.stores.sparqlstore import SPARQLStore, SPARQLUpdateStore
 from SPARQLWrapper import CSV, JSON, POST, TURTLE, XML, SPARQLWrapper
 
+from tests.docs.conformance_page import cases_in, counts_of
 from tests.server.serving import WAIT_S, Running
 
 JAVASCRIPT = Path(__file__).parent / "javascript"
@@ -128,3 +129,8 @@ def test_sparql_http_client_queries_and_updates(endpoint: str, token: str) -> No
         ["urn:x:s", "urn:x:p", "eins"],
         ["urn:x:s", "urn:x:p", "zwei"],
     ]
+
+
+@pytest.mark.parametrize("client", ["rdflib", "SPARQLWrapper", "curl", "sparql-http-client"])
+def test_the_page_of_conformance_counts_the_clients(client: str) -> None:
+    assert counts_of(client) == (cases_in(globals(), f"test_{client.lower().replace('-', '_')}_"), 0)

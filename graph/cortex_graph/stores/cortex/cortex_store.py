@@ -99,7 +99,7 @@ class CortexStore:
             record, names = spot.names.record(triple_id), spot.names
             with_record = (names.provenance_graph, record)
             if with_record in about and set(about) <= {with_record, (names.index_graph, record)}:
-                return self._api.delete(f"triples/{triple_id}", namespace=spot.namespace)
+                return self._api.delete(f"triples/{triple_id}", namespace=spot.namespace, erase="true")
         with self._writing:
             if not self.contains(quad):
                 return False

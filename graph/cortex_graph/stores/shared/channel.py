@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a message is a header (JSON) and a body (bytes), with a bounded length that is sent first. Nothing is unpickled;
-- a message that was begun must be complete within `FRAME_S`, in both directions;
+- a message that was begun must be complete within `FRAME_S`, in both directions. On the side of a client no step waits
+  longer than `SILENCE_S`, and one that waits longer than `NOTICE_S` is reported;
 - both sides prove that they know the token of the owner's record before any other message (HMAC-SHA-256 over the
   nonces of both sides, RFC 2104); the token itself is never sent;
 - an empty message is a keepalive, which the receiver skips;
@@ -20,7 +21,8 @@ import socket
 import struct
 import threading
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -33,6 +35,10 @@ _KEEPALIVE = _PREFIX.pack(0, 0)
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _READ_BYTES = 64 << 10
 _LARGE_READ_BYTES = 1 << 20
+_NO_LIMIT = float("inf")
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 class ConnectionLost(Exception):
@@ -55,10 +61,17 @@ class Message(NamedTuple):
 
 
 class Channel:
-    """One connection. One thread at a time uses it, except for `send_keepalive` and `cut`."""
+    """One connection. One thread at a time uses it, except for `send_keepalive` and `cut`.
 
-    def __init__(self, connected: socket.socket) -> None:
+    Args:
+        connected: the socket.
+        on_wait: on the side of a client, called when the other side has not answered for `NOTICE_S`.
+
+    """
+
+    def __init__(self, connected: socket.socket, on_wait: Callable[[], None] | None = None) -> None:
         self._socket = connected
+        self._on_wait = on_wait
         self._sending = threading.Lock()
         self._received = bytearray()
         if connected.family != getattr(socket, "AF_UNIX", None):
@@ -85,8 +98,10 @@ class Channel:
             )
         try:
             with self._sending:
-                self._socket.settimeout(protocol_limits.FRAME_S)
-                self._socket.sendall(b"".join((_PREFIX.pack(length, len(head)), head, body)))
+                rest = memoryview(b"".join((_PREFIX.pack(length, len(head)), head, body)))
+                until = time.monotonic() + protocol_limits.FRAME_S
+                while rest:
+                    rest = rest[self._step(self._socket.send, rest, until) :]
         except TimeoutError as error:
             raise PeerSilent from error
         except OSError as error:
@@ -154,12 +169,9 @@ class Channel:
 
     def _fill(self, size: int, until: float | None) -> None:
         while (missing := size - len(self._received)) > 0:
-            left = None if until is None else until - time.monotonic()
-            if left is not None and left <= 0:
-                raise PeerSilent
+            most = _LARGE_READ_BYTES if missing > _READ_BYTES else _READ_BYTES
             try:
-                self._socket.settimeout(left)
-                data = self._socket.recv(_LARGE_READ_BYTES if missing > _READ_BYTES else _READ_BYTES)
+                data = self._step(self._socket.recv, most, until)
             except TimeoutError as error:
                 raise PeerSilent from error
             except OSError as error:
@@ -167,6 +179,26 @@ class Channel:
             if not data:
                 raise ConnectionLost
             self._received += data
+
+    def _step(self, do: Callable[[Given], Result], given: Given, until: float | None) -> Result:
+        """Send or receive once, until a moment at the latest; raises `TimeoutError` then."""
+        now = time.monotonic()
+        left = _NO_LIMIT if until is None else until - now
+        if left <= 0:
+            raise TimeoutError
+        if self._on_wait is None:
+            self._socket.settimeout(None if until is None else left)
+            return do(given)
+        left = min(left, protocol_limits.SILENCE_S)
+        try:
+            self._socket.settimeout(min(left, protocol_limits.NOTICE_S))
+            return do(given)
+        except TimeoutError:
+            if left <= protocol_limits.NOTICE_S:
+                raise
+        self._on_wait()
+        self._socket.settimeout(left - protocol_limits.NOTICE_S)
+        return do(given)
 
 
 def greet_client(channel: Channel, token: bytes) -> None:

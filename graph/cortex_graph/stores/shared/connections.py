@@ -5,13 +5,14 @@ Rules kept here:
   the request has ended;
 - after `ConnectionLost` a request can be repeated with the next owner; a stream that breaks in its middle is an error
   instead, whose hint states what to do;
-- an owner that sends no keepalive is an error in bounded time. The request is not repeated then: the owner may still
-  complete it.
+- an owner that sends no keepalive is a warning in the log, and then an error in bounded time. The request is not
+  repeated then: the owner may still complete it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -32,12 +33,32 @@ from cortex_graph.stores.shared.rendezvous import OwnerRecord, connected
 
 _KEPT = 8  # idle connections
 
+log = logging.getLogger(__name__)
+
+
+class WaitNotice:
+    """Reports in the log why the calls of a folder wait, once until they are answered."""
+
+    def __init__(self) -> None:
+        self._reported = ""
+
+    def report(self, reason: str) -> None:
+        """Report the reason of a wait."""
+        if self._reported != reason:
+            self._reported = reason
+            log.warning("still waiting: %s", reason)
+
+    def answered(self) -> None:
+        """Report the next wait again."""
+        self._reported = ""
+
 
 class Connections:
     """The connections to the owner of a record."""
 
-    def __init__(self, folder: Path, record: OwnerRecord) -> None:
+    def __init__(self, folder: Path, record: OwnerRecord, notice: WaitNotice) -> None:
         self.record = record
+        self._notice = notice
         self._folder = folder
         self._lock = threading.Lock()
         self._free: list[Channel] = []
@@ -93,6 +114,7 @@ class Connections:
     def receive(self, channel: Channel) -> Message:
         """Return the next message of the owner; within `talk`, which raises its errors."""
         message = channel.receive(protocol_limits.SILENCE_S)
+        self._notice.answered()
         if "error" in message.header:
             raise _Failed(wire.error_from_wire(message.header["error"]))
         return message
@@ -138,10 +160,13 @@ class Connections:
         with self._lock:
             if self._free:
                 return self._free.pop()
-        connection = connected(self.record)
+        try:
+            connection = connected(self.record)
+        except PeerSilent:
+            raise self._stopped() from None
         if connection is None:
             raise ConnectionLost
-        channel = Channel(connection)
+        channel = Channel(connection, self._report_wait)
         try:
             refused = greet_owner(channel, self.record.token)
         except BaseException as error:
@@ -155,6 +180,9 @@ class Connections:
             channel.close()
             raise wire.error_from_wire(refused["error"])
         return channel
+
+    def _report_wait(self) -> None:
+        self._notice.report(str(self._stopped()))
 
     def _stopped(self) -> GraphBusy:
         return GraphBusy(

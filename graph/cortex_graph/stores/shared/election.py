@@ -3,8 +3,9 @@
 Rules kept here:
 - the process that opens the store is its owner: only RocksDB's own lock decides that;
 - an owner that answers is found by its record, without touching the store;
-- the search for an owner ends: with an owner, with this process as the owner, or with a correct error. `store_locked`
-  means that the folder is locked while no process of this library claims it;
+- the search for an owner ends: with an owner, with this process as the owner, or with a correct error. It reports after
+  `NOTICE_S` for which process it waits. An owner that is silent for `SILENCE_S` is `graph_busy`. `store_locked` means
+  that the folder is locked while no process of this library claims it;
 - a process that was forked from one that had a store open never opens one itself: RocksDB does not survive a fork. It
   uses the owner, and starts a process that becomes the owner when there is none;
 - a folder that cannot be written to, whose disk is full, or that has lost data, is opened read-only, when no other
@@ -29,6 +30,7 @@ from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.engine_folder import prepare
 from cortex_graph.stores.shared import format_version, protocol_limits
 from cortex_graph.stores.shared.channel import ConnectionLost
+from cortex_graph.stores.shared.connections import WaitNotice
 from cortex_graph.stores.shared.forking import may_open, opens_rocksdb, survive_without
 from cortex_graph.stores.shared.maintenance import Owner, Result, SharedLock
 from cortex_graph.stores.shared.owner_process import OwnerProcess
@@ -47,6 +49,7 @@ class FolderMember:
         self.folder = folder
         self.maintenance = SharedLock(self)
         self._place = Rendezvous(folder)
+        self._notice = WaitNotice()
         self._lock = threading.Lock()
         self._owner: Owner | None = None
         self._server: OwnerServer | None = None
@@ -154,21 +157,24 @@ class FolderMember:
                 self._owner = None
 
     def _find(self) -> Owner:
-        until = time.monotonic() + protocol_limits.FIND_S
-        locked_until = float("inf")
+        started = since = time.monotonic()
+        kind: type[GraphError | None] = type(None)
         while True:
+            tried = time.monotonic()
             trouble: GraphError | None = None
             try:
                 if (owner := self._find_other() or self._become_owner()) is not None:
+                    self._notice.answered()
                     return owner
             except (GraphBusy, StoreLocked) as error:
                 trouble = error
+            if type(trouble) is not kind:
+                kind, since = type(trouble), tried
             now = time.monotonic()
-            locked_until = (
-                min(locked_until, now + protocol_limits.FOREIGN_S) if isinstance(trouble, StoreLocked) else float("inf")
-            )
-            if now > min(until, locked_until):
+            if now > min(started + protocol_limits.FIND_S, since + _patience_s(trouble)):
                 self._give_up(trouble)
+            if now > started + protocol_limits.NOTICE_S:
+                self._notice.report(str(trouble or self._opening()))
             time.sleep(random.uniform(*protocol_limits.PAUSE_S))  # noqa: S311 - waiting processes must not retry at the same times
 
     def _find_other(self) -> RemoteOwner | None:
@@ -178,7 +184,7 @@ class FolderMember:
         record = self._place.read()
         if record is None or record.pid == os.getpid():
             return None
-        remote = RemoteOwner(self.folder, record)
+        remote = RemoteOwner(self.folder, record, self._notice)
         try:
             remote.greet()
         except ConnectionLost:
@@ -244,8 +250,20 @@ class FolderMember:
     def _give_up(self, trouble: GraphError | None) -> NoReturn:
         if trouble is not None:
             raise trouble
+        pid = self._place.claimant()
         raise GraphBusy(
-            f"a process is opening the store in {self.folder} and does not complete",
-            hint="see whether it is stopped or overloaded",
-            details={"folder": str(self.folder)},
+            f"{self._opening()} and does not complete",
+            hint="see whether it is stopped or overloaded; when it ends, another process takes over",
+            details={"folder": str(self.folder)} | ({} if pid is None else {"pid": pid}),
         )
+
+    def _opening(self) -> str:
+        pid = self._place.claimant()
+        return f"{'a process' if pid is None else f'process {pid}'} is opening or closing the store in {self.folder}"
+
+
+def _patience_s(trouble: GraphError | None) -> float:
+    """Return for how long the search for an owner goes on while it meets only this trouble."""
+    if isinstance(trouble, StoreLocked):
+        return protocol_limits.FOREIGN_S
+    return protocol_limits.SILENCE_S if isinstance(trouble, GraphBusy) else protocol_limits.FIND_S

@@ -27,7 +27,7 @@ import orjson
 
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.stores.shared import protocol_limits
-from cortex_graph.stores.shared.channel import PROTOCOL
+from cortex_graph.stores.shared.channel import PROTOCOL, PeerSilent
 
 try:
     import fcntl
@@ -40,6 +40,7 @@ _CLAIM = "claim"
 _SOCKET_SUFFIX = ".sock"
 _TEMPORARY_PREFIX = "cortex-graph-"
 _RECORD_BYTES = 4096
+_PID_BYTES = 20
 _PATH_BYTES = 100  # of a socket's path; systems take 103 (macOS) or 107 (Linux)
 _LOOPBACK = "127.0.0.1"
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
@@ -98,7 +99,23 @@ class Rendezvous:
             os.close(file)
             return False
         self._claim = file
+        with contextlib.suppress(OSError):  # on a full disk, for instance
+            os.ftruncate(file, 0)
+            os.write(file, b"%d" % os.getpid())
         return True
+
+    def claimant(self) -> int | None:
+        """Return the process that took the claim last; None when that is not known.
+
+        Only for a process that does not hold the claim: closing its file would release it (POSIX fcntl).
+        """
+        with contextlib.suppress(OSError, ValueError):
+            file = os.open(self._here / _CLAIM, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+            try:
+                return int(os.read(file, _PID_BYTES))
+            finally:
+                os.close(file)
+        return None
 
     def unclaim(self) -> None:
         """Release the claim."""
@@ -229,7 +246,12 @@ class Rendezvous:
 
 
 def connected(record: OwnerRecord) -> socket.socket | None:
-    """Return a connection to the address of a record; None when no process of this user listens there."""
+    """Return a connection to the address of a record; None when no process of this user listens there.
+
+    Raises:
+        PeerSilent: a process listens there and accepts nothing: its queue of connections is full.
+
+    """
     if isinstance(record.address, int):
         connection, address = socket.socket(socket.AF_INET, socket.SOCK_STREAM), (_LOOPBACK, record.address)
     elif not HAS_UNIX_SOCKETS:
@@ -241,6 +263,9 @@ def connected(record: OwnerRecord) -> socket.socket | None:
         connection.connect(address)
         if _is_users_own(connection):
             return connection
+    except (TimeoutError, BlockingIOError):
+        connection.close()
+        raise PeerSilent from None
     except (OSError, ValueError):
         pass
     connection.close()

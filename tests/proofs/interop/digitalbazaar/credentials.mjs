@@ -2,6 +2,7 @@
 //   {"verify": credential}             -> {"verified": true | false, "why": text}
 //   {"issue": credential, "seed": hex} -> the signed credential
 //   {"canonize": document}             -> {"nquads": text}
+//   {"quads": text of N-Quads}         -> {"nquads": text}
 // Nothing is fetched: what no library carries is an error.
 import {createInterface} from 'node:readline';
 import {DataIntegrityProof} from '@digitalbazaar/data-integrity';
@@ -50,9 +51,10 @@ async function answer(request) {
   if(request.issue) {
     return issue(request.issue, request.seed);
   }
-  const nquads = await jsonld.canonize(request.canonize, {
+  const quads = request.quads !== undefined;
+  const nquads = await jsonld.canonize(quads ? request.quads : request.canonize, {
     algorithm: 'RDFC-1.0', format: 'application/n-quads', safe: true, base: null, documentLoader,
-    canonizeOptions: {maxWorkFactor: 3}
+    ...(quads && {inputFormat: 'application/n-quads'}), canonizeOptions: {maxWorkFactor: 3}
   });
   return {nquads};
 }
