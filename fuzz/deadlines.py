@@ -2,9 +2,9 @@
 
 Rules kept here:
 - the invariant: a guest that never ends is stopped, and none is stopped more than a second after its deadline;
-- the guests run side by side, on threads where they have a thread of their own and on those where they have not, in
-  loops, in long functions of the engine and in loops of host calls, while other threads and processes keep the
-  interpreter and the processors busy;
+- the guests run side by side, some on the thread of their caller and some on threads of the sandbox, in loops, in long
+  functions of the engine and in loops of host calls, while other threads and processes keep the interpreter and the
+  processors busy;
 - lateness is measured on the thread that called. Time in which a thread that only sleeps did not run either is the
   machine's or the interpreter's, and is subtracted (`Stalls`); both figures are printed.
 """

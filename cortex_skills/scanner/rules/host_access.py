@@ -6,8 +6,7 @@ Rules kept here:
   called `fetch` that the source declares is not reported;
 - an address as the name of a module is network access;
 - a path as the name of a module is file access when it starts at the root or climbs above the skill's folder, also when
-  it leads back; percent forms and backslashes count as what they stand
-  for.
+  it leads back; percent forms are decoded first, and a backslash counts as `/`.
 """
 
 from __future__ import annotations
