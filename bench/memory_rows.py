@@ -12,6 +12,8 @@ import tantivy
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import NamespacedGraph, open_store
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.memory_graphs import memory_id
 from cortex_skills.memory import Memories, NewMemory, memory_query
 from cortex_skills.memory.memory_triples import triples_of
 
@@ -90,12 +92,15 @@ def _fill(graph: NamespacedGraph, words: list[str]) -> list[str]:
     weights = list(accumulate(1 / rank for rank in range(1, WORDS + 1)))
     now = datetime.now(UTC)
     texts = []
+    own = AgentGraph(graph, "a1")
+    key = own.make_key()
     for begin in range(0, MEMORIES, _CHUNK):
         triples = []
         for number in range(begin, begin + _CHUNK):
             text = f"{number} {' '.join(chance.choices(words, cum_weights=weights, k=LENGTH))}"
             texts.append(text)
             moment = now - timedelta(minutes=5 * (MEMORIES - number))
-            triples += triples_of(graph.names, NewMemory(text, round(chance.random(), 2), ()), "a1", "bench", moment)
-        graph.create_triples(triples)
+            new = NewMemory(text, round(chance.random(), 2), ())
+            triples += triples_of(own, memory_id(key, text), new, "bench", moment)
+        own.create_triples(triples)
     return texts

@@ -330,9 +330,10 @@ class Plugin:
         """The results of the queries that the active skills declare, for an agent that starts.
 
         Each query passes the gate like any other. There is one `<semantic-skill-context skill="…">` block for each
-        skill whose queries match; the text is empty when none does.
+        skill whose queries match; the text is empty when none does. It has no memories: an agent recalls those.
         """
         from cortex_skills.enrichment import context_block
+        from cortex_skills.policy.permissions import is_of_memories
 
         who = audit.word(self.agent if agent is None else agent)
         self._hooks.notify("before_agent_start", AgentStart(who, self.session))
@@ -340,6 +341,8 @@ class Plugin:
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
             for query in skill.semantic.queries:
+                if is_of_memories(query.predicate, self.graph.names):
+                    continue
                 arguments = {"predicate": query.predicate, "scope": query.scope}
                 result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, enrich=False)
                 if result.is_error:

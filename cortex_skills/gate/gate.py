@@ -94,6 +94,7 @@ class Gate:
         with self._slot(tool, name, skills) as slot:
             if call.cancel is not None:
                 call.cancel.check()
+            self.host.memories.settle()
             outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()

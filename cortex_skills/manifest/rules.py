@@ -5,6 +5,7 @@ Rules kept here:
 - `type: semantic` requires a semantic block;
 - an assertion with `requireProof: true` needs `proofs: [request]`, queries need `graph: [read]`, assertions
   need `graph: [write]`;
+- queries of predicates of memories need `memory: [inspect]`; no skill asserts them;
 - `"*"` is the only entry of `allowedTools`;
 - a predicate is declared once under `assertions`, a slug once under `dependencies`;
 - a skill does not depend on itself;
@@ -18,9 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cortex_graph.vocabulary import MEMORY_TERMS
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed, is_range
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, did_you_mean, schema, shown
+
+_MEMORIES = frozenset(term.value for term in MEMORY_TERMS)
 
 
 def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[Problem]:
@@ -73,6 +77,12 @@ def _permission_rules(document: LocatedDocument, semantic: dict[str, Any]) -> It
                 message = f"{shown(predicate)} is declared twice"
                 yield document.problem((*path, "predicate"), message, "keep one of the two")
             declared.add(predicate)
+            if _is_of_memories(predicate):
+                hint = "call memory.remember, with the permission memory: [remember]"
+                yield document.problem((*path, "predicate"), f"{shown(predicate)} is not asserted by any skill", hint)
+    for path, query in _entries(semantic, "queries"):
+        if _is_of_memories(query.get("predicate")) and "memory:inspect" not in granted:
+            yield _needs(document, (*path, "predicate"), "memory", "inspect")
 
 
 def _tool_rules(document: LocatedDocument, semantic: dict[str, Any]) -> Iterator[Problem]:
@@ -99,6 +109,10 @@ def _dependency_rules(document: LocatedDocument, semantic: dict[str, Any], name:
 def _needs(document: LocatedDocument, path: Path, area: str, action: str) -> Problem:
     message = f"needs the permission {area}:{action}"
     return document.problem(path, message, f"add {action} to semantic.permissions.{area}")
+
+
+def _is_of_memories(predicate: object) -> bool:
+    return isinstance(predicate, str) and predicate.removeprefix("<").removesuffix(">") in _MEMORIES
 
 
 def _granted(semantic: dict[str, Any]) -> set[str]:

@@ -20,7 +20,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from cortex_graph import NamespacedGraph
+from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
 from cortex_skills.errors import CortexError
 from cortex_skills.memory.memory_triples import MemoryReader, minute_of
@@ -43,16 +43,15 @@ class AgentMemories:
     """The memories of one agent. Safe to use from several threads.
 
     Args:
-        graph: the graph of the namespace.
-        agent: the owner of the memories.
+        graph: the memories of the agent.
         clock: returns the time, in UTC.
 
     """
 
-    def __init__(self, graph: NamespacedGraph, agent: str, clock: Callable[[], datetime]) -> None:
+    def __init__(self, graph: AgentGraph, clock: Callable[[], datetime]) -> None:
         self._graph = graph
         self._store = graph.store if isinstance(graph.store, Revisioned) else None
-        self._reader = MemoryReader(graph, agent)
+        self._reader = MemoryReader(graph)
         self._clock = clock
         self._lock = threading.Lock()
         self._starting = threading.Lock()

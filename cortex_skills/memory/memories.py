@@ -2,7 +2,9 @@
 
 Rules kept here:
 - a memory belongs to an agent, and only that agent recalls it: agents of one namespace share triples, not memories;
-  skills that act for one agent share its memories;
+  skills that act for one agent share its memories. Each agent has a graph for them (`cortex_graph.memory_graphs`);
+- a store on a server may have memories of an earlier version, in the graph of the namespace: they are moved at the
+  first use. Those of a folder are moved when it is opened;
 - remembering a text again changes nothing;
 - the indexes of the last few agents that recalled are kept.
 """
@@ -15,9 +17,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.memory_graphs import memory_id, move_memories
 from cortex_graph.store import Pattern
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
-from cortex_skills.memory.memory_triples import MemoryReader, memory_id, memory_node, triples_of
+from cortex_skills.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.memory.model import MemoryQuery, NewMemory, Recalled
 
 _MAX_AGENTS = 4
@@ -41,6 +45,23 @@ class Memories:
         self._clock = clock
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
+        self._settled = False
+
+    def settle(self) -> None:
+        """Move the memories of an earlier version out of the graph of the namespace; once in a process.
+
+        Raises:
+            GraphError: the store cannot be read or written.
+
+        """
+        if not self._settled:
+            move_memories(self._graph.store, self._graph.names.graph)
+            self._settled = True
+
+    def graph_of(self, agent: str) -> AgentGraph:
+        """The memories of an agent as a graph."""
+        self.settle()
+        return AgentGraph(self._graph, agent)
 
     def remember(self, new: NewMemory, *, agent: str, skill: str | None = None) -> tuple[str, bool]:
         """Store a memory of an agent.
@@ -52,10 +73,12 @@ class Memories:
             GraphError: the write failed.
 
         """
-        identifier = memory_id(agent, new.text)
-        if MemoryReader(self._graph, agent).one(identifier) is not None:
-            return identifier, False
-        self._graph.create_triples(triples_of(self._graph.names, new, agent, skill, self._clock()))
+        graph = self.graph_of(agent)
+        known = MemoryReader(graph).of_text(new.text)
+        if known is not None:
+            return known.id, False
+        identifier = memory_id(graph.make_key(), new.text)
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock()))
         return identifier, True
 
     def recall(self, query: MemoryQuery, *, agent: str, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:
@@ -71,10 +94,11 @@ class Memories:
             GraphError: the read failed.
 
         """
+        self.settle()
         with self._lock:
             owned = self._owned.get(agent)
             if owned is None:
-                owned = self._owned[agent] = AgentMemories(self._graph, agent, self._clock)
+                owned = self._owned[agent] = AgentMemories(AgentGraph(self._graph, agent), self._clock)
             self._owned.move_to_end(agent)
             while len(self._owned) > _MAX_AGENTS:
                 self._owned.popitem(last=False)
@@ -82,12 +106,13 @@ class Memories:
 
     def forget(self, identifier: str, *, agent: str) -> bool:
         """Delete a memory of an agent; True if it existed."""
-        if MemoryReader(self._graph, agent).one(identifier) is None:
+        graph = self.graph_of(agent)
+        if MemoryReader(graph).one(identifier) is None:
             return False
-        graph = self._graph.names.graph
-        quads = list(self._graph.store.quads(Pattern(graph, memory_node(self._graph.names, identifier))))
-        for quad in quads:
-            self._graph.delete_triple(self._graph.index.identify(quad))
+        quads = list(graph.store.quads(Pattern(graph.names.graph, memory_node(graph.names, identifier))))
+        index = graph.index
+        entries = [index.entry(index.hash_of(quad), quad) for quad in quads] if index.has_begun() else []
+        graph.store.apply(remove=[*quads, *entries])
         return True
 
     def close(self) -> None:

@@ -1,19 +1,19 @@
-"""Memories as triples in the graph of the namespace: writing and reading.
+"""Memories as triples in the graph of their owner: writing and reading.
 
 Rules kept here:
-- the name of a memory is `NS:memory:ID`, and ID is a digest of its owner and its text: a text under another name is
-  not a memory, and the same text remembered twice is one memory;
-- invalid values (a text that does not fit its name, an importance of 7, a time without a zone) are skipped; the rest is
-  a memory if it has an owner, a text, an importance and a time;
-- of several values the greatest importance and the earliest time count: two processes may write the same memory;
-- every read names the graph of the namespace and the agent: memories of others are not returned;
+- the name of a memory is `NS:memory:ID`, and ID is 32 hexadecimal digits: the same text remembered twice has the same
+  (`cortex_graph.memory_graphs`);
+- invalid values (an importance of 7, a time without a zone) are skipped; the rest is a memory if it has an owner, a
+  text, an importance and a time;
+- of several values the text of the ID, the greatest importance and the earliest time count: two processes may write the
+  same memory;
+- every read names the graph of the agent, so that memories of others are not found;
 - few memories are read one by one, many with one query for each predicate.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -21,12 +21,14 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import NamespacedGraph
+from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.datetimes import date_time, to_milliseconds
+from cortex_graph.memory_graphs import memory_id
 from cortex_graph.names import Names
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import (
     DATE_TIME,
+    MEMORY_AUTHOR,
     MEMORY_IMPORTANCE,
     MEMORY_MINUTE,
     MEMORY_OWNER,
@@ -39,19 +41,9 @@ from cortex_graph.vocabulary import (
 from cortex_skills.memory.model import Memory, NewMemory
 from cortex_skills.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT
 
-_ID_DIGITS = 32
+_ID = re.compile(r"[0-9a-f]{32}")
 _LONGEST_VALUE = 64
 _FEW = 1000
-
-
-def memory_id(agent: str, text: str) -> str:
-    """The ID of the memory of a text."""
-    return hashlib.sha256(json.dumps([agent, text]).encode()).hexdigest()[:_ID_DIGITS]
-
-
-def agent_node(names: Names, agent: str) -> NamedNode:
-    """The node of an agent."""
-    return names.node(f"{names.prefix}agent:{agent}")
 
 
 def memory_node(names: Names, identifier: str) -> NamedNode:
@@ -64,12 +56,14 @@ def minute_of(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
 
 
-def triples_of(names: Names, new: NewMemory, agent: str, skill: str | None, time: datetime) -> list[dict[str, Any]]:
-    """The triples of a new memory, as arguments of `NamespacedGraph.create_triples`."""
-    subject = f"{names.prefix}memory:{memory_id(agent, new.text)}"
+def triples_of(
+    graph: AgentGraph, identifier: str, new: NewMemory, skill: str | None, time: datetime
+) -> list[dict[str, Any]]:
+    """The triples of a new memory, as arguments of `AgentGraph.create_triples`."""
+    subject = f"{graph.names.prefix}memory:{identifier}"
     moment = date_time(to_milliseconds(time))
     pairs: list[tuple[NamedNode, Any]] = [
-        (MEMORY_OWNER, {"node": f"{names.prefix}agent:{agent}"}),
+        (MEMORY_OWNER, {"node": f"{graph.names.prefix}agent:{graph.agent}"}),
         (MEMORY_TEXT, new.text),
         (MEMORY_IMPORTANCE, float(new.importance)),
         (MEMORY_TIME, {"value": moment, "datatype": DATE_TIME.value}),
@@ -81,18 +75,18 @@ def triples_of(names: Names, new: NewMemory, agent: str, skill: str | None, time
     return [{"subject": subject, "predicate": f"<{term.value}>", "object": value} for term, value in pairs]
 
 
-def memory_of(quads: Iterable[Quad], names: Names, agent: str, owner: NamedNode) -> Memory | None:
+def memory_of(identifier: str, quads: Iterable[Quad], graph: AgentGraph) -> Memory | None:
     """The memory of an agent from the quads of one subject; None when they are not a memory.
 
     Args:
+        identifier: the ID of the subject.
         quads: the quads of the subject.
-        names: the names of the namespace.
-        agent: the id of the agent.
-        owner: the node of the agent.
+        graph: the memories of the agent.
 
     """
     owned = False
-    found: tuple[str, str] | None = None
+    texts: set[str] = set()
+    authors: set[str] = set()
     importances: list[float] = []
     times: list[datetime] = []
     tags: set[str] = set()
@@ -100,11 +94,13 @@ def memory_of(quads: Iterable[Quad], names: Names, agent: str, owner: NamedNode)
     for quad in quads:
         value = quad.object
         if quad.predicate == MEMORY_OWNER:
-            owned = owned or value == owner
+            owned = owned or value == graph.owner
+        elif quad.predicate == MEMORY_AUTHOR and isinstance(value, NamedNode):
+            authors.add(graph.names.agent_of(value.value) or value.value)
         elif not isinstance(value, Literal):
             continue
-        elif quad.predicate == MEMORY_TEXT:
-            found = _fitting(quad.subject, value, names, agent) or found
+        elif quad.predicate == MEMORY_TEXT and value.datatype == STRING and len(value.value) <= MAX_TEXT:
+            texts.add(value.value)
         elif quad.predicate == MEMORY_IMPORTANCE:
             importances += _fraction(value)
         elif quad.predicate == MEMORY_TIME:
@@ -113,25 +109,27 @@ def memory_of(quads: Iterable[Quad], names: Names, agent: str, owner: NamedNode)
             tags.add(value.value)
         elif quad.predicate == MEMORY_SKILL and len(value.value) <= _LONGEST_VALUE:
             skills.add(value.value)
-    if not owned or found is None or not importances or not times:
+    text = _text(identifier, texts, graph)
+    if not owned or text is None or not importances or not times:
         return None
     return Memory(
-        id=found[0],
-        text=found[1],
+        id=identifier,
+        text=text,
         importance=max(importances),
         tags=tuple(sorted(tags)[:MAX_TAGS]),
         time=min(times),
-        agent=agent,
+        agent=graph.agent,
         skill=min(skills, default=None),
+        authors=tuple(sorted(authors - {graph.agent})),
     )
 
 
-def _fitting(subject: Any, text: Literal, names: Names, agent: str) -> tuple[str, str] | None:
-    """The ID and the text of a memory, if its subject is named by the text."""
-    if text.datatype != STRING or len(text.value) > MAX_TEXT:
-        return None
-    identifier = memory_id(agent, text.value)
-    return (identifier, text.value) if subject == memory_node(names, identifier) else None
+def _text(identifier: str, texts: set[str], graph: AgentGraph) -> str | None:
+    """The text of a memory: the only one, or else the one of the ID."""
+    if len(texts) < 2:
+        return next(iter(texts), None)
+    key = graph.key()
+    return next((text for text in texts if key is not None and memory_id(key, text) == identifier), None)
 
 
 def _fraction(value: Literal) -> list[float]:
@@ -157,24 +155,31 @@ def _time(value: Literal) -> list[datetime]:
 class MemoryReader:
     """Reads the memories of one agent."""
 
-    def __init__(self, graph: NamespacedGraph, agent: str) -> None:
+    def __init__(self, graph: AgentGraph) -> None:
+        self._graph = graph
         self._store = graph.store
         self._names = graph.names
-        self._agent = agent
-        self._owner = agent_node(graph.names, agent)
+        self._start = f"{graph.names.base}{graph.names.namespace}:memory:"
 
     def one(self, identifier: str) -> Memory | None:
-        """The memory with this ID, if it belongs to the agent."""
+        """The memory with this ID."""
+        if not _ID.fullmatch(identifier):
+            return None
         quads = self._store.quads(Pattern(self._names.graph, memory_node(self._names, identifier)))
-        return memory_of(quads, self._names, self._agent, self._owner)
+        return memory_of(identifier, quads, self._graph)
+
+    def of_text(self, text: str) -> Memory | None:
+        """The memory with this text."""
+        pattern = Pattern(self._names.graph, None, MEMORY_TEXT, Literal(text))
+        found = (self.one(identifier) for identifier in sorted(self._ids(self._store.quads(pattern))))
+        return next((memory for memory in found if memory is not None and memory.text == text), None)
 
     def identifiers(self) -> set[str]:
-        """The IDs of all subjects with the agent as owner."""
-        owned = Pattern(self._names.graph, None, MEMORY_OWNER, self._owner)
-        return set(self._ids(self._store.quads(owned)))
+        """The IDs of all memories."""
+        return set(self._ids(self._store.quads(Pattern(self._names.graph, None, MEMORY_OWNER, self._graph.owner))))
 
     def identifiers_at(self, minute: str) -> set[str]:
-        """The IDs of all subjects of this minute, of any agent."""
+        """The IDs of all memories of this minute."""
         pattern = Pattern(self._names.graph, None, MEMORY_MINUTE, Literal(minute))
         return set(self._ids(self._store.quads(pattern)))
 
@@ -185,13 +190,12 @@ class MemoryReader:
             return
         quads: dict[str, list[Quad]] = defaultdict(list)
         for predicate in (MEMORY_TEXT, MEMORY_IMPORTANCE, MEMORY_TIME, MEMORY_TAG, MEMORY_OWNER):
-            value = self._owner if predicate == MEMORY_OWNER else None
-            for quad in self._store.quads(Pattern(self._names.graph, None, predicate, value)):
+            for quad in self._store.quads(Pattern(self._names.graph, None, predicate)):
                 identifier = self._id(quad)
                 if identifier in identifiers:
                     quads[identifier].append(quad)
         while quads:
-            memory = memory_of(quads.popitem()[1], self._names, self._agent, self._owner)
+            memory = memory_of(*quads.popitem(), self._graph)
             if memory is not None:
                 yield memory
 
@@ -200,8 +204,8 @@ class MemoryReader:
 
     def _id(self, quad: Quad) -> str:
         """The ID of the memory of a quad; empty for another subject."""
-        start = f"{self._names.graph.value}:memory:"
         subject = quad.subject
-        if not isinstance(subject, NamedNode) or not subject.value.startswith(start):
+        if not isinstance(subject, NamedNode) or not subject.value.startswith(self._start):
             return ""
-        return subject.value[len(start) :]
+        identifier = subject.value[len(self._start) :]
+        return identifier if _ID.fullmatch(identifier) else ""

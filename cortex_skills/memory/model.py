@@ -23,13 +23,14 @@ class Memory:
     """A memory in the graph.
 
     Attributes:
-        id: 32 hexadecimal digits, a digest of the owner and the text.
+        id: 32 hexadecimal digits.
         text: the text.
         importance: from 0 to 1.
         tags: sorted.
         time: the time of its creation, in UTC.
         agent: the owner.
         skill: the slug of the skill that created it; None when it is unknown.
+        authors: the agents that wrote it, other than the owner.
 
     """
 
@@ -40,6 +41,7 @@ class Memory:
     time: datetime
     agent: str
     skill: str | None
+    authors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The memory as a JSON object for skills."""
@@ -50,6 +52,7 @@ class Memory:
             "tags": list(self.tags),
             "time": date_time(self.time),
             "skill": self.skill,
+            "writtenBy": list(self.authors),
         }
 
 

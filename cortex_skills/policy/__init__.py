@@ -1,1 +1,1 @@
-"""Pure policy decisions over manifests: permissions, budgets, visibility."""
+"""Pure policy decisions over manifests: permissions, budgets."""

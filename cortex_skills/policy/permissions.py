@@ -3,11 +3,11 @@
 Rules kept here:
 - deny by default: an action that no manifest grants is refused, and the error states how to grant it;
 - every active skill must allow a tool; the acting skill must have the permissions that the tool needs;
-- a skill writes only predicates that it declares under `assertions`, unless the host relaxed that (the predicates of
-  memories must always be declared); a predicate that any active skill declares with `requireProof` is not written
-  without a proof (`required_proofs.py`);
+- a skill writes only predicates that it declares under `assertions`, unless the host relaxed that; a predicate that any
+  active skill declares with `requireProof` is not written without a proof (`required_proofs.py`);
 - a statement that has proofs, or whose predicate needs one, is removed only by the skill that asserted it, and then
   withdrawn: its record and its proofs stay;
+- memories are read triple by triple with the permission `memory:inspect` only, and those of the calling agent only;
 - the error for an unknown name suggests the nearest known one, or lists a few. Known names come from manifests and a
   model reads the list, so each is escaped for display and the list is short.
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from cortex_graph.names import Names
-from cortex_graph.vocabulary import MEMORY_TERMS
+from cortex_graph.vocabulary import MEMORY_READ
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.policy.required_proofs import RequiredProofs
@@ -75,6 +75,11 @@ def check_permissions(needed: Collection[str], manifest: Manifest, action: str) 
         )
 
 
+def is_of_memories(predicate: object, names: Names) -> bool:
+    """Whether a predicate, as a caller wrote it, is one of memories."""
+    return isinstance(predicate, str) and bool(predicate) and names.node(predicate, "predicate") in MEMORY_READ
+
+
 def check_may_write(
     predicate: str, skill: str, semantic: Semantic, required: RequiredProofs, names: Names, *, strict: bool
 ) -> None:
@@ -86,7 +91,7 @@ def check_may_write(
         semantic: the manifest's semantic block.
         required: the predicates for which an active skill requires a proof.
         names: of the namespace; they resolve predicates to IRIs.
-        strict: whether a predicate must be declared; those of memories must be in any case.
+        strict: whether a predicate must be declared.
 
     Raises:
         CortexError: `undeclared_predicate`, or `proof_required`.
@@ -107,7 +112,7 @@ def check_may_assert(
     """
     wanted = names.node(predicate, "predicate")
     declared = [assertion for assertion in semantic.assertions if names.node(assertion.predicate) == wanted]
-    if (strict or wanted in MEMORY_TERMS) and not declared:
+    if strict and not declared:
         listed = sorted(assertion.predicate for assertion in semantic.assertions)
         raise CortexError(
             "undeclared_predicate",

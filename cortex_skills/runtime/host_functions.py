@@ -4,7 +4,7 @@ Rules kept here:
 - the only graph that a skill can reach is the namespaced one of its host;
 - the rules of a tool call apply: permissions, declared predicates, proofs, budgets (`policy`);
 - deleting a statement that has proofs withdraws it;
-- a skill recalls and remembers for the agent on whose behalf it acts, and for no other;
+- a skill recalls, remembers and inspects the memories of the agent on whose behalf it acts, and of no other;
 - a failure reaches the skill's code as an error with its stable code;
 - surplus arguments are ignored, as in JavaScript: `rows.map(graphClient.createTriple)` passes three;
 - a graph call does not start after the deadline of the skill.
@@ -15,16 +15,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cortex_graph import Provenance
+from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.names import Names
 from cortex_sandbox import Promised, SandboxTimeout, remaining_s
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.memory import memory_query, new_memory
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
-from cortex_skills.policy.permissions import check_may_assert, check_may_remove, check_may_write, check_permissions
+from cortex_skills.policy.permissions import (
+    check_may_assert,
+    check_may_remove,
+    check_may_write,
+    check_permissions,
+    is_of_memories,
+)
 from cortex_skills.policy.required_proofs import RequiredProofs
-from cortex_skills.policy.visibility import without_memories
 
 
 class HostFunctions:
@@ -67,14 +72,12 @@ class HostFunctions:
     def list_triples(self, query: Any = None, *_: Any) -> dict[str, Any]:
         """A page of triples."""
         self._check("graph:read", "graphClient.listTriples")
-        page = self._graph.list_triples({} if query is None else query)
-        return without_memories(page, "triples", self._semantic, self._graph.names)
+        return self._asked(query).list_triples({} if query is None else query)
 
     def pattern_query(self, query: Any = None, *_: Any) -> dict[str, Any]:
         """A page of the triples that match a pattern."""
         self._check("graph:read", "graphClient.patternQuery")
-        page = self._graph.pattern_query({} if query is None else query)
-        return without_memories(page, "matches", self._semantic, self._graph.names)
+        return self._asked(query).pattern_query({} if query is None else query)
 
     def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
         """Delete a triple of the namespace by its id, or withdraw one that has proofs; True if it was there."""
@@ -104,6 +107,14 @@ class HostFunctions:
         recalled = self._memories.recall(memory_query(query, options), agent=self.agent, timeout_s=timeout_s)
         return [{**memory.to_json(), **scored.to_json()} for memory, scored in recalled.found]
 
+    def _asked(self, query: Any) -> NamespacedGraph:
+        """The graph of a query: of the namespace, or the memories of the agent."""
+        predicate = query.get("predicate") if isinstance(query, Mapping) else None
+        if not is_of_memories(predicate, self._graph.names):
+            return self._graph
+        self._check("memory:inspect", "a query of memories")
+        return self._memories.graph_of(self.agent)
+
     def _remove(self, triple: Mapping[str, Any]) -> bool:
         predicate, triple_id = triple["predicate"], triple["id"]
         withdraws = check_may_remove(
@@ -127,3 +138,4 @@ class HostFunctions:
         if remaining_s() <= 0:
             raise SandboxTimeout("stopped: the time limit was reached", "Timeout")
         check_permissions([permission], self._manifest, action)
+        self._memories.settle()

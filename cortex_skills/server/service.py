@@ -2,7 +2,8 @@
 
 Rules kept here:
 - nothing here is HTTP;
-- a graph is that of one namespace; the base IRI, the vocabularies and the store are the plugin's.
+- a graph is that of one namespace; the base IRI, the vocabularies and the store are the plugin's;
+- memories that an earlier version wrote to the graph of a namespace are moved before the graph is used.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
+from cortex_graph.memory_graphs import move_memories
 from cortex_skills.cancellation import CancelGroup
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
@@ -51,6 +53,7 @@ class Service:
         self.sandboxes = Sandboxes()
         self.verification_counts = VerificationCounts()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
+        self._settled: set[str] = set()
         self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
@@ -58,7 +61,15 @@ class Service:
         """The graph of a namespace; the caller has checked that it may be used."""
         own = self.plugin.graph
         if namespace == own.namespace:
+            self.plugin.memories.settle()
             return own
+        graph = self._graph(namespace, own)
+        if namespace not in self._settled:
+            move_memories(graph.store, graph.names.graph)
+            self._settled.add(namespace)
+        return graph
+
+    def _graph(self, namespace: str, own: NamespacedGraph) -> NamespacedGraph:
         with self._making:
             graph = self._graphs.get(namespace)
             if graph is None:
@@ -66,7 +77,7 @@ class Service:
                 graph = NamespacedGraph(own.store, namespace, base=own.names.base, vocabularies=vocabularies)
                 self._graphs[namespace] = graph
                 if len(self._graphs) > _MAX_GRAPHS:
-                    self._graphs.popitem(last=False)
+                    self._settled.discard(self._graphs.popitem(last=False)[0])
             else:
                 self._graphs.move_to_end(namespace)
             return graph

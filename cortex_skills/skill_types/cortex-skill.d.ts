@@ -156,6 +156,8 @@ interface RecalledMemory {
   readonly tags: readonly string[];
   /** The time of creation, in UTC: `2026-06-01T12:00:30.000Z`. */
   readonly time: string;
+  /** The agents that wrote it; empty if it was the one for which the skill acts. */
+  readonly writtenBy: readonly string[];
   /** The skill that created it. */
   readonly skill: string | null;
   /** `relevance * importanceWeight * recencyWeight`. */
@@ -167,7 +169,8 @@ interface RecalledMemory {
 
 /**
  * The memories of the agent for which the skill acts, made by any skill. Memories of other agents are not accessible.
- * Recalling needs `memory: [recall]`, remembering `memory: [remember]`; a new memory counts as a write.
+ * Recalling needs `memory: [recall]`, remembering `memory: [remember]`; a new memory counts as a write. With
+ * `memory: [inspect]`, `graphClient` queries of the terms of memories read their statements.
  *
  * A refused call rejects with a `GraphError`.
  */

@@ -4,7 +4,8 @@ Rules kept here:
 - the text of a token has 256 random bits and is shown once; only its SHA-256 is stored. A slow hash is not needed,
   because 256 bits cannot be guessed;
 - a token lists its namespaces (`*` is all), its permissions and its expiry; nothing is implied;
-- `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent;
+- `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent; `memories` extends the
+  others to the memories of all agents;
 - digests are compared in constant time with every token.
 """
 
@@ -22,7 +23,7 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
 
-PERMISSIONS = ("read", "write", "provenance")
+PERMISSIONS = ("read", "write", "provenance", "memories")
 ALL_NAMESPACES = "*"
 
 _PREFIX = "cortex_"

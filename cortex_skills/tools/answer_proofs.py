@@ -16,7 +16,6 @@ from typing import Any
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError, from_floor
-from cortex_skills.policy.visibility import without_memories
 from cortex_skills.proofs.logic.document import KIND
 from cortex_skills.proofs.logic.verify import verify
 from cortex_skills.proofs.verdict import Verdict
@@ -91,7 +90,6 @@ class AnswerProofs:
     def _answers(self, subject: str, predicate: str) -> list[dict[str, Any]]:
         graph = self.call.host.graph
         page = graph.pattern_query({"subject": subject, "predicate": predicate, "limit": _MAX_TRIPLES})
-        page = without_memories(page, "matches", self.call.skill.semantic, graph.names)
         return [self._answer(triple) for triple in page["matches"]]
 
     def _answer(self, triple: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 Rules kept here:
 - scope `agent` (the default) queries the agent's own subject, even if another was passed; `namespace` and `global`
   query the namespace, and never more;
-- memories are not shown: `skill_memory_context` recalls those;
+- memories are in other graphs: `skill_memory_context` recalls them. A query of a predicate of memories reads those of
+  the calling agent, in every scope, and needs the permission `memory:inspect`;
 - every triple of the result came from the graph: a skill may leave out or reorder triples, not add or change one;
 - if one of the results that a skill returns is not a triple that it received, all triples are shown;
 - a triple that carries a proof by a trusted key is marked, in the text and in the details (`proofs.logic.marks`);
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.policy.visibility import without_memories
+from cortex_skills.policy.permissions import check_permissions, is_of_memories
 from cortex_skills.tools.base import ENRICHMENT_S, MATCH, NAME, VALUE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import lines_shown
 
@@ -87,9 +88,12 @@ def _run(call: Call) -> Outcome:
     pattern: dict[str, Any] = {
         key: arguments[key] for key in ("subject", "predicate", "object", "limit", "cursor") if key in arguments
     }
-    if scope == "agent":
+    if is_of_memories(arguments.get("predicate"), graph.names):
+        check_permissions(["memory:inspect"], call.skill.manifest, "a query of memories")
+        graph = call.host.memories.graph_of(call.agent)
+    elif scope == "agent":
         pattern["subject"] = f"{graph.namespace}:agent:{call.agent}"
-    page = without_memories(graph.pattern_query(pattern), "matches", call.skill.semantic, graph.names)
+    page = graph.pattern_query(pattern)
     enriched = _enrich(call, scope, page["matches"]) if call.enrich else _Enriched(page["matches"], {"status": "none"})
     narrowed = len(enriched.matches) != len(page["matches"])
     found = len(enriched.matches) if narrowed else page["total"]

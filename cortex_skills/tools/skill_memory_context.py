@@ -2,6 +2,7 @@
 
 Rules kept here:
 - only the calling agent's own memories are recalled;
+- a memory that another agent wrote names that one in its line;
 - a memory may contain instructions to a model: its text and tags are cleaned as an enrichment is, in the text of the
   result and in its details, and shown as JSON strings, one numbered line each;
 - the text has at most 4,096 characters; whole lines are left out to fit, and the last line states how many.
@@ -31,12 +32,17 @@ _MEMORY: dict[str, Any] = {
         "tags": {"type": "array", "items": {"type": "string"}},
         "time": {"type": "string"},
         "skill": {"type": ["string", "null"]},
+        "writtenBy": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The agents that wrote it; empty if it was the calling one.",
+        },
         "score": {"type": "number"},
         "relevance": {"type": "number"},
         "importanceWeight": {"type": "number"},
         "recencyWeight": {"type": "number"},
     },
-    "required": ["id", "text", "importance", "tags", "time", "skill", "score"],
+    "required": ["id", "text", "importance", "tags", "time", "skill", "writtenBy", "score"],
 }
 
 
@@ -79,7 +85,8 @@ def _text(found: list[dict[str, Any]]) -> str:
     left = BLOCK_LIMIT - len(lines[0]) - _NOTE_CHARACTERS
     for number, memory in enumerate(found, start=1):
         tags = f", tags {json_text(memory['tags'])}" if memory["tags"] else ""
-        line = f"{number}. (importance {memory['importance']:.2f}{tags}) {json_text(memory['text'])}"
+        by = f", written by {json_text(memory['writtenBy'])}" if memory["writtenBy"] else ""
+        line = f"{number}. (importance {memory['importance']:.2f}{tags}{by}) {json_text(memory['text'])}"
         left -= len(line) + 1
         if left < 0:
             lines.append(f"({len(found) - number + 1} more are not shown)")

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
@@ -84,6 +85,11 @@ def check_namespace(namespace: Any) -> str:
     return namespace
 
 
+def is_namespace(name: str) -> bool:
+    """Return whether a name is that of a namespace."""
+    return bool(_NAMESPACE.fullmatch(name))
+
+
 class Names:
     """The names and the graphs of one namespace.
 
@@ -107,9 +113,11 @@ class Names:
         }
         self.prefix = f"{namespace}:"
         self.graph = NamedNode(f"{base}{namespace}")
-        # A namespace contains no `/`, so neither of these can be the graph of another namespace.
+        # A namespace contains no `/`, so none of these can be the graph of another namespace.
         self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
         self.index_graph = NamedNode(f"{base}{namespace}/index")
+        self.owner: str | None = None  # the agent whose memories these are the names of
+        self.memories = f"{base}{namespace}/memories/"
         self._record = f"{base}{namespace}/triple/"
         self._own = f"{base}{namespace}:"
         self._base_length = len(base)
@@ -159,6 +167,30 @@ class Names:
         """Return the IRI of the provenance record of a triple: `{base}NS/triple/HASH`."""
         return NamedNode(self._record + triple_hash)
 
+    def agent(self, agent: str) -> NamedNode:
+        """Return the IRI of an agent: `{base}NS:agent:ID`."""
+        return self.node(f"{self.prefix}agent:{agent}", "agent")
+
+    def agent_of(self, iri: str) -> str | None:
+        """Return the agent whose IRI this is; None for any other IRI."""
+        start = f"{self._own}agent:"
+        return _decoded(iri[len(start) :]) if iri.startswith(start) else None
+
+    def of_memories(self, agent: str) -> Names:
+        """Return the same names with the graphs of an agent's memories: `{base}NS/memories/AGENT`, and its index."""
+        names = copy(self)
+        names.owner = agent
+        names.graph = NamedNode(self.memories + _encoded(agent, "agent"))
+        names.provenance_graph = NamedNode(f"{names.graph.value}/provenance")
+        names.index_graph = NamedNode(f"{names.graph.value}/index")
+        return names
+
+    def remembering(self, graph: NamedNode) -> str | None:
+        """Return the agent whose memories a graph contains; None for any other graph."""
+        if not graph.value.startswith(self.memories) or "/" in graph.value[len(self.memories) :]:
+            return None
+        return unquote(graph.value[len(self.memories) :])
+
     @staticmethod
     def _made(start: str, local: str, field: str) -> NamedNode:
         if not local:
@@ -167,9 +199,11 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is the provenance graph or the index graph of a namespace."""
+    """Return whether a graph is the provenance graph or the index graph of a namespace, or of memories in it."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
-    return iri.startswith(base) and kind in ("provenance", "index") and bool(_NAMESPACE.fullmatch(namespace))
+    of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
+    is_beside = of_memories or kind in ("provenance", "index")
+    return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
 
 
 def absolute(iri: Any, field: str) -> NamedNode:

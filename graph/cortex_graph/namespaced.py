@@ -7,6 +7,7 @@ Rules kept here:
   namespace;
 - a pattern without bound terms matches everything in the namespace, and nothing else;
 - a result can be written back unchanged, which changes nothing;
+- terms of memories are not written: they have graphs of their own (`memory_graphs.py`);
 - writing a triple again is not an error: `created` is false, the id the same, and nothing is written;
 - a page ends early, with a `nextCursor`, before its triples exceed one mebibyte together;
 - `total` is exact up to 100, and whenever everything is on one page. Beyond that it is a lower bound, and
@@ -29,6 +30,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
 from cortex_graph.exceptions import GraphBusy, invalid
+from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.proofs import StoredProof, StoredProofs
 from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
@@ -70,8 +72,11 @@ class NamespacedGraph:
         base: str = DEFAULT_BASE,
         vocabularies: Mapping[str, str] | None = None,
     ) -> None:
+        self._use(store, Names(namespace, base, vocabularies))
+
+    def _use(self, store: GraphStore, names: Names) -> None:
         self.store = store
-        self.names = Names(namespace, base, vocabularies)
+        self.names = names
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
         self.withdrawals = Withdrawals(store, self.names)
@@ -279,14 +284,13 @@ class NamespacedGraph:
         return update_graphs(self.store, [self], text, provenance=provenance, timeout_s=timeout_s)
 
     def _quad(self, subject: Any, predicate: Any, object_: Any) -> Quad:
-        return checked(
-            Quad(
-                self.names.node(subject, "subject"),
-                self.names.node(predicate, "predicate"),
-                self._object(object_),
-                self.names.graph,
-            )
+        quad = Quad(
+            self.names.node(subject, "subject"),
+            self.names.node(predicate, "predicate"),
+            self._object(object_),
+            self.names.graph,
         )
+        return check_place(checked(quad), self.names)
 
     def _object(self, value: Any) -> Term:
         term = to_term(value, self.names)

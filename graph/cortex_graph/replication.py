@@ -16,6 +16,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.argument_checks import check_triple
+from cortex_graph.memory_graphs import check_place
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.size_limits import checked
 from cortex_graph.terms import Term, from_term, to_term
@@ -47,7 +48,7 @@ def change(graph: NamespacedGraph, insert: QuadSet, remove: QuadSet) -> None:
     inserted, removed = (_quads(graph, names.graph, some.triples) for some in (insert, remove))
     records = _quads(graph, names.provenance_graph, insert.records)
     for quad in (*inserted, *records):
-        checked(quad)
+        check_place(checked(quad), names)
     begun = index.has_begun()
     store.apply(
         [

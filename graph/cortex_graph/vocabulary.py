@@ -48,8 +48,11 @@ MEMORY_TAG = NamedNode(f"{CORTEX}memoryTag")
 MEMORY_TIME = NamedNode(f"{CORTEX}memoryTime")
 MEMORY_MINUTE = NamedNode(f"{CORTEX}memoryMinute")
 MEMORY_SKILL = NamedNode(f"{CORTEX}memorySkill")
-MEMORY_TERMS = frozenset(
+MEMORY_AUTHOR = NamedNode(f"{CORTEX}memoryAuthor")
+MEMORY_KEY = NamedNode(f"{CORTEX}memoryKey")
+MEMORY_READ = frozenset(  # all but the key of their IDs
     {
+        MEMORY_AUTHOR,
         MEMORY_IMPORTANCE,
         MEMORY_MINUTE,
         MEMORY_OWNER,
@@ -59,3 +62,4 @@ MEMORY_TERMS = frozenset(
         MEMORY_TIME,
     }
 )
+MEMORY_TERMS = MEMORY_READ | {MEMORY_KEY}

@@ -271,3 +271,29 @@ def test_a_problem_in_a_companion_names_its_file_and_line():
 def test_a_companion_is_a_plain_file_name(name):
     found = problems(plain(f"metadata: {{semantic: '{name}'}}"), None, "version: 1")
     assert "metadata.semantic" in found
+
+
+MEMORY_TEXT = "urn:cortex-graph:ontology#memoryText"
+
+
+@pytest.mark.parametrize("predicate", [MEMORY_TEXT, f"<{MEMORY_TEXT}>", "urn:cortex-graph:ontology#memoryKey"])
+def test_queries_of_memories_need_the_permission_to_inspect_them(semantic, predicate):
+    queries = f"queries: [{{predicate: '{predicate}', scope: namespace}}]"
+    for granted in ("", ", memory: [recall, remember]"):
+        field, said = only(semantic(f"version: 1\npermissions: {{graph: [read]{granted}}}\n{queries}"))
+        assert field == "semantic.queries[0].predicate"
+        assert said == "needs the permission memory:inspect (add inspect to semantic.permissions.memory)"
+    manifest = parse_manifest(semantic(f"version: 1\npermissions: {{graph: [read], memory: [inspect]}}\n{queries}"))
+    assert manifest.has_permission("memory:inspect")
+
+
+@pytest.mark.parametrize("predicate", [MEMORY_TEXT, f"<{MEMORY_TEXT}>"])
+def test_no_skill_asserts_memories(semantic, predicate):
+    granted = "permissions: {graph: [read, write], memory: [recall, remember, inspect]}"
+    field, said = only(semantic(f"version: 1\n{granted}\nassertions: [{{predicate: '{predicate}'}}]"))
+    assert field == "semantic.assertions[0].predicate"
+    assert "is not asserted by any skill (call memory.remember" in said
+
+
+def test_there_is_no_permission_to_forge_memories(semantic):
+    assert "semantic.permissions.memory[0]" in problems(semantic("version: 1\npermissions: {memory: [forge]}"))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cortex_graph import NamespacedGraph, open_store
+from cortex_graph.agent_graph import AgentGraph
 from cortex_skills.memory import Memories
 from tests.plugin.conftest import logged_at_info, long_limits, opened, plugin, skill
 
@@ -37,6 +38,12 @@ def graph() -> Iterator[NamespacedGraph]:
     store = open_store("memory:")
     yield NamespacedGraph(store, "mayros")
     store.close()
+
+
+@pytest.fixture
+def own(graph: NamespacedGraph) -> AgentGraph:
+    """The memories of a1."""
+    return AgentGraph(graph, "a1")
 
 
 @pytest.fixture

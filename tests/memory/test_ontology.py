@@ -25,7 +25,7 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 def written(new: NewMemory, agent: str = "a1", skill: str | None = "probe") -> list[Quad]:
     graph = NamespacedGraph(open_store("memory:"), "mayros")
     Memories(graph, lambda: datetime(2026, 6, 1, 12, tzinfo=UTC)).remember(new, agent=agent, skill=skill)
-    quads = list(graph.store.quads(Pattern(graph.names.graph)))
+    quads = list(graph.store.quads(Pattern(graph.names.of_memories(agent).graph)))
     graph.store.close()
     return quads
 
@@ -41,15 +41,19 @@ def conforms(quads: list[Quad]) -> bool:
 @given(text=words, importance=st.floats(0, 1), tags=st.sets(words, max_size=8), agent=words)
 def test_every_written_memory_conforms_to_the_shapes(text, importance, tags, agent) -> None:
     quads = written(NewMemory(text, importance, tuple(tags)), agent)
-    assert len(quads) == 6 + len(tags)
+    assert len(quads) == 7 + len(tags)  # and the key
     assert conforms(quads)
 
 
-@pytest.mark.parametrize("term", sorted(vocabulary.MEMORY_TERMS - {vocabulary.MEMORY_SKILL}, key=str), ids=str)
+NEEDED = vocabulary.MEMORY_READ - {vocabulary.MEMORY_SKILL, vocabulary.MEMORY_AUTHOR}
+
+
+@pytest.mark.parametrize("term", sorted(NEEDED, key=str), ids=str)
 def test_a_memory_without_one_of_its_parts_or_with_two_does_not_conform(term: NamedNode) -> None:
     quads = written(NewMemory("tea", 0.5, ()))
     (*parts,) = [quad for quad in quads if quad.predicate == term]
-    subject, graph = quads[0].subject, quads[0].graph_name
+    (text,) = [quad for quad in quads if quad.predicate == vocabulary.MEMORY_TEXT]
+    subject, graph = text.subject, text.graph_name
     values = [Literal("2"), NamedNode("urn:cortex:mayros:agent:other")]
     assert not all(conforms([*quads, Quad(subject, term, value, graph)]) for value in values)
     without = [quad for quad in quads if quad not in parts]

@@ -157,39 +157,35 @@ FORGING = """
 def test_a_skill_cannot_write_the_predicates_of_memories(opened, skill, strict) -> None:
     plugin = opened(strictDeclarations=strict)
     plugin.load(skill("probe", answering(FORGING), permissions=BOTH))
-    assert said(plugin.call("skill_graph_query", {"scope": "namespace"})) == ["undeclared_predicate"]
+    code = "undeclared_predicate" if strict else "permission_denied"
+    assert said(plugin.call("skill_graph_query", {"scope": "namespace"})) == [code]
     asserted = {"subject": "memory:x", "predicate": vocabulary.MEMORY_TEXT.value, "object": "obey"}
-    assert plugin.call("skill_assert", asserted).code == "undeclared_predicate"
+    assert plugin.call("skill_assert", asserted).code == code
     assert plugin.graph.count() == 0
 
 
 def test_a_skill_can_neither_see_nor_delete_memories_through_the_graph(plugin, asked) -> None:
     asked('return memory.remember("the code is 1234", { tags: ["safe"] })')
     plugin.graph.create_triple({"subject": "a", "predicate": "note", "object": "seen"})
-    ids = [triple["id"] for triple in plugin.graph.list_triples()["triples"]]
+    own = plugin.memories.graph_of(plugin.agent)
+    ids = [triple["id"] for graph in (plugin.graph, own) for triple in graph.list_triples()["triples"]]
+    before = own.count()
     body = f"""
       const {{ triples, total }} = await graphClient.listTriples();
-      const {{ matches }} = await graphClient.patternQuery({{ predicate: "urn:cortex-graph:ontology#memoryText" }});
-      const refused = [];
+      let refused = false;
+      try {{ await graphClient.patternQuery({{ predicate: "urn:cortex-graph:ontology#memoryText" }}); }}
+      catch (error) {{ refused = (error as GraphError).code === "permission_denied"; }}
+      const deleted = [];
       for (const id of {json.dumps(ids)}) {{
-        try {{ await graphClient.deleteTriple(id); }} catch (error) {{ refused.push((error as GraphError).code); }}
+        deleted.push(await graphClient.deleteTriple(id));
       }}
       const objects = triples.map(({{ object }}) => object);
-      return {{ objects, total, matches: matches.length, refused: refused.length, seen: results.length }};
+      return {{ objects, total, refused, deleted, seen: results.length }};
     """
     found = asked(body)
-    assert found == {"objects": ["seen"], "total": 1, "matches": 0, "refused": len(ids) - 1, "seen": 1}
-    assert plugin.graph.count() == len(ids) - 1  # all but the note
-
-
-def test_a_skill_that_declares_a_predicate_of_memories_reads_it(plugin, skill) -> None:
-    text = vocabulary.MEMORY_TEXT.value
-    plugin.load(
-        skill("probe", answering('return memory.remember("tea")'), permissions=BOTH, queries=[{"predicate": text}])
-    )
-    plugin.call("skill_graph_query", {"scope": "namespace"})
-    found = plugin.call("skill_graph_query", {"scope": "namespace"})
-    assert [(match["predicate"], match["object"]) for match in found.details["matches"]] == [(text, "tea")]
+    deleted = [True, *[False] * before]
+    assert found == {"objects": ["seen"], "total": 1, "refused": True, "deleted": deleted, "seen": 1}
+    assert (plugin.graph.count(), own.count()) == (0, before)
 
 
 def remember(plugin: Plugin, text: str, agent: str = "a1", **options: Any) -> None:

@@ -80,3 +80,17 @@ def test_differences_that_permit_more_are_logged_as_warnings(
         (logging.INFO, "kyc: the manifest changed: semantic.skillVersion: was 1.2.3, is now 1.3.0"),
         (logging.INFO, "kyc is reloaded: version 1.3.0 answers"),
     }
+
+
+def test_a_reload_cannot_gain_the_memories_of_agents(plugin: Plugin, skills: Path) -> None:
+    queries = [{"predicate": "urn:cortex-graph:ontology#memoryText", "scope": "namespace"}]
+    plugin.load(write(skills / "kyc", 1))
+    write(skills / "kyc", 2, queries=queries)
+    (rejected,) = plugin.reload().rejected
+    assert rejected.error.code == "manifest_invalid"
+    inspects = {"graph": ["read", "write"], "proofs": ["request"], "memory": ["inspect"]}
+    write(skills / "kyc", 3, queries=queries, permissions=inspects)
+    (rejected,) = plugin.reload().rejected
+    assert (rejected.error.code, rejected.error.details["missing"]) == ("permission_denied", ["memory:inspect"])
+    assert version_of(plugin, "kyc") == "1"
+    assert names(plugin.reload(approve=["memory:inspect"]))["reloaded"] == ["kyc"]

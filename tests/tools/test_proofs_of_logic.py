@@ -11,6 +11,7 @@ import pytest
 
 from cortex_graph.store import Pattern
 from cortex_skills import CortexError, Plugin
+from cortex_skills.memory import new_memory
 from tests.proofs.logic.conftest import PREFIXES
 
 Opened = Callable[..., Plugin]
@@ -157,10 +158,11 @@ def test_a_malformed_request_is_refused_and_affects_no_other(plugin: Plugin, ski
 def test_a_request_leads_to_no_other_namespace_and_to_no_memory(plugin: Plugin, skill: Written) -> None:
     text = "urn:cortex-graph:ontology#memoryText"
     requests = [{**ASKED, "subject": "<urn:cortex:other:s>"}, {**ASKED, "subject": "m", "predicate": text}]
+    name, _ = plugin.memories.remember(new_memory("secret"), agent=plugin.agent)
+    requests.append({**ASKED, "subject": f"memory:{name}", "predicate": text})
     plugin.load(skill(code=asking(requests)))
-    plugin.graph.create_triple({"subject": "m", "predicate": text, "object": "secret"})
     answers = query_details(plugin)["proofRequests"]
-    assert [answer["proofs"] for answer in answers] == [[], []]
+    assert [answer["proofs"] for answer in answers] == [[], [], []]
     assert "secret" not in json.dumps(answers)
 
 

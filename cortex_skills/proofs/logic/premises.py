@@ -1,7 +1,7 @@
 """The premises of a proof: the patterns that the rules read from the graph, and the triples that matched.
 
 Rules kept here:
-- a read is limited to the namespace's graph, and excludes the memories of agents;
+- a read is limited to the namespace's graph, which has no memories of agents;
 - the statement itself is not a premise of its proof: it is excluded from the matches;
 - the absence of further matches is a premise too, because an added triple can break a rule like a removed one;
 - a small number of reads is listed, with the ids of their triples. Otherwise a proof has their number and one SHA-256,
@@ -22,7 +22,6 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.proofs import MAX_PREMISES
 from cortex_graph.store import Pattern
 from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import MEMORY_TERMS
 from cortex_skills.errors import CortexError
 
 MAX_LISTED = 100
@@ -132,7 +131,7 @@ class RecordingReader:
             self.left -= 1
             if not self.left % _DEADLINE_EVERY:
                 self.check()
-            if quad == self.about or quad.predicate in MEMORY_TERMS:
+            if quad == self.about:
                 continue
             lines.append(f"{quad.triple} .")
             ids.append(hash_line(str(quad)))

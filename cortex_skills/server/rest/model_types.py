@@ -104,3 +104,16 @@ class NamespaceQuery(ApiModel, total=False):
     """The namespace."""
 
     namespace: Namespace
+
+
+class GraphQuery(NamespaceQuery, total=False):
+    """The namespace, or the memories of an agent in it."""
+
+    memoriesOf: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=256,
+            description="An agent: its memories are the graph. Needs the permission `memories`.",
+        ),
+    ]

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - an operation is a function of a checked call; it blocks, runs in a worker pool, and knows no HTTP but a status;
-- its graph is that of one namespace, which the caller may use.
+- its graph is that of one namespace, which the caller may use; or the memories of one agent in it, for a caller with
+  the permission `memories`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from cortex_graph.agent_graph import AgentGraph
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.rest.sandboxes import Sandboxes
 
@@ -72,15 +73,20 @@ class ApiCall:
             raise RuntimeError("an operation without a permission has no caller")
         return self.principal
 
-    @cached_property
+    @property
     def graph(self) -> NamespacedGraph:
-        """The graph of the namespace of the call.
+        """The graph of the namespace of the call, or the memories in it of the agent that the call names.
 
         Raises:
             HttpError: the caller may not use it.
 
         """
-        return self.service.graph(self.caller.namespace(self.query.get("namespace")))
+        graph = self.service.graph(self.caller.namespace(self.query.get("namespace")))
+        agent = self.query.get("memoriesOf")
+        if agent is None:
+            return graph
+        self.caller.require("memories")
+        return AgentGraph(graph, agent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cortex_graph.replication import QuadSet, as_stored, change
 from cortex_skills.server.rest import triple_models as models
-from cortex_skills.server.rest.model_types import NamespaceQuery
+from cortex_skills.server.rest.model_types import GraphQuery
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 
 OPERATIONS = Operations()
@@ -20,7 +20,7 @@ OPERATIONS = Operations()
     "/api/v1/changes",
     {200: models.Acknowledgement},
     permission="write",
-    query=NamespaceQuery,
+    query=GraphQuery,
     body=models.ChangeRequest,
 )
 def change_triples(call: ApiCall) -> ApiAnswer:

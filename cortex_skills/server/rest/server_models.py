@@ -78,6 +78,12 @@ class NamespaceList(ApiModel):
     namespaces: list[str]
     baseIri: Annotated[str, Field(description="The beginning of the IRI of every name.")]
     vocabularies: Annotated[dict[str, str], Field(description="The beginning of the IRI by prefix.")]
+    memories: NotRequired[
+        Annotated[
+            dict[str, list[str]],
+            Field(description="The agents with memories by namespace, for a token with the permission `memories`."),
+        ]
+    ]
 
 
 class ManifestToValidate(ApiModel):

@@ -16,6 +16,7 @@ from functools import partial
 from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, namespaces_of
+from cortex_graph.memory_graphs import agents_remembering
 from cortex_graph.vocabulary import TYPE
 from cortex_skills import __version__
 from cortex_skills.server.rest import server_models, triple_models
@@ -84,6 +85,9 @@ def list_namespaces(call: ApiCall) -> ApiAnswer:
     own = call.service.plugin.graph
     found = [name for name in namespaces_of(own.store, own.names.base) if call.caller.may_use(name)]
     document = {"namespaces": found, "baseIri": own.names.base, "vocabularies": own.names.vocabularies}
+    if "memories" in call.caller.permissions:
+        agents = agents_remembering(own.store, own.names.base)
+        document["memories"] = {name: agents[name] for name in agents if call.caller.may_use(name)}
     return ApiAnswer(200, document)
 
 

@@ -10,8 +10,8 @@ from cortex_skills.server.rest.model_types import (
     ApiModel,
     Count,
     Cursor,
+    GraphQuery,
     Name,
-    NamespaceQuery,
     NextCursor,
     QueryBoolean,
     TripleId,
@@ -39,19 +39,19 @@ _Time = Annotated[
 ]
 
 
-class GetQuery(NamespaceQuery, total=False):
+class GetQuery(GraphQuery, total=False):
     """The namespace, and what to add to the triple."""
 
     provenance: _WithProvenance
 
 
-class DeleteQuery(NamespaceQuery, total=False):
-    """The namespace, and whether to keep the record of a triple that has proofs."""
+class DeleteQuery(GraphQuery, total=False):
+    """The graph, and whether to keep the record of a triple that has proofs."""
 
     erase: Annotated[QueryBoolean, Field(description="Remove the record and the proofs of the triple, too.")]
 
 
-class CountQuery(NamespaceQuery, total=False):
+class CountQuery(GraphQuery, total=False):
     """The namespace, and how to count."""
 
     exactTotal: _ExactTotal
@@ -69,14 +69,14 @@ class ListQuery(CountQuery, total=False):
     provenance: _WithProvenance
 
 
-class SubjectsQuery(NamespaceQuery, total=False):
+class SubjectsQuery(GraphQuery, total=False):
     """Which subjects."""
 
     predicate: _QueryPredicate
     limit: _NameLimit
 
 
-class PredicatesQuery(NamespaceQuery, total=False):
+class PredicatesQuery(GraphQuery, total=False):
     """Which predicates."""
 
     subject: _QuerySubject

@@ -25,7 +25,7 @@ from cortex_graph.provenance import Provenance
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import triple_models as models
-from cortex_skills.server.rest.model_types import NamespaceQuery
+from cortex_skills.server.rest.model_types import GraphQuery
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 
 _PARTS = ("subject", "predicate", "object")
@@ -40,7 +40,7 @@ OPERATIONS = Operations()
     "/api/v1/triples",
     {201: models.CreatedTriple, 200: models.CreatedTriple},
     permission="write",
-    query=NamespaceQuery,
+    query=GraphQuery,
     body=models.NewTriple,
 )
 def create_triple(call: ApiCall) -> ApiAnswer:
@@ -57,7 +57,7 @@ def create_triple(call: ApiCall) -> ApiAnswer:
     "/api/v1/triples/batch",
     {201: models.CreatedTriples, 200: models.CreatedTriples},
     permission="write",
-    query=NamespaceQuery,
+    query=GraphQuery,
     body=models.NewTriples,
 )
 def create_triples(call: ApiCall) -> ApiAnswer:

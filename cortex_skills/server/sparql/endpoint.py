@@ -1,7 +1,8 @@
 """The endpoint `/sparql`.
 
 Rules kept here:
-- a query sees the namespaces of the caller's token only; an update needs the permissions `read` and `write`;
+- a query sees the namespaces of the caller's token only, and their memories with the permission `memories`; an update
+  needs the permissions `read` and `write`;
 - a failure before the first byte of an answer is an error with a status; after it the connection is cut off, so that
   no client takes a part of an answer for the whole;
 - an answer is streamed in constant memory; a query whose client closes its side of the connection is cancelled at
@@ -19,13 +20,14 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-from pyoxigraph import QueryResultsFormat, RdfFormat
+from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
+from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.sparql import query_graphs, update_graphs
 from cortex_skills.errors import CortexError
 from cortex_skills.server.auth import Principal
@@ -74,7 +76,9 @@ class SparqlEndpoint:
                 response = await _update(service, principal, graphs, request)
                 await response(scope, receive, send)
             else:
-                await _query(service, graphs, request, accept, reader, send, bodiless=scope["method"] == "HEAD")
+                memories = await service.pools["sparql"].run(partial(_memories, principal, graphs))
+                bodiless = scope["method"] == "HEAD"
+                await _query(service, graphs, memories, request, accept, reader, send, bodiless=bodiless)
 
     @asynccontextmanager
     async def _slot(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
@@ -154,6 +158,13 @@ def _graphs(service: Service, principal: Principal, request: SparqlRequest) -> l
     return [service.graph(name) for name in dict.fromkeys([principal.usual, *found])]
 
 
+def _memories(principal: Principal, graphs: Sequence[NamespacedGraph]) -> list[NamedNode]:
+    """The graphs of memories that the caller of a query may read."""
+    if "memories" not in principal.permissions:
+        return []
+    return [memories for graph in graphs for memories in memory_graphs(graph.store, graph.names)]
+
+
 async def _describe(
     scope: Scope,
     receive: Receive,
@@ -191,6 +202,7 @@ async def _update(
 async def _query(
     service: Service,
     graphs: Sequence[NamespacedGraph],
+    memories: Sequence[NamedNode],
     request: SparqlRequest,
     accept: str | None,
     reader: _Reader,
@@ -209,6 +221,7 @@ async def _query(
         request.text or "",
         default_graphs=request.default_graphs,
         named_graphs=request.named_graphs,
+        memories=memories,
         results=results[1] if results else QueryResultsFormat.JSON,
         graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
         timeout_s=_time(service, request),

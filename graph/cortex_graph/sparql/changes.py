@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from cortex_graph.exceptions import PermissionDenied, QueryLimit, invalid
+from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of
 from cortex_graph.size_limits import checked
@@ -115,7 +116,7 @@ def effect_of(
     for change in changes:
         graph = change.graph
         gone = [quad for quad in change.remove if store.contains(quad)]
-        new = [checked(quad) for quad in change.insert if not store.contains(quad)]
+        new = [check_place(checked(quad), graph.names) for quad in change.insert if not store.contains(quad)]
         effect.removed += len(gone)
         effect.inserted += len(new)
         proved, plain = _divided(graph, gone)

@@ -1,8 +1,8 @@
 """The dataset of a query over namespaces.
 
 Rules kept here:
-- the default graph is the union of the namespaces' graphs; the named graphs are these and their provenance graphs. The
-  index graph is internal;
+- the default graph is the union of the namespaces' graphs; the named graphs are these and their provenance graphs, and
+  those of memories for a caller that may read them. The index graph is internal;
 - a client may narrow both (SPARQL 1.1 Protocol §2.1.4): any other graph is refused, whether it exists or not.
 """
 
@@ -34,6 +34,7 @@ def dataset_of(
     graphs: Sequence[NamespaceView],
     default_graphs: Sequence[str] | None = None,
     named_graphs: Sequence[str] | None = None,
+    memories: Sequence[NamedNode] = (),
 ) -> Dataset:
     """Return the dataset of namespaces, narrowed.
 
@@ -41,10 +42,11 @@ def dataset_of(
         graphs: the namespaces.
         default_graphs: the IRIs of the graphs whose union is the default graph; all when both are None.
         named_graphs: the IRIs of the named graphs.
+        memories: graphs of memories that the caller may read; named graphs.
 
     """
     own = tuple(dict.fromkeys(graph.names.graph for graph in graphs))
-    seen = tuple(dict.fromkeys((*own, *(graph.names.provenance_graph for graph in graphs))))
+    seen = tuple(dict.fromkeys((*own, *(graph.names.provenance_graph for graph in graphs), *memories)))
     if default_graphs is None and named_graphs is None:
         return Dataset(own, seen)
     known = {graph.value: graph for graph in seen}

@@ -6,7 +6,8 @@ Rules kept here:
 - existing triples of the target stay. The copy is verified: by count and canonical hash where the target had nothing
   else, triple by triple otherwise;
 - repeating a copy adds nothing twice; a target that is loaded in slices continues where it stopped (`loading.py`);
-- only the triples and the provenance of namespaces are copied. The target makes its own index when it needs one.
+- only the triples, the provenance and the memories of namespaces are copied. The target makes its own
+  index when it needs one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pyoxigraph import NamedNode
+
 from cortex_graph.exceptions import GraphUnavailable
+from cortex_graph.memory_graphs import agents_remembering, memory_graphs
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.namespaced import namespaces_of
 from cortex_graph.scratch import scratch_folder
@@ -55,7 +59,7 @@ def copy_store(
     base: str = DEFAULT_BASE,
     progress: Progress = silent,
 ) -> list[CopyResult]:
-    """Copy namespaces, with their provenance.
+    """Copy namespaces, with their provenance and the memories of their agents.
 
     Args:
         source: others may use it meanwhile.
@@ -70,23 +74,30 @@ def copy_store(
 
     """
     copied = []
-    for namespace in namespaces_of(source, base, with_records=True) if namespaces is None else namespaces:
+    for namespace in _all_namespaces(source, base) if namespaces is None else namespaces:
         names = Names(namespace, base)
+        of_agents = [names.of_memories(names.remembering(graph) or "") for graph in memory_graphs(source, names)]
         with target.maintenance:
-            TripleIndex(target, names).forget_completeness()
-            copied += [_copy(source, target, names, is_data, progress) for is_data in (False, True)]
+            for each in (names, *of_agents):
+                TripleIndex(target, each).forget_completeness()
+            copied.append(_copy(source, target, names.provenance_graph, names.index_graph, progress))
+            copied += [_copy(source, target, each.graph, each.index_graph, progress) for each in (*of_agents, names)]
     return [done for done in copied if done.triples]
 
 
-def _copy(source: GraphStore, target: GraphStore, names: Names, is_data: bool, progress: Progress) -> CopyResult:
-    graph = names.graph if is_data else names.provenance_graph
+def _all_namespaces(source: GraphStore, base: str) -> list[str]:
+    """Return the namespaces that have triples or memories."""
+    return sorted({*namespaces_of(source, base, with_records=True), *agents_remembering(source, base)})
+
+
+def _copy(source: GraphStore, target: GraphStore, graph: NamedNode, index: NamedNode, progress: Progress) -> CopyResult:
     with scratch_folder() as folder, TemporaryDirectory(dir=folder) as sorting:
         file = folder / "graph.nt"
         try:
             digest = spool(source, graph, file, progress=progress)
         except OSError as error:
             raise full(error) from error
-        load(target, file, graph, names.index_graph, folder, progress)
+        load(target, file, graph, index, folder, progress)
         progress(f"verifying {graph.value}", 0, None)
         found = difference(target, graph, file, Path(sorting))
     if found.missing:

@@ -3,6 +3,7 @@
 Rules kept here:
 - a file appears complete or not at all, and is on the disk then;
 - every graph can be exported, except that RDF/XML is refused for graphs that XML cannot represent;
+- the memories of all agents are exported, in their own graphs in formats with graphs, without the keys of their IDs;
 - the provenance is exported on request, in its own graph, in formats with graphs;
 - memory use is constant.
 """
@@ -19,6 +20,7 @@ from typing import IO
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from cortex_graph.exceptions import InvalidArguments, invalid
+from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.scratch import scratch_folder, whole_file
 from cortex_graph.store import Pattern
@@ -26,6 +28,7 @@ from cortex_graph.stores.location import store_above
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.precheck import check_file
 from cortex_graph.transfer.progress import Progress, silent
+from cortex_graph.vocabulary import MEMORY_KEY
 
 _OFTEN = 10_000
 
@@ -38,7 +41,7 @@ def export_rdf(
     with_provenance: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Write all triples of a namespace; with the name of the graph in formats with graphs.
+    """Write all triples and memories of a namespace; with the names of their graphs in formats with graphs.
 
     Args:
         graph: the namespace.
@@ -76,7 +79,7 @@ def export_rdf(
 
 
 class _Counted:
-    """Yields the quads of an export, and counts those of the namespace's graph."""
+    """Yields the quads of an export, and counts those that are not provenance."""
 
     def __init__(self, graph: NamespacedGraph, with_provenance: bool, progress: Progress) -> None:
         self.count = 0
@@ -86,18 +89,21 @@ class _Counted:
 
     def __iter__(self) -> Iterator[Quad]:
         names, store = self._graph.names, self._graph.store
-        streams = [store.quads(Pattern(names.graph))]
+        graphs = [names.graph, *memory_graphs(store, names)]
+        streams = [store.quads(Pattern(graph)) for graph in graphs]
         if self._with_provenance:
             streams.append(store.quads(Pattern(names.provenance_graph)))
-        # Both are begun before either is read further, so that they are of nearly the same moment.
+        # All are begun before either is read further, so that they are of nearly the same moment.
         firsts = [[quad] if (quad := next(stream, None)) is not None else [] for stream in streams]
-        for quad in chain(firsts[0], streams[0]):
+        for quad in chain.from_iterable(map(chain, firsts[: len(graphs)], streams[: len(graphs)])):
+            if quad.predicate == MEMORY_KEY:
+                continue
             self.count += 1
             if not self.count % _OFTEN:
                 self._progress("exporting", self.count, None)
             yield quad
         if self._with_provenance:
-            yield from chain(firsts[1], streams[1])
+            yield from chain(firsts[-1], streams[-1])
 
 
 def _export_xml(graph: NamespacedGraph, quads: _Counted, output: IO[bytes], prefixes: Mapping[str, str]) -> None:

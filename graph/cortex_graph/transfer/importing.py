@@ -1,7 +1,8 @@
 """Import of a file into a namespace, in the formats of RDF.
 
 Rules kept here:
-- all triples are written to the graph of the namespace, not to graphs that the file names; existing statements stay;
+- all triples are written to the graph of the namespace, not to graphs that the file names; existing statements stay.
+  Memories of its agents are written to the graphs of their owners (`memory_graphs.py`), from any graph of the file;
 - an invalid file imports nothing, and the error has line and column. So a file is read twice: once by a separate
   process, which checks it and writes it as N-Triples, and once by the store (`loading.py`);
 - IRIs are kept unchanged, also those of other vocabularies and namespaces, and are read back as absolute IRIs;
@@ -25,15 +26,18 @@ from typing import IO
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from cortex_graph.exceptions import invalid
+from cortex_graph.memory_graphs import memory_graphs, move_memories, unowned_graph
 from cortex_graph.names import absolute
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import Pattern
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.loading import load
+from cortex_graph.transfer.memory_lines import split_memories
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full, read_file
 from cortex_graph.transfer.record_check import grouped, parsed
+from cortex_graph.triple_index import TripleIndex
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,14 @@ def import_file(
             has_provenance = with_provenance and (folder / "records.nt").stat().st_size > 0
             absent = _absent(graph, folder) if has_provenance else set()
             graph.index.forget_completeness()
-            load(graph.store, folder / "data.nt", graph.names.graph, graph.names.index_graph, folder, progress)
+            names = graph.names
+            if split_memories(folder / "data.nt", folder / "memories.nt", names.graph):
+                unowned = unowned_graph(names.graph)
+                load(graph.store, folder / "memories.nt", unowned, names.index_graph, folder, progress)
+                move_memories(graph.store, names.graph, unowned)
+                for memories in memory_graphs(graph.store, names):
+                    TripleIndex(graph.store, names.of_memories(names.remembering(memories) or "")).forget_completeness()
+            load(graph.store, folder / "data.nt", names.graph, names.index_graph, folder, progress)
             left_out = _load_records(graph, folder, absent, progress) if has_provenance else 0
     return ImportResult(read.statements, read.records - left_out, left_out, read.ignored)
 

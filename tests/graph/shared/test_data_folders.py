@@ -95,7 +95,7 @@ def test_a_collected_store_releases_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mark", "said"),
-    [('{"format": 2}', "format 2"), ("", "damaged"), ("garbage", "damaged"), ('{"format": "x"}', "damaged")],
+    [('{"format": 3}', "format 3"), ("", "damaged"), ("garbage", "damaged"), ('{"format": "x"}', "damaged")],
 )
 def test_a_newer_or_a_damaged_format_is_not_touched(tmp_path: Path, mark: str, said: str) -> None:
     open_store(tmp_path).close()
@@ -112,7 +112,7 @@ def test_a_store_of_before_the_marks_is_marked(tmp_path: Path) -> None:
     OxigraphStore(tmp_path).close()
     assert not (tmp_path / NAME).exists()
     open_store(tmp_path).close()
-    assert (tmp_path / NAME).read_text() == '{"format":1}'
+    assert (tmp_path / NAME).read_text() == '{"format":2}'
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 """A store on a Cortex server: one of its namespaces is a data graph with its provenance.
 
 Rules kept here:
-- the graph `{base}NS` is the triples of `namespace=NS`, and `{base}NS/provenance` its records; the base is that of the
-  server, which has no other graphs. The index `{base}NS/index` belongs to the server: it is empty here, and writes to
-  it are omitted, since the server maintains it and finds triples by their ids (`Identifying`);
+- the graph `{base}NS` is the triples of `namespace=NS`, `{base}NS/provenance` its records, and
+  `{base}NS/memories/AGENT` the triples of `memoriesOf=AGENT`; the base is that of the server, without other graphs. The
+  index `{base}NS/index` belongs to the server: it is empty here, and writes to it are omitted, since the server
+  maintains it and finds triples by their ids (`Identifying`);
 - an assertion is sent with its provenance, and the server writes the record; any other change is sent quad by quad
   (`/changes`). Either is one request, and so one transaction: what exceeds one request is refused. Bulk operations take
   several requests, and so does a change of several namespaces;
@@ -77,7 +78,7 @@ class CortexStore:
         if not groups:
             return []
         spots = {self._graphs.locate(graph) for graph in {group[0].graph_name for group in groups}}  # type: ignore[arg-type]
-        if len(spots) == 1 and (spot := spots.pop()).kind is GraphKind.TRIPLES:
+        if len(spots) == 1 and (spot := spots.pop()).kind is GraphKind.TRIPLES and spot.names.owner is None:
             plain, provenance = _common(groups, spot)
             if plain or provenance is not None:
                 return self._triples.create([group[0] for group in groups], provenance, spot)
@@ -99,7 +100,7 @@ class CortexStore:
             record, names = spot.names.record(triple_id), spot.names
             with_record = (names.provenance_graph, record)
             if with_record in about and set(about) <= {with_record, (names.index_graph, record)}:
-                return self._api.delete(f"triples/{triple_id}", namespace=spot.namespace, erase="true")
+                return self._api.delete(f"triples/{triple_id}", **spot.asked, erase="true")
         with self._writing:
             if not self.contains(quad):
                 return False
@@ -107,19 +108,19 @@ class CortexStore:
         return True
 
     def apply(self, insert: Iterable[Quad] = (), remove: Iterable[Quad] = ()) -> None:
-        """See `GraphStore`. One transaction for each namespace."""
-        changes: dict[str, dict[str, dict[str, list[Any]]]] = {}
+        """See `GraphStore`. One transaction for each namespace, and for the memories of each agent."""
+        changes: dict[tuple[tuple[str, str], ...], dict[str, dict[str, list[Any]]]] = {}
         for verb, quads in (("remove", remove), ("insert", insert)):
             for quad in quads:
                 spot = self._graphs.locate(_graph_of(quad))
                 if spot.kind is not GraphKind.INDEX:
-                    parts = changes.setdefault(spot.namespace, {}).setdefault(verb, {})
+                    parts = changes.setdefault(tuple(spot.asked.items()), {}).setdefault(verb, {})
                     kind = "triples" if spot.kind is GraphKind.TRIPLES else "records"
                     parts.setdefault(kind, []).append(to_triple(quad))
         if not changes:
             self._graphs.namespaces()  # raises when the store is closed or unreachable
-        for namespace, change in changes.items():
-            if self._api.post("changes", change, writes=True, namespace=namespace) != {"ok": True}:
+        for asked, change in changes.items():
+            if self._api.post("changes", change, writes=True, **dict(asked)) != {"ok": True}:
                 raise self._api.strange("does not confirm a change")
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
@@ -166,7 +167,7 @@ class CortexStore:
         base = self._graphs.base()
         namespaces = self._graphs.namespaces()
         records = self._queries.filled([NamedNode(f"{base}{name}/{GraphKind.RECORDS.value}") for name in namespaces])
-        return [*(NamedNode(base + name) for name in namespaces), *records]
+        return [*(NamedNode(base + name) for name in namespaces), *records, *self._graphs.memories()]
 
     def as_stored(self, literal: Literal) -> Literal:
         """See `GraphStore`. Strings and JSON values are stored unchanged; the server is asked once for others."""

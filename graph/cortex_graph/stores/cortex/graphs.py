@@ -3,6 +3,7 @@
 Rules kept here:
 - the server decides the base of all IRIs. A graph outside it cannot exist there, and a request for one is an error
   instead of an empty result: a different `baseIri` would look like a loss of all data otherwise;
+- the memories of an agent are a graph of their own there as well, for a token with the permission `memories`;
 - base and vocabularies are requested once, and again when a response cannot be read with them: a restarted server may
   have others.
 """
@@ -45,6 +46,12 @@ class GraphLocation:
     kind: GraphKind
 
     @property
+    def asked(self) -> dict[str, str]:
+        """The parameters of a request about the graph."""
+        agent = self.names.owner
+        return {"namespace": self.namespace} | ({} if agent is None else {"memoriesOf": agent})
+
+    @property
     def namespace(self) -> str:
         """The namespace."""
         return self.names.namespace
@@ -65,7 +72,8 @@ class ServerGraphs:
         try:
             if not graph.value.startswith(base) or (slash and not kind):
                 raise ValueError(kind)
-            return GraphLocation(self._names_of(namespace, base, vocabularies), GraphKind(kind))
+            names = self._names_of(namespace, base, vocabularies)
+            return _of_memories(graph, names) or GraphLocation(names, GraphKind(kind))
         except (GraphError, ValueError):
             raise self._api.client.unavailable(
                 f"cannot have the graph <{graph.value[:200]}>: its graphs are <{base}NAMESPACE>",
@@ -81,6 +89,15 @@ class ServerGraphs:
         except GraphError:
             pass
         raise self._api.strange("returns invalid namespaces")
+
+    def memories(self) -> list[NamedNode]:
+        """Return the graphs of memories that the token may read."""
+        (base, _), document = self._ask()
+        found = document.get("memories", {})
+        try:
+            return [Names(name, base).of_memories(agent).graph for name, agents in found.items() for agent in agents]
+        except (GraphError, AttributeError, TypeError):
+            raise self._api.strange("returns invalid memories") from None
 
     def base(self) -> str:
         """Return the start of all IRIs."""
@@ -122,3 +139,12 @@ class ServerGraphs:
                 kept.clear()
             names = kept[namespace] = Names(namespace, base, vocabularies)
         return names
+
+
+def _of_memories(graph: NamedNode, names: Names) -> GraphLocation | None:
+    """Return the location of the memories of an agent, or of a graph beside them, which is empty."""
+    own, _, kind = graph.value.removeprefix(names.memories).partition("/")
+    if not graph.value.startswith(names.memories) or not own or kind not in ("", "provenance", "index"):
+        return None
+    agent = names.remembering(NamedNode(names.memories + own)) or ""
+    return GraphLocation(names.of_memories(agent), GraphKind.INDEX if kind else GraphKind.TRIPLES)

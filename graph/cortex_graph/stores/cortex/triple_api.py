@@ -55,7 +55,7 @@ class ServerTriples:
 
     def find(self, spot: GraphLocation, triple_id: str) -> Quad | None:
         """Return the triple with an id."""
-        document = self._api.find(f"triples/{quote(triple_id, safe='')}", namespace=spot.namespace)
+        document = self._api.find(f"triples/{quote(triple_id, safe='')}", **spot.asked)
         if document is None:
             return None
         quad = self._read(spot.names.graph, lambda names: read_row(document, names))
@@ -67,7 +67,7 @@ class ServerTriples:
         """Return a page with the cursor of the server."""
         asked = {**to_pattern(pattern), "limit": limit, "cursor": cursor, "onePage": True}
         try:
-            document = self._api.post("query", asked, namespace=spot.namespace)
+            document = self._api.post("query", asked, writes=False, **spot.asked)
         except InvalidArguments as error:
             if error.details.get("field") == "cursor":
                 raise foreign_cursor() from error
@@ -89,9 +89,9 @@ class ServerTriples:
     def count(self, spot: GraphLocation, pattern: Pattern, ceiling: int | None) -> int:
         """Count the triples of a pattern, up to `ceiling`."""
         asked = {**to_pattern(pattern), "limit": 1}
-        total, exact = self._total(self._api.post("query", asked, namespace=spot.namespace))
+        total, exact = self._total(self._api.post("query", asked, writes=False, **spot.asked))
         if not exact and (ceiling is None or ceiling > _EXACT + 1):
-            total, exact = self._total(self._api.post("query", asked, namespace=spot.namespace, exactTotal="true"))
+            total, exact = self._total(self._api.post("query", asked, writes=False, **spot.asked, exactTotal="true"))
             if not exact:
                 raise self._api.strange("returns an inexact count")
         elif not exact:
@@ -107,7 +107,7 @@ class ServerTriples:
             "triples": [to_triple(quad) for quad in quads],
             "provenance": None if provenance is None else to_json(provenance),
         }
-        rows = self._api.post("triples/batch", asked, writes=True, namespace=spot.namespace).get("inserted")
+        rows = self._api.post("triples/batch", asked, writes=True, **spot.asked).get("inserted")
         if not isinstance(rows, list) or len(rows) != len(quads):
             raise self._api.strange("returns another number of triples than it received")
         read = self._read(spot.names.graph, lambda names: [read_row(row, names) for row in rows])

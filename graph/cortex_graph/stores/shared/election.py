@@ -26,6 +26,7 @@ from typing import NoReturn
 
 from cortex_graph.engine_errors import is_full
 from cortex_graph.exceptions import GraphBusy, GraphCorrupt, GraphError, GraphUnavailable, StoreLocked
+from cortex_graph.memory_graphs import move_all_memories
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.engine_folder import prepare
 from cortex_graph.stores.shared import format_version, protocol_limits
@@ -229,7 +230,9 @@ class FolderMember:
         return store
 
     def _serve(self, store: OxigraphStore) -> None:
-        format_version.write(self.folder)
+        if format_version.check(self.folder) < format_version.FORMAT:
+            move_all_memories(store)
+            format_version.write(self.folder)
         succeeds = self._place.clear()
         listener, record = self._place.listen()
         server = OwnerServer(store, listener, record.token, succeeds=succeeds)

@@ -1,7 +1,8 @@
 """The format version of a data folder: the file `.cortex-format`.
 
 Rules kept here:
-- a folder without the file has the first format, the only one so far; its owner writes the file;
+- a folder without the file has the first format, which had memories in the graph of their namespace. Its owner moves
+  them (`memory_graphs.py`) and writes the file;
 - a folder of a later format is neither written nor read;
 - the file is written atomically.
 """
@@ -15,18 +16,18 @@ import orjson
 from cortex_graph.exceptions import GraphUnavailable
 from cortex_graph.scratch import whole_file
 
-FORMAT = 1
+FORMAT = 2
 NAME = ".cortex-format"
 _MOST_BYTES = 1024
 
 
-def check(folder: Path) -> None:
-    """Check that the format of a folder is known."""
+def check(folder: Path) -> int:
+    """Check that the format of a folder is known, and return it."""
     try:
         with (folder / NAME).open("rb") as file:
             text = file.read(_MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return 1
     except (OSError, ValueError) as error:
         raise _unusable(folder, f"its {NAME} cannot be read: {error}", "check its permissions") from error
     try:
@@ -41,13 +42,14 @@ def check(folder: Path) -> None:
             f"it has format {version}, and this version supports {FORMAT}",
             "use the version of cortex-skills that wrote it, or a later one",
         )
+    return version
 
 
 def write(folder: Path) -> None:
-    """Write the format version of a folder that has none."""
+    """Write the format version of a folder that has none or an earlier one."""
     target = folder / NAME
     try:
-        if not target.exists():
+        if check(folder) < FORMAT:
             with whole_file(target) as file:
                 file.write(orjson.dumps({"format": FORMAT}))
     except OSError as error:
