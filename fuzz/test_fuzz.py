@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from .deadlines import soak
 from .fuzz import Grammar, Mutator, check, fuzz
 from .harness import all_scripts
 
@@ -38,3 +39,10 @@ def test_a_run_is_reproducible_by_its_seed() -> None:
         return [Grammar(dice).script(), Mutator(dice, all_scripts()).script()]
 
     assert made(5) == made(5) != made(6)
+
+
+@pytest.mark.slow
+def test_guests_that_never_end_are_stopped_under_load() -> None:
+    found = soak(count=60, seed=3)
+    assert {one.ended for one in found} == {"timeout"}
+    assert found[0].own_s < 10  # the machine may be busy; `python -m fuzz.deadlines` allows one second

@@ -28,7 +28,7 @@ from cortex_skills.manifest import Manifest, Semantic, load_order
 from cortex_skills.manifest.model import ANY
 from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.program import SkillProgram
-from cortex_skills.runtime.runtime import SkillRuntime
+from cortex_skills.runtime.runtime import SkillRuntime, close_all
 from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.scanner import Finding, read_documents, scan_sources
 from cortex_skills.skill_folder.builtin import is_builtin
@@ -235,10 +235,8 @@ def _loaded_already(name: str) -> CortexError:
 
 
 def dispose(skills: Iterable[Skill], reason: str = "unload") -> None:
-    """Close the runtimes of skills, in reverse order."""
-    for skill in reversed(list(skills)):
-        if skill.runtime is not None:
-            skill.runtime.close(reason)
+    """Close the runtimes of skills, in reverse order, within one time limit for all of them."""
+    close_all([skill.runtime for skill in reversed(list(skills)) if skill.runtime is not None], reason)
 
 
 def _rules(snapshot: SkillSnapshot, name: str, semantic: Semantic) -> RuleSet | None:

@@ -5,6 +5,7 @@ Rules kept here:
   never ends;
 - a skill whose `onActivate` throws is active with its hooks and degraded; one that is stopped in it is not loaded;
 - waiting for other calls of the same skill has a separate time limit;
+- the hooks of all skills that are closed together have one time limit;
 - a sandbox that was stopped or is full is discarded; the next call creates a new one and activates it within its own
   time. A skill that is stopped three times in a row is disabled until it is reloaded; `fault` has the reason. Full
   memory does not count for that, because the input may have been too large;
@@ -16,7 +17,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -36,7 +37,8 @@ _ANSWER_KEYS = frozenset({"results", "additionalContext", "proofRequests"})
 _MAX_STOPS = 3
 _MAX_WARNINGS = 20
 _ERROR_HOOK_S = 0.5
-_DEACTIVATE_S = 2.0
+_DEACTIVATE_S = 2.0  # for all skills that are closed together
+_LEAST_S = 0.001
 
 
 class SkillRuntime:
@@ -111,22 +113,37 @@ class SkillRuntime:
         finally:
             self._turn.release()
 
-    def close(self, reason: str) -> None:
-        """Call `onDeactivate` with the reason (`session_end`, `reload` or `unload`), and close the sandbox."""
-        self._closed = True  # first, so that waiting calls end
+    def refuse_calls(self) -> None:
+        """Begin no more calls: those that wait for their turn end with an error."""
+        self._closed = True
+
+    def close(self, reason: str, timeout_s: float) -> float:
+        """Call `onDeactivate` and close the sandbox, after the call in progress.
+
+        Args:
+            reason: `session_end`, `reload` or `unload`.
+            timeout_s: for the hook, if the skill's own limit is not lower.
+
+        Returns:
+            The seconds that the hook took.
+
+        """
+        self.refuse_calls()
         with self._turn:
             box, self._box = self._box, None
             if box is None:
-                return
+                return 0.0
+            began = time.monotonic()
             try:
                 if "onDeactivate" in self.hooks:
                     argument = {**self._session.to_json(), "reason": reason}
-                    box.call("onDeactivate", argument, timeout_s=min(_DEACTIVATE_S, self._timeout_s))
+                    box.call("onDeactivate", argument, timeout_s=min(timeout_s, self._timeout_s))
             except SandboxError as error:
                 self._log.write(logging.WARNING, f"onDeactivate failed: {error}")
             finally:
                 self._log.forward(box.take_logs())
                 box.close()
+            return time.monotonic() - began
 
     def _query(self, context: Mapping[str, Any], deadline: float, cancel: CancelToken) -> Any:
         """`query`, with the lock held."""
@@ -264,6 +281,19 @@ class SkillRuntime:
         return None
 
 
+def close_all(runtimes: Sequence[SkillRuntime], reason: str) -> None:
+    """Close runtimes in this order, within one time limit for the hooks of all of them.
+
+    A hook may take an equal share of the time that those before it left, so that one that never ends takes no time
+    from the others. Calls in progress end side by side, each within its own limit.
+    """
+    for runtime in runtimes:
+        runtime.refuse_calls()
+    left = _DEACTIVATE_S
+    for closed, runtime in enumerate(runtimes):
+        left -= runtime.close(reason, max(_LEAST_S, left / (len(runtimes) - closed)))
+
+
 def _is_spent(box: Box, error: SandboxError) -> bool:
     """Whether a sandbox cannot be used again: it was stopped, or its memory is full."""
     return not box.alive or isinstance(error, SandboxMemoryError)
@@ -271,7 +301,7 @@ def _is_spent(box: Box, error: SandboxError) -> bool:
 
 def _left(deadline: float) -> float:
     """Seconds until the deadline, at least a millisecond, since the sandbox itself raises the timeout."""
-    return max(0.001, deadline - time.monotonic())
+    return max(_LEAST_S, deadline - time.monotonic())
 
 
 def _hooks_of(name: str, exports: Exports) -> frozenset[str]:

@@ -8,14 +8,52 @@ Rules kept here:
 from __future__ import annotations
 
 import asyncio
+import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+
+from cortex_sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from cortex_sandbox.limits import Limits
     from cortex_sandbox.quickjs.exports import Exports
     from cortex_sandbox.quickjs.host import LogLine
+
+
+class CallTicket:
+    """One call of `acall`: cancelling it interrupts that call, and no other call of the same sandbox."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_cancelled = False
+        self._interrupt: Callable[[], None] | None = None
+
+    def start(self, interrupt: Callable[[], None]) -> None:
+        """The call begins; from now on cancelling it calls `interrupt`.
+
+        Raises:
+            SandboxError: named `Interrupted`, when the call was cancelled before.
+
+        """
+        with self._lock:
+            if self._is_cancelled:
+                raise SandboxError("stopped: it was interrupted", "Interrupted")
+            self._interrupt = interrupt
+
+    def end(self) -> bool:
+        """The call has ended; whether it was interrupted."""
+        with self._lock:
+            began, self._interrupt = self._interrupt is not None, None
+            return began and self._is_cancelled
+
+    def cancel(self) -> None:
+        """Cancel the call, from any thread. Has no effect when it has ended."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._interrupt is not None:
+                self._interrupt()
 
 
 class Box(ABC):
@@ -49,8 +87,22 @@ class Box(ABC):
         """
 
     async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop."""
-        return await asyncio.to_thread(self.call, name, *arguments, timeout_s=timeout_s, shared=shared)
+        """`call`, without blocking the event loop.
+
+        Cancelling the task prevents the call when it has not begun, and interrupts it otherwise.
+        """
+        ticket = CallTicket()
+        try:
+            return await asyncio.to_thread(self._call, ticket, name, arguments, timeout_s, shared)
+        except asyncio.CancelledError:
+            ticket.cancel()
+            raise
+
+    @abstractmethod
+    def _call(
+        self, ticket: CallTicket, name: str, arguments: tuple[Any, ...], timeout_s: float | None, shared: str | None
+    ) -> Any:
+        """`call`, with a ticket: `ticket.start` is called before the guest runs, and `ticket.end` after it."""
 
     @abstractmethod
     def take_logs(self) -> list[LogLine]:

@@ -18,9 +18,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
-from cortex_sandbox.box import Box
+from cortex_sandbox.box import Box, CallTicket
 from cortex_sandbox.engine.engine import deep_threads, engine_for, fits_here
 from cortex_sandbox.engine.reentrancy import PendingCall, current, refuse_inside
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
@@ -179,7 +180,11 @@ class Sandbox(Box):
 
     # --- inside
 
-    def _enter(self, work: Callable[[Guest], T], timeout_s: float | None = None) -> T:
+    def _call(self, ticket: CallTicket, name: str, arguments: Any, timeout_s: float | None, shared: str | None) -> Any:
+        answer = self._decoded(self._called(to_json([name, arguments, shared]), timeout_s, ticket))
+        return answer if shared is None else with_own(answer, arguments[0], shared)
+
+    def _enter(self, work: Callable[[Guest], T], timeout_s: float | None = None, ticket: CallTicket | None = None) -> T:
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
         refuse_inside(self._guest.instance)
         outer = current()
@@ -189,10 +194,16 @@ class Sandbox(Box):
         try:
             if self._closed:
                 raise SandboxError(f"the sandbox cannot be used any more: {self._closed}", "SandboxClosed")
+            if ticket is not None:
+                ticket.start(self._guest.instance.interrupt)
             if outer is None and fits_here(self._stack_bytes):
                 return self._run(work, deadline, None)
-            return deep_threads.run(lambda: self._run(work, deadline, outer), self.interrupt)
+            advance = self._guest.engine.clock.advance
+            run = partial(self._run, work, deadline, outer)
+            return deep_threads.run(run, self.interrupt, deadline=deadline, when_late=advance)
         finally:
+            if ticket is not None and ticket.end():
+                self._discard("it was interrupted")
             self._lock.release()
 
     def _run(self, work: Callable[[Guest], T], deadline: float, outer: PendingCall | None) -> T:
@@ -211,7 +222,7 @@ class Sandbox(Box):
         except ThrownError as thrown:
             raise self._error(thrown.described, thrown.has_been_full) from None
         finally:
-            if guest.instance.alive:
+            if guest.instance.alive and guest.instance.stopped is None:
                 self._memory_bytes = guest.memory_bytes
             else:
                 self._discard("it was stopped at a limit")
@@ -225,10 +236,10 @@ class Sandbox(Box):
             return out_of_memory()
         return error
 
-    def _called(self, request: bytes, timeout_s: float | None) -> bytes:
+    def _called(self, request: bytes, timeout_s: float | None, ticket: CallTicket | None = None) -> bytes:
         """The result of a call, as JSON; `request` is the JSON of name, arguments, and `shared`."""
         limit = self.limits.transfer_bytes
-        return self._enter(lambda guest: self._checked(guest.enter(CALL, request, limit=limit)), timeout_s)
+        return self._enter(lambda guest: self._checked(guest.enter(CALL, request, limit=limit)), timeout_s, ticket)
 
     def _checked(self, text: bytes | None) -> bytes:
         """The text of a result that is present and not an error."""

@@ -22,12 +22,28 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def state_of(pid: int) -> str:
+    """The state of a process, such as `T` for stopped; `Z`, as for a zombie, when there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def states_of_threads(pid: int) -> list[str]:
+    try:
+        return [state_of(int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return state_of(pid) != "Z"
 
 
 def test_a_hundred_sandboxes_leave_no_process_and_no_descriptor(processes, soon):
@@ -132,6 +148,19 @@ def test_a_template_that_was_killed_is_replaced(processes, soon):
         assert caught.value.name == "SandboxBroken"
     with ProcessSandbox() as box:
         assert box.evaluate("2") == 2
+    assert soon(lambda: len(processes()) == 2)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_forked_in_advance_that_was_killed_or_stopped_is_replaced(end, processes, soon):
+    ProcessSandbox().close()
+    assert soon(lambda: len(processes()) == 2)
+    (spare,) = (pid for pid in processes() if parent_of(pid) in processes())
+    os.kill(spare, end)
+    assert soon(lambda: all(state in "TZ" for state in states_of_threads(spare)))
+    with ProcessSandbox() as box:
+        assert box.evaluate("1 + 1") == 2
+    assert soon(lambda: spare not in processes())
     assert soon(lambda: len(processes()) == 2)
 
 

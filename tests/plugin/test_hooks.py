@@ -443,6 +443,22 @@ def test_ondeactivate_receives_the_reason(plugin: Plugin, skill: Written, caplog
     assert living_sandboxes() == 0
 
 
+def test_all_skills_are_closed_within_one_limit_and_those_that_never_end_take_no_time_from_the_others(
+    plugin: Plugin, skill: Written, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("cortex_skills.runtime.runtime._DEACTIVATE_S", 2.0)
+    endless = [f"endless-{number}" for number in range(8)]
+    plugin.load(skill("polite", code_of("polite", onDeactivate="logger.info('done')")))  # closed last
+    for name in endless:
+        plugin.load(skill(name, code_of(name, onDeactivate="for (;;);")))
+    before = time.monotonic()
+    plugin.close()
+    assert time.monotonic() - before < 12  # not two seconds for each
+    lines = [record.message for record in caplog.records if record.message.startswith("[skill:")]
+    stopped = "onDeactivate failed: Timeout: stopped: the time limit was reached"
+    assert lines == [*(f"[skill:{name}] {stopped}" for name in reversed(endless)), "[skill:polite] done"]
+
+
 def test_a_misspelt_hook_is_warned_of(plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture) -> None:
     plugin.load(
         skill("one", "export default { name: 'one', onQuerry() {}, 'on Error'() {}, helper() {}, onError() {} }")

@@ -164,6 +164,20 @@ def test_a_skill_imports_nothing_from_outside_its_folder(
     assert refused(skill("probe", code, files=files), "transpile_error", second, on=plugin)
 
 
+@pytest.mark.parametrize(("scanned", "code"), [(True, "scan_rejected"), (False, "transpile_error")])
+@pytest.mark.parametrize(
+    "what", ["../helper", "../../helper.ts", "./lib/../../helper", "/helper.ts", "file:///helper.ts"]
+)
+def test_an_import_that_climbs_above_the_folder_and_leads_back_is_refused_with_its_place(
+    opened: Opened, skill: Written, refused: Refused, what: str, scanned: bool, code: str
+) -> None:
+    source = f"\nimport x from {what!r};\nexport default {{ name: 'probe', onQuery: () => x }};"
+    folder = skill("probe", source, files={"helper.ts": "export default 1;"})
+    error = refused(folder, code, on=opened(verification={"autoScan": scanned}))
+    assert "skill.ts:2:15: " in error.message
+    assert "folder" in error.hint or scanned
+
+
 @pytest.mark.parametrize("what", ["'./' + 'x'", "'x'.repeat(1)", "`./${1}`"])
 def test_a_dynamic_import_is_refused_and_without_the_scan_loads_nothing(
     opened: Opened, skill: Written, refused: Refused, what: str

@@ -110,6 +110,44 @@ def test_an_import_by_url_is_never_resolved(specifier: str) -> None:
         box.load_module(module)
 
 
+@pytest.mark.parametrize(
+    ("importer", "specifier"),
+    [
+        ("skill.ts", "../x.ts"),
+        ("skill.ts", "../x"),
+        ("skill.ts", "./lib/../../x.ts"),
+        ("skill.ts", "/x.ts"),
+        ("skill.ts", "/./x"),
+        ("skill.ts", "file:///x.ts"),
+        ("skill.ts", "file:./x.ts"),
+        ("skill.ts", "./%78.ts"),
+        ("skill.ts", "%2e%2e/x.ts"),
+        ("skill.ts", "..\\\\x.ts"),
+        ("lib/a.ts", "../../x.ts"),
+        ("lib/a.ts", "../../../../x"),
+        ("lib/a.ts", "/x.ts"),
+    ],
+)
+def test_a_path_that_climbs_above_the_folder_and_leads_back_is_refused_with_its_place(
+    importer: str, specifier: str
+) -> None:
+    files = {"skill.ts": "import './lib/a.ts'", "lib/a.ts": "", "x.ts": "export default 1"}
+    files[importer] = f"\n import x from '{specifier}'; export default x"
+    with pytest.raises(TranspileError, match="Could not resolve") as caught:
+        bundle(files)
+    assert [(frame.file, frame.line, frame.column) for frame in caught.value.frames] == [(importer, 2, 16)]
+
+
+def test_a_path_that_climbs_inside_the_folder_is_bundled() -> None:
+    files = {
+        "skill.ts": "export { default } from './lib/deep/a.ts'",
+        "lib/deep/a.ts": "import b from '../b'; import c from './../../c.ts'; export default { run: () => [b, c] }",
+        "lib/b.ts": "export default 1",
+        "c.ts": "export default 2",
+    }
+    assert value_of(files) == [1, 2]
+
+
 def test_a_link_out_of_the_folder_cannot_be_imported(tmp_path: Path) -> None:
     (tmp_path / "secret.ts").write_text("export default 'secret'")
     (tmp_path / "link.ts").symlink_to(tmp_path / "secret.ts")

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from cortex_sandbox.engine import code_cache
+from cortex_sandbox import SandboxError
+from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.code_cache import load_module
 from cortex_sandbox.engine.engine import Engine
@@ -168,17 +169,24 @@ def test_a_folder_that_cannot_be_created_is_not_an_error(
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # two engines, each compiled twice
-def test_compilation_does_not_count_as_run_time_of_a_guest(tmp_path: Path) -> None:
+def test_compilation_counts_neither_as_run_time_of_a_guest_nor_as_memory_of_the_host(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     source = (
+        "import sys\n"
         "from cortex_sandbox import Limits, Sandbox\n"
         "with Sandbox(Limits(stack_bytes=512 << 10, timeout_s=3)) as box:\n"
         "    box.load_module('export default { twice: (n) => 2 * n }')\n"
         "    print(box.call('twice', 21))\n"
+        "try:\n"
+        "    from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage\n"
+        "except ImportError:\n"
+        "    sys.exit()\n"
+        "here, compiler = (getrusage(who).ru_maxrss for who in (RUSAGE_SELF, RUSAGE_CHILDREN))\n"
+        "print(*() if here < compiler else (here, compiler))\n"
     )
     environment = {**os.environ, "CORTEX_SANDBOX_CACHE": str(tmp_path / "file" / "below")}
     done = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True, env=environment)
-    assert done.stdout == "42\n"
+    assert done.stdout.split() == ["42"]  # and no memory for compilation in this process
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
@@ -229,6 +237,86 @@ def test_a_child_forked_during_a_compilation_waits_until_it_ends(tmp_path: Path)
     assert printed == "0"
 
 
+# --- the process that compiles
+
+FAILING_COMPILERS = {
+    "killed": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL"),
+    "ended early": ("raise SystemExit(3)", "ended with status 3"),
+    "broken": ("raise MemoryError('no memory')", "MemoryError: no memory"),
+    "killed while it wrote": (
+        "import os, signal, sys; sys.stdout.buffer.write((1000).to_bytes(8, 'little') + b'half'); sys.stdout.flush(); "
+        "os.kill(os.getpid(), signal.SIGKILL)",
+        "killed by SIGKILL",
+    ),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
+@pytest.mark.parametrize(("program", "reason"), FAILING_COMPILERS.values(), ids=FAILING_COMPILERS)
+def test_a_compiler_that_fails_is_an_error_with_its_reason_and_leaves_no_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, program: str, reason: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(native_code, "command", lambda *_: [sys.executable, "-c", program])
+        with pytest.raises(SandboxError, match=reason) as caught:
+            load()
+    assert (caught.value.name, "try again" in caught.value.message) == ("SandboxUnavailable", True)
+    assert [path.suffix for path in folder.iterdir()] == [".lock"]
+    assert load() == (42, True)
+
+
+def test_a_compiler_that_cannot_be_started_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(folder / "absent"))
+    with pytest.raises(SandboxError, match=r"absent cannot be started: No such file"):
+        load()
+
+
+def test_bytes_that_are_not_a_module_are_an_error(folder: Path) -> None:
+    with pytest.raises(SandboxError, match="not compiled for this machine"):
+        load_module(Engine(256 << 10), "tiny", "s", lambda: b"\0asm no", b"x")
+    assert not list(folder.glob("*.cwasm"))
+
+
+def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from cortex_sandbox.engine.engine import Engine\n"
+        "print('run', flush=True)\n"
+        f"Engine(256 << 10).compile({WASM!r})\n"
+    )
+    done = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("run\n", "")
+
+
+def test_a_host_that_ignores_its_children_can_compile() -> None:
+    printed = run(f"""
+        import signal
+        from cortex_sandbox.engine.engine import Engine
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        print(Engine(256 << 10).compile({WASM!r}).exports[0].name)
+    """)
+    assert printed == "f"
+
+
+@needs_fork
+def test_processes_that_start_together_compile_once(folder: Path) -> None:
+    source = (
+        "import sys\n"
+        "from cortex_sandbox.engine import code_cache\n"
+        "from cortex_sandbox.engine.engine import Engine\n"
+        f"def wasm():\n    print('compiled')\n    return {WASM!r}\n"
+        "sys.stdin.read()\n"
+        f"code_cache.load_module(Engine(256 << 10), 'tiny', 's', wasm, {WASM!r})\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    starting = [subprocess.Popen([sys.executable, "-c", source], **pipes) for _ in range(3)]  # type: ignore[call-overload]
+    printed = [process.stdin.close() or process.stdout.read() for process in starting]
+    for process in starting:
+        process.stdout.close()
+        assert process.wait() == 0
+    assert sorted(printed) == ["", "", "compiled\n"]
+
+
 @needs_fork
 def test_a_child_compiles_a_module_whose_parent_compiled_others() -> None:
     printed = run(f"""
@@ -236,7 +324,7 @@ def test_a_child_compiles_a_module_whose_parent_compiled_others() -> None:
         import wasmtime
         from cortex_sandbox.engine.engine import Engine
         engine = Engine(256 << 10)
-        engine.compile({WASM!r})  # by threads that do not survive the fork
+        engine.compile({WASM!r})
         child = os.fork()
         if child == 0:
             module = engine.compile({WASM!r})

@@ -177,6 +177,54 @@ def test_late_ticks_are_made_up_and_do_not_shorten_a_later_limit() -> None:
     assert ticks[0] >= started + late
 
 
+# The clock's threads run but advance no epoch; without another thread that does, the guest never ends.
+STUCK_CLOCK = """
+import sys, threading, time
+from cortex_sandbox import Limits, Sandbox, SandboxTimeout
+from cortex_sandbox.engine.clock import Ticker
+
+for name in sys.argv[2].split():
+    setattr(Ticker, name, lambda self: time.sleep(10**6))
+
+def stopped():
+    with Sandbox(Limits(timeout_s=0.1)) as box:
+        try:
+            box.evaluate("for (;;);")
+        except SandboxTimeout as error:
+            print(error.message)
+
+if sys.argv[1] == "main":
+    stopped()
+else:
+    threading.stack_size(16 << 20)
+    thread = threading.Thread(target=stopped)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize(("thread", "stuck"), [("main", "_run _watch"), ("main", "_run"), ("other", "_run")])
+def test_a_guest_is_stopped_when_the_thread_of_the_clock_is_stuck(thread: str, stuck: str) -> None:
+    command = [sys.executable, "-c", STUCK_CLOCK, thread, stuck]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.stdout, done.stderr) == ("stopped: the time limit was reached\n", "")
+
+
+def test_a_thread_of_the_clock_that_ended_is_started_again() -> None:
+    ticks: list[float] = []
+    ticker = Ticker(lambda: ticks.append(time.monotonic()))
+    ended = threading.Thread(target=lambda: None)
+    ended.start()
+    ended.join()
+    ticker._threads[ticker._run] = ended
+    ticker.enter()
+    deadline = time.monotonic() + 100
+    while not ticks and time.monotonic() < deadline:
+        time.sleep(0.005)
+    ticker.leave()
+    assert ticks
+
+
 INTERRUPTED = """
 import random, signal
 from cortex_sandbox.engine.threads import ThreadPool

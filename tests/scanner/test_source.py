@@ -122,6 +122,28 @@ def test_a_line_ends_where_javascript_ends_it(end: str) -> None:
     assert (finding.line, finding.column) == (3, 1)
 
 
+@pytest.mark.parametrize(
+    ("filename", "specifier", "leaves"),
+    [
+        ("skill.ts", "./a/../b", False),
+        ("skill.ts", "../b", True),
+        ("lib/a.ts", "../b", False),
+        ("lib/a.ts", "./../../b", True),
+        ("lib/deep/a.ts", "../../b", False),
+        ("lib/deep/a.ts", "../c/../../../b", True),
+        ("lib/a.ts", "./%2E%2e/%2e./b", True),
+        ("lib/a.ts", "/b", True),
+    ],
+)
+def test_an_import_by_path_is_reported_when_it_climbs_above_the_folder(
+    filename: str, specifier: str, leaves: bool
+) -> None:
+    found = scan_source(f"\nimport b from '{specifier}'", filename)
+    assert [(one.rule, one.severity, one.line, one.column) for one in found] == (
+        [("file-access", "critical", 2, 15)] if leaves else []
+    )
+
+
 def test_findings_come_in_the_order_of_the_text() -> None:
     findings = scan_source("fetch('x')\nprocess.env\neval('x')")
     assert [(f.line, f.rule) for f in findings] == [(1, "network-access"), (2, "environment"), (3, "dynamic-code")]

@@ -4,14 +4,17 @@ Rules kept here:
 - the import of a host module is reported; a module that another rule reports is left to that rule;
 - a global that reaches processes, the network or files is reported where it is reached, under any name; a function
   called `fetch` that the source declares is not reported;
-- an address as the name of a module is network access.
+- an address as the name of a module is network access;
+- a path as the name of a module is file access when it starts at the root or climbs above the skill's folder, also when
+  it leads back; percent forms are decoded first, and a backslash counts as `/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import unquote
 
-from cortex_skills.scanner.parsed_source import ParsedSource
+from cortex_skills.scanner.parsed_source import ModuleUse, ParsedSource
 from cortex_skills.scanner.rule import Hit, Rule
 from cortex_skills.scanner.values import Path
 
@@ -31,8 +34,9 @@ FILES = Rule(
     id="file-access",
     severity="critical",
     title="Files of the host",
-    finds="A module or a global that reads, writes or watches files, or stores data in a browser; a `file:` address as "
-    "the name of a module. A file of the skill called `fs` is not reported.",
+    finds="A module or a global that reads, writes or watches files, or stores data in a browser; a `file:` address, "
+    "an absolute path, or a path that climbs above the skill's folder, as the name of a module. A file of the skill "
+    "called `fs` is not reported.",
     remedy=_REMEDY,
     trips='import { readFile } from "node:fs/promises";',
     passes='import { readFile } from "./fs";',
@@ -90,7 +94,7 @@ _DENO_FILE_VERBS = (
 def find(source: ParsedSource) -> Iterator[Hit]:
     """Every place that reaches processes, files, the network or another part of the host."""
     for module in source.modules:
-        rule = _rule_of_module(module.specifier, module.name)
+        rule = FILES if _leaves(source.tree.filename, module.specifier) else _rule_of_module(module)
         if rule is not None:
             yield Hit(rule, module.node, f"the module `{module.specifier[:60]}` reaches outside the sandbox")
     for use in source.uses:
@@ -99,7 +103,23 @@ def find(source: ParsedSource) -> Iterator[Hit]:
             yield Hit(rule, use.node, f"`{use.name}` reaches outside the sandbox")
 
 
-def _rule_of_module(specifier: str, name: str) -> Rule | None:
+def _leaves(filename: str, specifier: str) -> bool:
+    """Whether a module that a file of the skill imports by a path is named by one outside of the folder."""
+    path = unquote(specifier).replace("\\", "/")
+    if path.startswith("/"):
+        return not path.startswith("//")  # an address
+    if not path.startswith("."):
+        return False
+    depth = filename.replace("\\", "/").count("/")
+    for part in path.split("/"):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            return True
+    return False
+
+
+def _rule_of_module(module: ModuleUse) -> Rule | None:
+    specifier, name = module.specifier, module.name
     if name in _PROCESS_MODULES:
         return PROCESS
     name = name.split("/", 1)[0]

@@ -14,7 +14,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 import threading
 import time
@@ -24,7 +23,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from cortex_sandbox.box import Box
+from cortex_sandbox.box import Box, CallTicket
 from cortex_sandbox.direct.node import child_environment, find_node, inspector_address
 from cortex_sandbox.direct.node_program import write_bundle
 from cortex_sandbox.direct.opt_in import check_allowed, warn
@@ -88,7 +87,7 @@ class DirectSandbox(Box):
         self._lock = threading.Lock()
         self._process: NodeProcess | None = None
         self._pending: RemoteCall | None = None
-        self._ticket: object = None
+        self._ticket: CallTicket | None = None
         self._closed = ""
         warn(self._folder, self._inspect)
 
@@ -119,18 +118,7 @@ class DirectSandbox(Box):
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """See `Box.call`; here a promise that never settles is a timeout."""
-        return self._call(threading.Event(), name, arguments, timeout_s, shared)
-
-    async def acall(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
-        """`call`, without blocking the event loop; cancellation kills the process, or prevents the call."""
-        ticket = threading.Event()
-        try:
-            return await asyncio.to_thread(self._call, ticket, name, arguments, timeout_s, shared)
-        except asyncio.CancelledError:
-            ticket.set()
-            if self._ticket is ticket and self._process is not None:
-                self._process.kill()
-            raise
+        return self._call(CallTicket(), name, arguments, timeout_s, shared)
 
     def interrupt(self) -> None:
         """Kill the process when a call is running; that call raises a `SandboxError`."""
@@ -183,7 +171,7 @@ class DirectSandbox(Box):
 
     def _call(
         self,
-        ticket: threading.Event,
+        ticket: CallTicket,
         name: str,
         arguments: tuple[Any, ...],
         timeout_s: float | None,
@@ -193,10 +181,14 @@ class DirectSandbox(Box):
         request = to_json([name, arguments, shared])
 
         def work(deadline: float) -> bytes:
+            process = self._started()
+            ticket.start(process.kill)
             self._ticket = ticket
-            if ticket.is_set():  # it was cancelled
-                raise SandboxError("stopped: it was interrupted", "Interrupted")
-            return self._ask(self._started(), HOOK, request, deadline - time.monotonic())[1]
+            try:
+                return self._ask(process, HOOK, request, deadline - time.monotonic())[1]
+            finally:
+                if ticket.end():
+                    self._discard("it was interrupted")
 
         answer = self._decoded(self._enter(work, timeout))
         return answer if shared is None else with_own(answer, arguments[0], shared)

@@ -60,8 +60,8 @@ def is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
     return safe
 
 
-def store(path: Path, content: bytes, *, sync: bool = True) -> None:
-    """Write a file, whole or not at all; a failure is logged and ignored.
+def store(path: Path, content: bytes | bytearray, *, sync: bool = True) -> bool:
+    """Write a file, whole or not at all; a failure is logged, and the result is False.
 
     Args:
         path: the file.
@@ -85,6 +85,8 @@ def store(path: Path, content: bytes, *, sync: bool = True) -> None:
             raise
     except OSError as error:
         log.warning("%s could not be kept in %s (%s)", path.name, path.parent, error)
+        return False
+    return True
 
 
 def recall(label: str, key: str) -> bytes | None:

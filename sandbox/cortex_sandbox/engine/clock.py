@@ -1,11 +1,13 @@
-"""The thread that advances the engines' epochs while guests run, so that deadlines are noticed.
+"""The threads that advance the engines' epochs while guests run, so that deadlines are noticed.
 
 Rules kept here:
+- no deadline depends on one thread: a second one looks twice a second whether the first has advanced the epoch, and a
+  host thread that waits for a late guest advances it itself (`advance`);
 - the epoch follows the wall clock: late ticks are made up, so that a busy host does not extend a time limit, and they
   are not counted against a guest that starts meanwhile;
 - while no guest runs the thread sleeps, except that it wakes up now and then in the second after the last guest ended:
   starting a thread or a tick for each short call would cost more;
-- a forked child starts its own thread: threads do not survive a fork.
+- a forked child starts its own threads: threads do not survive a fork.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from collections.abc import Callable
 TICK_S = 0.002
 _IDLE_S = 0.02  # how late the first tick of a guest may be: an interruption takes effect within 50 ms
 _LINGER_S = 1.0
+_LOOK_S = 0.5
+# A guest runs for at most this many ticks until it is asked whether it may go on.
+ASK_TICKS = 25
 
 
 class Ticker:
@@ -35,7 +40,7 @@ class Ticker:
         self._origin = time.monotonic()
         self._done = 0
         self._parked = True
-        self._thread: threading.Thread | None = None
+        self._threads: dict[Callable[[], None], threading.Thread] = {}
 
     def enter(self) -> None:
         """A guest is about to run."""
@@ -57,17 +62,35 @@ class Ticker:
         late = max(0, self._due() - self._done)
         return max(0, int(seconds / TICK_S)) + late + 2
 
+    def advance(self) -> None:
+        """Ask every running guest now whether it may go on; for a thread that waits for a late one."""
+        for _ in range(ASK_TICKS + 1):
+            self._tick()
+
     def _start(self) -> None:
         self._origin, self._done = time.monotonic(), 0
-        if self._thread is None:
-            thread = threading.Thread(target=self._run, name="cortex-sandbox-clock", daemon=True)
-            thread.start()
-            self._thread = thread
+        for work in (self._run, self._watch):
+            if work not in self._threads or not self._threads[work].is_alive():
+                thread = threading.Thread(target=work, name="cortex-sandbox-clock", daemon=True)
+                thread.start()
+                self._threads[work] = thread
         self._parked = False
-        self._wake.notify()
+        self._wake.notify_all()
 
     def _due(self) -> int:
         return int((time.monotonic() - self._origin) / TICK_S)
+
+    def _watch(self) -> None:
+        """Advance the epoch in place of `_run` where that does not."""
+        seen = -1
+        while True:
+            time.sleep(_LOOK_S)
+            if not self._running:
+                with self._lock:
+                    self._wake.wait_for(lambda: not self._parked)
+            elif seen == self._done:
+                self.advance()
+            seen = self._done
 
     def _run(self) -> None:
         last_busy = time.monotonic()

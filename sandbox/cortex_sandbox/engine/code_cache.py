@@ -3,7 +3,8 @@
 Rules kept here:
 - the key holds everything that determines the code: the guest's digest, the engine's version and settings, and the
   processor;
-- processes that start at the same time compile once: the others wait for the first.
+- processes that start at the same time compile once: the others wait for the first;
+- this process never compiles (`native_code.py`): its memory does not depend on whether the code was in the cache.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 import wasmtime
 
 from cortex_sandbox.engine.cache import cache_folder, is_private, store
+from cortex_sandbox.engine.native_code import compile_apart
 
 if TYPE_CHECKING:
     from cortex_sandbox.engine.engine import Engine
@@ -44,7 +46,7 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
         parts: the inputs of these bytes, or their digest; part of the key.
 
     Raises:
-        wasmtime.WasmtimeError: when the bytes are not a module.
+        SandboxError: as `compile_apart`.
 
     """
     folder = cache_folder()
@@ -59,10 +61,10 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
         if path is not None and (module := _cached(engine.wasm, path)) is not None:
             return module  # another process has compiled it meanwhile
         log.info("compiling %s for this machine (once)", label)
-        module = engine.compile(wasm())
-        if path is not None:
-            store(path, bytes(module.serialize()))
-    return module
+        code = compile_apart(engine, wasm())
+        # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
+        module = _cached(engine.wasm, path) if path is not None and store(path, code) else None
+        return module or wasmtime.Module.deserialize(engine.wasm, code)
 
 
 @contextmanager

@@ -11,15 +11,17 @@ Rules kept here:
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import wasmtime
 from wasmtime import _ffi as ffi
 
 from cortex_sandbox.engine.clock import Ticker
+from cortex_sandbox.engine.native_code import compile_apart
 from cortex_sandbox.engine.threads import DEEP_STACK_BYTES, ThreadPool, stack_size
 
 # Guests with stacks up to this size run on the caller's thread, others on deep threads. The largest native stack
@@ -32,8 +34,10 @@ _DEEP_NATIVE = 20 << 20
 _RESERVATION = 16 << 20
 BUNDLER_MEMORY_BYTES = 1 << 30
 
-# To detect that this process is a fork.
-_FIRST_PROCESS = os.getpid()
+# The same C function, called with the interpreter lock held: it is short, and getting the lock back on a busy host can
+# take far longer.
+_increment_epoch = ctypes.PyDLL(ffi.dll._name).wasmtime_engine_increment_epoch
+_increment_epoch.restype, _increment_epoch.argtypes = None, ffi.dll.wasmtime_engine_increment_epoch.argtypes
 
 deep_threads = ThreadPool(DEEP_STACK_BYTES)
 
@@ -48,30 +52,24 @@ class Engine:
     """
 
     def __init__(self, native_stack: int, reservation: int = _RESERVATION) -> None:
+        self.dimensions = native_stack, reservation
         # The settings that the compiled code depends on; part of the key of the code cache.
         self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0"
-        self._made = partial(_config, native_stack, reservation)
-        # The threads of the parallel compiler do not survive a fork: a child would wait for them forever.
-        self._is_alone = os.getpid() != _FIRST_PROCESS
-        self.wasm = wasmtime.Engine(self._made(parallel=not self._is_alone))
-        self.clock = Ticker(self.wasm.increment_epoch)
+        self.wasm = wasm = wasmtime.Engine(_config(native_stack, reservation))
+        self.clock = Ticker(lambda: _increment_epoch(wasm.ptr()))
 
     def compile(self, wasm: bytes) -> wasmtime.Module:
-        """A module, compiled for this engine.
+        """A module, compiled for this engine by another process: what is compiled here keeps up to 0.9 GB of memory.
 
         Raises:
-            wasmtime.WasmtimeError: when the bytes are not a module.
+            SandboxError: as `compile_apart`.
 
         """
-        if self._is_alone or os.getpid() == _FIRST_PROCESS:
-            return wasmtime.Module(self.wasm, wasm)
-        alone = wasmtime.Engine(self._made(parallel=False))
-        return wasmtime.Module.deserialize(self.wasm, wasmtime.Module(alone, wasm).serialize())
+        return wasmtime.Module.deserialize(self.wasm, compile_apart(self, wasm))
 
 
-def _config(native_stack: int, reservation: int, *, parallel: bool) -> wasmtime.Config:
+def _config(native_stack: int, reservation: int) -> wasmtime.Config:
     config = wasmtime.Config()
-    config.parallel_compilation = parallel
     config.epoch_interruption = True
     config.signals_based_traps = False
     config.memory_init_cow = True

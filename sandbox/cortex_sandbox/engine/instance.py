@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import wasmtime
 from wasmtime import _ffi as ffi
 
+from cortex_sandbox.engine.clock import ASK_TICKS
 from cortex_sandbox.engine.engine import Engine, raise_if_error
 from cortex_sandbox.engine.reentrancy import PendingCall, current, enter
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError, SandboxTimeout
@@ -38,6 +39,8 @@ _memory_data = _library.wasmtime_memory_data
 _memory_size = _library.wasmtime_memory_data_size
 _memory_data.restype = _memory_size.restype = ctypes.c_size_t
 _memory_data.argtypes = _memory_size.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+_error_new = _library.wasmtime_error_new
+_error_new.restype, _error_new.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
 _instantiate = ffi.dll.wasmtime_instance_pre_instantiate
 _export_get = ffi.dll.wasmtime_instance_export_get
@@ -51,7 +54,6 @@ _array_of_cells = cache(ffi.wasmtime_val_raw_t.__mul__)
 _all_running: set[Instance] = set()
 # Ticks; wasmtime adds this to the current epoch.
 _NEVER = 1 << 40
-_ASK_TICKS = 25
 # A guest that calls its host in a loop releases the interpreter lock for too short a time for other threads to wake up,
 # the clock's included. So it regularly releases the lock for longer.
 _GIVE_WAY_EVERY_S = 0.01
@@ -189,10 +191,10 @@ class Instance:
             outer: the call whose host function makes this call, when that is on another thread.
 
         """
+        self._engine.clock.enter()
         before = enter(self)
         self.outer = outer or before
         self._gives_way_at = time.monotonic() + _GIVE_WAY_EVERY_S
-        self._engine.clock.enter()
         self.keep_to(deadline)
         _all_running.add(self)
         try:
@@ -217,11 +219,16 @@ class Instance:
         self._store.set_epoch_deadline(0)
 
     def give_way(self) -> None:
-        """Let other threads of the host run, when it is time; called at every call that the guest makes."""
+        """Let other threads of the host run, when it is time, and stop a guest whose time is over.
+
+        Called at every call that the guest makes.
+        """
         now = time.monotonic()
         if now >= self._gives_way_at:
             time.sleep(_GIVE_WAY_S)
             self._gives_way_at = now + _GIVE_WAY_EVERY_S
+            if now >= self.deadline:  # it does not have to wait for the clock
+                self._store.set_epoch_deadline(0)
 
     def interrupt(self) -> None:
         """Stop the guest soon, from any thread; `run` raises a `SandboxError` named `Interrupted`."""
@@ -235,7 +242,7 @@ class Instance:
         return 0
 
     def _ticks(self) -> int:
-        return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), _ASK_TICKS)
+        return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), ASK_TICKS)
 
     @property
     def memory_size(self) -> int:
@@ -300,13 +307,12 @@ def _on_epoch(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
         except BaseException as error:  # a signal handler raised it here
             instance.stop_with(error)
     if not ticks:
-        return int(ctypes.cast(ffi.wasmtime_error_new(_STOPPED), ctypes.c_void_p).value or 0)
+        return int(_error_new(b"stopped") or 0)
     delta[0] = ticks
     kind[0] = _GO_ON
     return 0
 
 
-_STOPPED = ctypes.create_string_buffer(b"stopped")
 _NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
 _may_go_on = ffi.dll.wasmtime_store_epoch_deadline_callback.argtypes[1](_on_epoch)
 

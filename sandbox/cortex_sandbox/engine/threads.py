@@ -5,7 +5,7 @@ Rules kept here:
   process: guests that may need much run on threads with large stacks, one guest per thread at a time;
 - the stack size of a host thread is what the system reports;
 - the caller of a guest waits until it has ended; when the caller is interrupted, the guest is interrupted too, so that
-  no guest runs on without a caller;
+  no guest runs on without a caller; when the guest is a second late, the caller sees to its end itself;
 - the caller of `run_until` waits until its deadline and no longer; an abandoned function runs on, and its result is
   dropped;
 - threads are made when needed, kept while idle, and are daemon threads;
@@ -18,6 +18,7 @@ from __future__ import annotations
 import _thread
 import contextvars
 import ctypes
+import math
 import os
 import queue
 import sys
@@ -33,6 +34,9 @@ T = TypeVar("T")
 
 # Enough for any guest and the Python frames below it.
 DEEP_STACK_BYTES = 32 << 20
+
+# How late a guest may be until its caller acts, and how often the caller does.
+_LATE_S, _AGAIN_S = 1.0, 0.25
 
 _this_thread = threading.local()
 _PTHREAD_ATTR_BYTES = 256  # more than sizeof(pthread_attr_t) on any Linux
@@ -122,6 +126,16 @@ class _Job(Generic[T]):
         if not self.has_ended:
             self._ended.acquire(timeout=timeout_s)
 
+    def wait_for_end(self, deadline: float, when_late: Callable[[], None]) -> None:
+        """Wait until it has ended; from a second after the deadline on, call `when_late` repeatedly."""
+        if deadline == math.inf:
+            self.wait()
+            return
+        self.wait(max(0.0, deadline + _LATE_S - time.monotonic()))
+        while not self.has_ended:
+            when_late()
+            self.wait(_AGAIN_S)
+
     def outcome(self) -> T:
         """What it returned or raised."""
         if self.error is not None:
@@ -145,12 +159,21 @@ class ThreadPool:
     def _reset(self) -> None:
         self._idle: list[queue.SimpleQueue[_Job[Any]]] = []
 
-    def run(self, work: Callable[[], T], interrupt: Callable[[], None] | None = None) -> T:
+    def run(
+        self,
+        work: Callable[[], T],
+        interrupt: Callable[[], None] | None = None,
+        *,
+        deadline: float = math.inf,
+        when_late: Callable[[], None] = lambda: None,
+    ) -> T:
         """Run `work()` on a thread of the pool, in a copy of this context, and wait for it; what it returns or raises.
 
         Args:
             work: the function to call.
             interrupt: makes it end soon; called when this thread is interrupted.
+            deadline: when it should have ended, in monotonic seconds.
+            when_late: called repeatedly from a second after the deadline on, until it has ended.
 
         """
         job = _Job(work, contextvars.copy_context())
@@ -158,7 +181,7 @@ class ThreadPool:
         raised: BaseException | None = None
         try:
             inbox.put(job)
-            job.wait()
+            job.wait_for_end(deadline, when_late)
         except BaseException as error:  # from a signal handler
             raised = error
         if raised is not None and job.claim():
@@ -167,7 +190,7 @@ class ThreadPool:
             try:
                 if interrupt is not None:
                     interrupt()
-                job.wait()
+                job.wait_for_end(deadline, when_late)
             except BaseException as error:
                 raised = error
         if raised is not None:

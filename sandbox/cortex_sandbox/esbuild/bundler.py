@@ -2,7 +2,8 @@
 
 Rules kept here:
 - esbuild sees only the files that it is passed, in memory and read-only: an import of another file, or from
-  `node_modules`, "could not be resolved";
+  `node_modules`, "could not be resolved"; so is every path that climbs above the folder or starts at the root, also one
+  that would lead back into the folder;
 - a `data:` URL brings no code in: it stays an import, which no sandbox resolves;
 - no settings come from the files (`tsconfig.json` and `package.json` are not among them);
 - time, memory and the size of the output are limited: constants are inlined, so a small source can make a large module;
@@ -35,6 +36,8 @@ _MAX_OUTPUT_BYTES = 32 << 20
 _MAX_MESSAGES, _MAX_MESSAGE_BYTES = 20, 8 << 20
 _MAP_MARK = "//# sourceMappingURL=data:application/json;base64,"
 _CACHE_LABEL = "bundle"
+# How the files are passed to esbuild; part of the key of the cache.
+_LAYOUT = "in a folder"
 _MAX_CACHED_BUNDLES, _MAX_CACHED_BYTES = 1000, 64 << 20
 
 
@@ -97,7 +100,7 @@ def bundle(
             raise ValueError(f"{path!r} is inside a path that is a file")
     if entry not in files:
         raise ValueError(f"the entry {entry!r} is not among the files")
-    compiler = [manifest()["esbuild"], manifest()["sha256"]["esbuild.wasm"], OPTIONS]
+    compiler = [manifest()["esbuild"], manifest()["sha256"]["esbuild.wasm"], OPTIONS, _LAYOUT]
     key = json.dumps([*compiler, entry, sorted(files.items()), *sorted(packages.items())])
     output = recall(_CACHE_LABEL, key)
     if output is None:

@@ -2,12 +2,15 @@
 
 Rules kept here:
 - every run has its own instance and sees only the files of its request (`wasi.py`);
+- the files are in a folder whose name no import can contain, a digest of them all: a path that climbs above the folder,
+  or starts at the root, does not lead back to them;
 - run time, memory and the size of the response are limited;
 - nothing outlives a run, no thread and no open file, so that the process can fork at any time.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -61,11 +64,18 @@ def build(
 
     """
     engine = bundler_engine()
-    wasi = WasiState(files, build_request(entry, packages), response_bytes)
+    folder = hashlib.sha256(repr(sorted(files.items())).encode("utf-8", "replace")).hexdigest()
+    placed = {f"{folder}/{path}": text for path, text in files.items()}
+    wasi = WasiState(placed, build_request(entry, packages, f"/{folder}"), response_bytes)
     run = _Run(engine, wasi)
     try:
         deadline = time.monotonic() + timeout_s
-        deep_threads.run(lambda: run.run(run.functions["_start"], deadline), run.interrupt)
+        deep_threads.run(
+            lambda: run.run(run.functions["_start"], deadline),
+            run.interrupt,
+            deadline=deadline,
+            when_late=engine.clock.advance,
+        )
     except Finished as finished:
         finished.__traceback__ = None  # it would keep all frames alive, the caller's too, until the next collection
         if wasi.too_long:

@@ -37,12 +37,13 @@ OPTIONS = (
 )
 
 
-def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({})) -> bytes:
+def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({}), folder: str = "/") -> bytes:
     """The packet that requests a bundle.
 
     Args:
-        entry: the entry file, by its POSIX path relative to the root folder.
+        entry: the entry file, by its POSIX path relative to the folder.
         packages: files that are imported by the name of a package, by that name.
+        folder: the absolute path of the folder that holds the files.
 
     """
     value = _encoded(
@@ -54,7 +55,7 @@ def build_request(entry: str, packages: Mapping[str, str] = MappingProxyType({})
             "write": False,
             "stdinContents": None,
             "stdinResolveDir": None,
-            "absWorkingDir": "/",
+            "absWorkingDir": folder,
             "nodePaths": [],
             "context": False,
         }

@@ -13,11 +13,10 @@ import atexit
 import os
 import socket
 import subprocess
-import sys
 import threading
-from pathlib import Path
 
 from cortex_sandbox.engine.cache import cache_folder
+from cortex_sandbox.engine.child_program import command
 from cortex_sandbox.errors import SandboxError
 from cortex_sandbox.isolation.link import WorkerLink
 
@@ -27,9 +26,6 @@ _FORK_S = 10.0
 _END_S = 5.0
 _REASON_BYTES = 4097
 _DESCRIPTORS = 2
-_PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[2:]; from cortex_sandbox.isolation.template import main; main(int(sys.argv[1]))"
-)
 
 
 class _Template:
@@ -39,7 +35,7 @@ class _Template:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a fixed program
-                [sys.executable, "-I", "-c", _PROGRAM, str(theirs.fileno()), *_import_path()],
+                command("cortex_sandbox.isolation.template", theirs.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -144,11 +140,6 @@ def take_worker(limit: int) -> WorkerLink:
 
 def _unavailable(reason: str) -> SandboxError:
     return SandboxError(f"no worker process could be started: {reason}", "SandboxUnavailable")
-
-
-def _import_path() -> list[str]:
-    own = str(Path(__file__).parents[2])
-    return [*(path for path in sys.path if Path(path).is_absolute()), own]
 
 
 def _environment() -> dict[str, str]:

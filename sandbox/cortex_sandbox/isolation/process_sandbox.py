@@ -21,7 +21,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cortex_sandbox.box import Box
+from cortex_sandbox.box import Box, CallTicket
 from cortex_sandbox.engine.reentrancy import refuse_inside
 from cortex_sandbox.errors import SandboxError, SandboxTimeout
 from cortex_sandbox.excerpt import excerpt
@@ -92,7 +92,12 @@ class ProcessSandbox(Box):
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None, shared: str | None = None) -> Any:
         """See `Box.call`."""
-        text = self._ask("call", [], to_json([name, arguments, shared]), timeout_s)
+        return self._call(None, name, arguments, timeout_s, shared)
+
+    def _call(
+        self, ticket: CallTicket | None, name: str, arguments: Any, timeout_s: float | None, shared: str | None
+    ) -> Any:
+        text = self._ask("call", [], to_json([name, arguments, shared]), timeout_s, ticket)
         answer = from_json(text, self.limits.transfer_bytes)
         return answer if shared is None else with_own(answer, arguments[0], shared)
 
@@ -128,7 +133,9 @@ class ProcessSandbox(Box):
             with self._lock:
                 self._worker.end("it was closed")
 
-    def _ask(self, method: str, rest: list[Any], body: bytes, timeout_s: float | None) -> bytes:
+    def _ask(
+        self, method: str, rest: list[Any], body: bytes, timeout_s: float | None, ticket: CallTicket | None = None
+    ) -> bytes:
         """The worker's result of one request, as unchecked JSON."""
         timeout = self.limits.timeout_s if timeout_s is None else check_timeout(timeout_s)
         refuse_inside(self._worker.pending)
@@ -138,11 +145,15 @@ class ProcessSandbox(Box):
             raise SandboxTimeout("another call kept the sandbox busy past the time limit", "Timeout")
         try:
             self._require_alive()
+            if ticket is not None:
+                ticket.start(self._worker.interrupt)
             return self._worker.ask(method, rest, body, deadline)
         except SandboxError as error:
             error.excerpt = excerpt(error.frames, {**self._sources, **self._script})
             raise
         finally:
+            if ticket is not None and ticket.end():
+                self._worker.end("it was interrupted")
             self._lock.release()
 
     def _require_alive(self) -> None:

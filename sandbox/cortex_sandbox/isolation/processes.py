@@ -39,6 +39,14 @@ def kill_process(descriptor: int) -> None:
         return
 
 
+def is_running(descriptor: int) -> bool:
+    """Whether a child of this process, by its descriptor, has neither ended nor been stopped (SIGSTOP)."""
+    try:
+        return os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:  # it has ended, and where SIGCHLD is ignored the system has reaped it
+        return False
+
+
 def _called(number: int, *arguments: int | None) -> int:
     result = int(_libc.syscall(ctypes.c_long(number), *arguments))
     if result < 0:

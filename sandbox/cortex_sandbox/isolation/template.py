@@ -4,7 +4,8 @@ Rules kept here:
 - it never sees a skill's code or data: the pipe to each worker goes straight to the host;
 - the host starts it as a separate program, so that neither it nor a worker has memory, environment or descriptors of
   the host;
-- one worker is always forked in advance, which hides the cost of the fork;
+- one worker is always forked in advance, which hides the cost of the fork; one that was killed or stopped while it
+  waited is replaced;
 - it ends when the host closes its socket or ends; the system reaps its children.
 """
 
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from cortex_sandbox.engine.threads import stack_size
-from cortex_sandbox.isolation.processes import open_process
+from cortex_sandbox.isolation.processes import is_running, kill_process, open_process
 from cortex_sandbox.isolation.worker import serve, warm_up
 from cortex_sandbox.limits import MAX_MEMORY_BYTES, MIN_MEMORY_BYTES
 
@@ -34,6 +35,16 @@ class _Worker:
 
     pipe: socket.socket
     process: int
+
+    def close(self) -> None:
+        """Close the descriptors of this process."""
+        self.pipe.close()
+        os.close(self.process)
+
+    def end(self) -> None:
+        """Kill it, whether it runs or not, and close the descriptors."""
+        kill_process(self.process)
+        self.close()
 
 
 def main(descriptor: int) -> NoReturn:
@@ -53,18 +64,25 @@ def main(descriptor: int) -> NoReturn:
 
 def _serve_one(control: socket.socket) -> None:
     """Fork a worker, and send it to the host on request."""
-    try:
-        worker = _fork(control)
-    except OSError as error:
-        worker, reason = None, str(error).encode()[:MAX_REASON_BYTES]
+    worker = _tried(control)
     if not control.recv(1):
         os._exit(0)
-    if worker is None:
-        control.send(FAILURE + reason)
-        return
-    socket.send_fds(control, [WORKER], [worker.pipe.fileno(), worker.process])
-    worker.pipe.close()
-    os.close(worker.process)
+    if isinstance(worker, _Worker) and not is_running(worker.process):
+        worker.end()
+        worker = _tried(control)
+    if isinstance(worker, _Worker):
+        socket.send_fds(control, [WORKER], [worker.pipe.fileno(), worker.process])
+        worker.close()
+    else:
+        control.send(FAILURE + worker)
+
+
+def _tried(control: socket.socket) -> _Worker | bytes:
+    """A new worker, or the reason why there is none."""
+    try:
+        return _fork(control)
+    except OSError as error:
+        return str(error).encode()[:MAX_REASON_BYTES]
 
 
 def _fork(control: socket.socket) -> _Worker:

@@ -22,7 +22,7 @@ from typing import Any
 from cortex_sandbox.engine.reentrancy import RemoteCall, current, enter
 from cortex_sandbox.engine.threads import LateError, ThreadPool
 from cortex_sandbox.errors import SandboxError, SandboxMemoryError, SandboxTimeout
-from cortex_sandbox.isolation.link import WorkerGoneError, WorkerLateError
+from cortex_sandbox.isolation.link import WorkerGoneError, WorkerLateError, WorkerLink
 from cortex_sandbox.isolation.pool import take_worker
 from cortex_sandbox.isolation.protection import Protection, protections_from
 from cortex_sandbox.isolation.wire import (
@@ -70,7 +70,7 @@ class WorkerClient:
     def __init__(self, limits: Limits, host: HostSide) -> None:
         self._limits = limits
         self._host = host
-        self._link = take_worker(_TRANSFER_FACTOR * limits.transfer_bytes + _TRANSFER_SLACK)
+        self._link = self._take()
         self._most_bytes = limits.memory_bytes + _GUEST_OVERHEAD
         self._why = ""
         self.memory_bytes = 0
@@ -103,18 +103,29 @@ class WorkerClient:
             SandboxError: when the worker cannot make its sandbox.
 
         """
-        until = time.monotonic() + _READY_S
         with self._guarded():
-            self._link.send(CONFIGURE, to_json([dataclasses.asdict(self._limits), offered]), until)
-            kind, payload = self._link.receive(until)
-            if kind == ERROR:
-                self.end("it could not be made")
-                raise error_from_json(payload)
-            match parsed(payload):
-                case [int(memory_bytes), list(items)] if kind == READY:
-                    self.memory_bytes = memory_bytes
-                    return protections_from(items)
-            raise WireError("the worker does not report that it is ready")
+            try:
+                return self._configured(offered)
+            except WorkerGoneError:  # it was killed while it waited: nothing has run in it
+                self._link.kill()
+                self._link = self._take()
+                return self._configured(offered)
+
+    def _take(self) -> WorkerLink:
+        return take_worker(_TRANSFER_FACTOR * self._limits.transfer_bytes + _TRANSFER_SLACK)
+
+    def _configured(self, offered: list[tuple[str, bool]]) -> tuple[Protection, ...]:
+        until = time.monotonic() + _READY_S
+        self._link.send(CONFIGURE, to_json([dataclasses.asdict(self._limits), offered]), until)
+        kind, payload = self._link.receive(until)
+        if kind == ERROR:
+            self.end("it could not be made")
+            raise error_from_json(payload)
+        match parsed(payload):
+            case [int(memory_bytes), list(items)] if kind == READY:
+                self.memory_bytes = memory_bytes
+                return protections_from(items)
+        raise WireError("the worker does not report that it is ready")
 
     def ask(self, method: str, rest: list[Any], body: bytes, deadline: float) -> bytes:
         """The result of one request, as unchecked JSON.

@@ -46,6 +46,7 @@ class Guest:
     """
 
     def __init__(self, engine: Engine, memory_bytes: int, stack_bytes: int) -> None:
+        self.engine = engine
         self._image = image = image_for(engine, memory_bytes)
         whole = image.memory_bytes + memory_bytes + OVERHEAD_BYTES
         final = image.final_bytes is not None
