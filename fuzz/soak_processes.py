@@ -1,9 +1,9 @@
 """The processes of the soak: starts, kills and stops them, and follows what they write (`soak_worker.py`).
 
 Rules kept here:
-- a process that was killed or has ended on request is replaced; one that ends by itself breaks the invariant;
+- a process that was killed or has ended on request is replaced; one that ends unexpectedly breaks the invariant;
 - a process that is neither stopped nor ended and writes nothing for `HANG_S` breaks the invariant, and is killed;
-- errors that faults cause are counted by their code; any other breaks the invariant. An error that says that the store
+- errors that faults cause are counted by their code; any other breaks the invariant. An error that reports that the store
   is damaged is kept in `damage`.
 """
 
@@ -88,7 +88,7 @@ class SoakProcess:
         self.join()
 
     def join(self, timeout_s: float | None = None) -> str:
-        """Wait for its end; returns why it ended, if it ended by itself."""
+        """Wait for its end; returns why it ended, if that was not requested."""
         try:
             code = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -140,7 +140,7 @@ class WorkerGroup:
     ) -> None:
         self.ledger = Ledger()
         self.damage = ""
-        self.missing: list[str] = []  # what answers lacked; that is told when the store is damaged
+        self.missing: list[str] = []  # what answers lacked; reported when the store is damaged
         self.longest_call_s = 0.0
         self._store, self._scratch, self._count, self._seed = store, scratch, count, seed
         self._counts, self._report, self._log = counts, report, log
@@ -165,7 +165,7 @@ class WorkerGroup:
             )
 
     def wait_until_opened(self, timeout_s: float) -> bool:
-        """Wait until a process has opened the store, or said that it is damaged."""
+        """Wait until a process has opened the store, or reported that it is damaged."""
         end = time.monotonic() + timeout_s
         while not self.damage and not any(process.is_opened for process in self._running):
             if time.monotonic() > end:

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a test that runs a foreign suite compares its own figures with the row of the suite;
-- a row says how many cases there are, how many pass and how many are refused on purpose; no other outcome is allowed.
+- a row lists how many cases there are, how many pass and how many are refused on purpose; no other outcome is allowed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def suites() -> dict[str, SuiteRow]:
 
 
 def counts_of(suite: str) -> tuple[int, int]:
-    """How many cases of a suite pass and how many are refused, as the page says."""
+    """How many cases of a suite pass and how many are refused, as in the page."""
     return suites()[suite].counts
 
 
