@@ -69,7 +69,8 @@ fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 600
 
 ## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
-##              ten minutes; then a thousand scripts that do not end, each stopped at its deadline (make soak SOAK='--seconds 60 --seed 1' is shorter, and repeats the faults of a run)
+##              ten minutes; then stop a thousand endless scripts at their deadlines
+##              (make soak SOAK='--seconds 60 --seed 1' is shorter, and repeats the faults of a run)
 soak: setup
 	$(BIN)/python -m fuzz.soak --seconds 600 $(SOAK)
 	$(BIN)/python -m fuzz.deadlines --count 1000

@@ -1,8 +1,8 @@
 """Processes that share a store and are killed, stopped and starved: `python -m fuzz.soak --seconds 600 [--seed 1]`.
 
 Rules kept here:
-- the invariant: at the end of every round each acknowledged change is in the store, or an error reported that the store is
-  damaged; then the last good backup is restored, and has all that was acknowledged before it. No change is there in
+- the invariant: at the end of every round each acknowledged change is in the store, or an error reported that the store
+  is damaged; then the last good backup is restored, and has all that was acknowledged before it. No change is there in
   part;
 - no call hangs, no process ends unexpectedly, and every failure is an error of the library;
 - faults come from a shuffled list, so that a short run has each kind once; bytes are flipped between two rounds, when

@@ -3,8 +3,8 @@
 Rules kept here:
 - a process that was killed or has ended on request is replaced; one that ends unexpectedly breaks the invariant;
 - a process that is neither stopped nor ended and writes nothing for `HANG_S` breaks the invariant, and is killed;
-- errors that faults cause are counted by their code; any other breaks the invariant. An error that reports that the store
-  is damaged is kept in `damage`.
+- errors that faults cause are counted by their code; any other breaks the invariant. The error of a
+  damaged store is kept in `damage`.
 """
 
 from __future__ import annotations
