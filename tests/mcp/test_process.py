@@ -241,3 +241,22 @@ def test_eight_servers_on_one_folder_lose_nothing(parameters: StdioServerParamet
         assert subjects == {f"mayros:s{number}-{row}" for number in range(servers) for row in range(each)}
 
     asyncio.run(asyncio.wait_for(test(), 100))
+
+
+def test_without_skills_it_serves_the_notebook(environment: dict[str, str], tmp_path: Path) -> None:
+    async def used() -> None:
+        signed = {**environment, "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "true"}
+        store = ["mcp", "--store", str(tmp_path / "notes")]
+        async with Client(StdioServerParameters(command=COMMAND, args=store, env=signed)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"skill_assert", "skill_graph_query", "skill_retract", "skill_memory_remember"} <= names
+            fact = {"subject": "person:ada", "predicate": "worksAt", "object": "Acme"}
+            asserted = (await client.call_tool("skill_assert", fact)).structured_content
+            query = {"subject": "person:ada", "scope": "namespace"}
+            found = (await client.call_tool("skill_graph_query", query)).structured_content
+            assert [match["object"] for match in found["matches"]] == ["Acme"]
+            await client.call_tool("skill_retract", {"tripleHash": asserted["tripleHash"]})
+            found = (await client.call_tool("skill_graph_query", query)).structured_content
+            assert found["matches"] == []
+
+    asyncio.run(used())
