@@ -68,9 +68,6 @@ def query(common: Common, /, object_: str | None, skill: str | None, **given: An
         given["object"] = read_value(object_)
     arguments = {key: value for key, value in given.items() if value is not None}
     details = _call(common, "skill_graph_query", arguments, skill)
-    of_the_agent = given["scope"] in (None, "agent")
-    if of_the_agent and (given["subject"] or not details["total"]) and not common.out.as_json:
-        common.out.note("this queried only triples about the agent: --scope namespace queries the whole namespace")
     enrichment = details["enrichment"]
     if (note := removed_note(enrichment)) and not common.out.as_json:
         common.out.note(note)

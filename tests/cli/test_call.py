@@ -89,9 +89,10 @@ def test_missing_or_misspelt_arguments_get_a_hint_with_the_accepted_ones(run, sk
 
 def test_an_empty_query_in_the_scope_of_the_agent_suggests_the_namespace(run, skill):
     words = ("query", "--skills", skill, "--predicate", "greets")
-    assert "--scope namespace" in run(*words).stderr
-    assert "--scope namespace" in run(*words, "--subject", "nails").stderr
-    assert run(*words, "--scope", "namespace").stderr == ""
+    assert "scope namespace asks about everything" in run(*words).stdout
+    assert "scope namespace does" in run(*words, "--subject", "nails", "--scope", "agent").stdout
+    assert "scope" not in run(*words, "--subject", "nails").stdout
+    assert "scope" not in run(*words, "--scope", "namespace").stdout
 
 
 def test_status_reports_that_the_sandbox_is_off(run, tmp_path):

@@ -82,7 +82,7 @@ def test_an_agent_asserts_and_asks(connect: Connect, mode: str) -> None:
             False,
             first.structured_content["tripleHash"],
         )
-        assert found.content[0].text.startswith('1 triples found:\nmayros:ada mayros:hasStatus "approved"\n')
+        assert found.content[0].text.startswith('1 triple found:\nmayros:ada mayros:hasStatus "approved"\n')
         assert '"counted":1' in found.content[0].text
         (match,) = found.structured_content["matches"]
         assert {key: match[key] for key in STATUS} == {

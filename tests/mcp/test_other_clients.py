@@ -79,7 +79,7 @@ def test_the_inspector_uses_the_tools_over_http(inspector: list[str], running: R
     created = inspect(inspector, *server, *call, "skill_assert", "--tool-args-json", json.dumps(STATUS))
     assert created["structuredContent"]["created"] is True
     found = inspect(inspector, *server, *call, "skill_graph_query", "--tool-args-json", json.dumps(ASK))
-    assert found["content"][0]["text"].startswith("1 triples found:")
+    assert found["content"][0]["text"].startswith("1 triple found:")
     read = inspect(inspector, *server, "--method", "resources/read", "--uri", "skill://status-desk/skill.ts")
     assert "onQuery" in read["contents"][0]["text"]
 

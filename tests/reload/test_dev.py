@@ -107,7 +107,7 @@ def test_saves_are_shown_with_errors_and_differences(dev: Callable[..., Dev], sk
     running = dev(folder, "--query", "p", "--data", str(tmp_path / "data.nt"))
     first = running.until("loaded kyc 1.2.3, exports onQuery")
     assert first[0].endswith(f"watching {folder} on a temporary graph in memory (--store URL keeps it); Ctrl-C ends")
-    assert running.until('{"version":1}')[1:3] == ["  1 triples found:", '  mayros:s mayros:p "seeded"']
+    assert running.until('{"version":1}')[1:3] == ["  1 triple found:", '  mayros:s mayros:p "seeded"']
 
     save_code(folder, 2)
     running.until("reloaded kyc 1.2.3: skill.ts")

@@ -60,20 +60,51 @@ def found(plugin: Plugin, *, agent: str | None = None, **arguments: Any) -> list
     result = plugin.call(TOOL, arguments, agent=agent)
     assert result.code is None, result.text
     lines = result.text.split("\n")
-    assert len(lines) - 1 == len(result.details["matches"])
-    return sorted(lines[1:])
+    lines = [line for line in lines[1:] if not line.startswith(("Scope agent", "more: cursor="))]
+    assert len(lines) == len(result.details["matches"])
+    return sorted(lines)
 
 
 # --- scopes
 
 
-def test_the_agent_scope_ignores_the_subject_that_was_passed(people: Plugin) -> None:
+def test_the_agent_scope_ignores_the_subject_that_was_passed_and_states_it(people: Plugin) -> None:
     own = ["mayros:agent:a1 mayros:age 36", 'mayros:agent:a1 mayros:knows {"node":"mayros:agent:bob"}']
     assert found(people) == own
-    assert found(people, subject="agent:bob") == own
-    assert found(people, subject="agent:bob", scope="agent", predicate="age") == own[:1]
+    arguments = {"subject": "agent:bob", "scope": "agent", "predicate": "age"}
+    assert found(people, **arguments) == own[:1]
+    assert people.call(TOOL, arguments).text.endswith(
+        "\nScope agent asked only about mayros:agent:a1, not about agent:bob; scope namespace does."
+    )
+    assert "Scope agent" not in people.call(TOOL, {"subject": "mayros:agent:a1", "scope": "agent"}).text
     assert found(people, agent="bob", predicate="age") == ["mayros:agent:bob mayros:age 41"]
     assert found(people, agent="nobody") == []
+    assert people.call(TOOL, {}, agent="nobody").text == (
+        "No matching triples.\nScope agent asked only about mayros:agent:nobody; scope namespace asks about everything."
+    )
+
+
+def test_a_subject_without_a_scope_is_asked_for_in_the_namespace(people: Plugin) -> None:
+    assert found(people, subject="agent:bob", predicate="age") == ["mayros:agent:bob mayros:age 41"]
+    assert people.call(TOOL, {"subject": "nobody"}).text == "No matching triples."
+
+
+def test_the_text_states_how_many_triples_there_are_and_which_follow(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill("probe"))
+    plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(3)])
+    first = plugin.call(TOOL, {"subject": "s", "limit": 2})
+    cursor = first.details["nextCursor"]
+    assert (first.text.split("\n")[0], first.text.split("\n")[-1]) == (
+        "3 triples, the first 2:",
+        f"more: cursor={cursor}",
+    )
+    last = plugin.call(TOOL, {"subject": "s", "limit": 2, "cursor": cursor})
+    assert (last.text.split("\n")[0], last.details["nextCursor"]) == ("3 triples, the next 1:", None)
+    assert plugin.call(TOOL, {"subject": "s", "object": 1}).text == "1 triple found:\nmayros:s mayros:p 1"
+    plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(3, 2000)])
+    many = plugin.call(TOOL, {"subject": "s"})
+    plus = "" if many.details["totalIsExact"] else "+"
+    assert many.text.startswith(f"{many.details['total']}{plus} triples, the first 20:\n")
 
 
 @pytest.mark.parametrize("scope", ["namespace", "global"])
@@ -135,14 +166,15 @@ def test_a_cursor_returns_each_triple_once(plugin: Plugin, skill: Written) -> No
     while True:
         arguments = {"scope": "namespace", "limit": 10, **({"cursor": cursor} if cursor else {})}
         result = plugin.call(TOOL, arguments)
-        assert result.text.startswith("95 triples found:\n")
+        count = len(result.details["matches"])
+        assert result.text.startswith(f"95 triples, the {'next' if cursor else 'first'} {count}:\n")
         assert (result.details["total"], result.details["totalIsExact"]) == (95, True)
         seen += [match["object"] for match in result.details["matches"]]
         cursor = result.details["nextCursor"]
         if cursor is None:
             break
     assert sorted(seen) == list(range(95))
-    assert plugin.call(TOOL, {"scope": "namespace"}).text.count("\n") == 20
+    assert plugin.call(TOOL, {"scope": "namespace"}).text.count("\n") == 21
     assert plugin.call(TOOL, {"scope": "namespace", "limit": 1000}).details["nextCursor"] is None
 
 
@@ -166,7 +198,7 @@ def test_a_triple_without_a_proof_is_reported_without_one(people: Plugin) -> Non
 
 def test_the_text_and_details_of_a_query(people: Plugin) -> None:
     result = people.call(TOOL, {"scope": "namespace", "subject": "agent:bob", "predicate": "age"})
-    assert result.text == "1 triples found:\nmayros:agent:bob mayros:age 41"
+    assert result.text == "1 triple found:\nmayros:agent:bob mayros:age 41"
     (match,) = result.details.pop("matches")
     assert len(match.pop("id")) == 64
     assert match == {"subject": "mayros:agent:bob", "predicate": "mayros:age", "object": 41}
@@ -323,7 +355,13 @@ def test_a_skill_may_leave_out_and_reorder_results(asked: Asked, body: str, kept
     sort = "results.sort((a, b) => a.object - b.object); "
     objects, report, text = asked(sort + body)
     assert (objects, report) == (kept, {"status": "ok"})
-    assert text.startswith(f"{len(kept)} triples found:" if kept else "4 triples found; probe shows none of them.")
+    assert text.startswith(
+        "4 triples found:"
+        if len(kept) == 4
+        else f"4 triples found; probe shows {len(kept)} of them:"
+        if kept
+        else "4 triples found; probe shows none of them."
+    )
 
 
 @pytest.mark.parametrize(
@@ -423,7 +461,7 @@ def test_a_thousand_results_pass_through_a_skill(plugin: Plugin, skill: Written)
     )
     result = plugin.call(TOOL, {"scope": "namespace", "limit": 1000})
     assert len(result.details["matches"]) == 500
-    assert result.text.startswith("500 triples found:\n")
+    assert result.text.startswith("1000 triples found; probe shows 500 of them:\n")
     assert result.details["enrichment"]["status"] == "ok"
 
 

@@ -14,6 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from cortex_graph import NamespacedGraph
 from cortex_skills import CortexError
 from cortex_skills.cancellation import CancelToken
+from cortex_skills.memory import Memories, new_memory
 from cortex_skills.proofs.logic import shacl_engine
 from cortex_skills.proofs.logic.evaluate import Evaluation, evaluate
 from cortex_skills.proofs.logic.premises import RecordingReader
@@ -139,10 +140,12 @@ def test_rules_read_only_what_they_reach(plain: NamespacedGraph) -> None:
 
 def test_rules_do_not_see_what_agents_remember(plain: NamespacedGraph) -> None:
     secret = "<urn:cortex-graph:ontology#memoryText>"
-    plain.create_triple(triple("m", secret, "the code is 1234"))
+    memories = Memories(plain)
+    memories.remember(new_memory("the code is 1234"), agent="a1")
     reader = RecordingReader(plain, plain.quad_of(triple()))
     assert reader([None, None, None]) == []
     assert reader([None, secret, None]) == []
+    memories.close()
 
 
 def test_rules_see_no_other_namespace(plain: NamespacedGraph) -> None:
