@@ -61,7 +61,7 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
         if path is not None and (module := _cached(engine.wasm, path)) is not None:
             return module  # another process has compiled it meanwhile
         log.info("compiling %s for this machine (once)", label)
-        code = compile_apart(engine, wasm())
+        code = compile_apart(engine.dimensions, wasm())
         # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
         module = _cached(engine.wasm, path) if path is not None and store(path, code) else None
         return module or wasmtime.Module.deserialize(engine.wasm, code)

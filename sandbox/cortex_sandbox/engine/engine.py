@@ -65,7 +65,7 @@ class Engine:
             SandboxError: as `compile_apart`.
 
         """
-        return wasmtime.Module.deserialize(self.wasm, compile_apart(self, wasm))
+        return wasmtime.Module.deserialize(self.wasm, compile_apart(self.dimensions, wasm))
 
 
 def _config(native_stack: int, reservation: int) -> wasmtime.Config:

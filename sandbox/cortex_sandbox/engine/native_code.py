@@ -13,23 +13,22 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import IO, TYPE_CHECKING
-
-import wasmtime
+from typing import IO
 
 from cortex_sandbox.engine.child_program import command
 from cortex_sandbox.errors import SandboxError
 
-if TYPE_CHECKING:
-    from cortex_sandbox.engine.engine import Engine
-
 # Compiling esbuild takes 6 s on a fast processor, and less than a minute on a slow one.
 _COMPILE_S = 600.0
-_SIZE_BYTES = 8
+SIZE_BYTES = 8
 
 
-def compile_apart(engine: Engine, wasm: bytes) -> bytearray:
-    """The native code of a module for an engine, as `wasmtime.Module.deserialize` takes it.
+def compile_apart(dimensions: tuple[int, int], wasm: bytes) -> bytearray:
+    """The native code of a module, as `wasmtime.Module.deserialize` takes it.
+
+    Args:
+        dimensions: of the engine (`Engine.dimensions`).
+        wasm: the module.
 
     Raises:
         SandboxError: named `SandboxUnavailable`: the child cannot be started, is killed, or fails, as it does when the
@@ -38,7 +37,7 @@ def compile_apart(engine: Engine, wasm: bytes) -> bytearray:
     """
     try:
         child = subprocess.Popen(  # noqa: S603 - this interpreter and a function of this package
-            command("cortex_sandbox.engine.native_code", *engine.dimensions),
+            command("cortex_sandbox.engine.compile_child", *dimensions),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -72,7 +71,7 @@ def _exchange(child: subprocess.Popen[bytes], wasm: bytes) -> tuple[bytearray | 
         while left:
             left = left[to_child.write(left) :]
     output = _of(child.stdout)
-    code = bytearray(int.from_bytes(output.read(_SIZE_BYTES), "little"))  # read into place: it is needed once only
+    code = bytearray(int.from_bytes(output.read(SIZE_BYTES), "little"))  # read into place: it is needed once only
     left = memoryview(code)
     while left and (count := output.readinto(left)):  # type: ignore[attr-defined]
         left = left[count:]
@@ -101,17 +100,3 @@ def _unavailable(reason: str) -> SandboxError:
         "and needs up to 1 GB of memory: try again when it has that",
         "SandboxUnavailable",
     )
-
-
-def main(native_stack: int, reservation: int) -> None:
-    """In the child: compile the module on standard input for an engine of these dimensions."""
-    from cortex_sandbox.engine.engine import Engine
-
-    engine = Engine(native_stack, reservation)
-    try:
-        code = wasmtime.Module(engine.wasm, sys.stdin.buffer.read()).serialize()
-    except wasmtime.WasmtimeError as error:
-        sys.exit(str(error).replace("\n", " "))
-    sys.stdout.buffer.write(len(code).to_bytes(_SIZE_BYTES, "little"))
-    sys.stdout.buffer.write(code)
-    sys.stdout.buffer.flush()
