@@ -149,7 +149,7 @@ def test_none_replaces_a_built_in_tool_or_another(
     with_tools(site, skill_graph_query="acme_tools:COUNT", triple_count="acme_tools:COUNT")
     install(site, "other-tools", {"cortex_skills.tools": {"triple_count": "other_tools:COUNT"}}, {})
     plugin.load(skill("probe", allowedTools=["*"]))
-    assert plugin.call("skill_graph_query", {}).text == "No matching triples."
+    assert plugin.call("skill_graph_query", {}).text.startswith("No matching triples.")
     plugin.tools()
     assert "the tool skill_graph_query of acme_tools:COUNT is skipped: a built-in tool has that name" in caplog.text
     assert plugin.call("triple_count", {}).code is None

@@ -190,7 +190,8 @@ def test_the_write_budget_is_per_skill_and_outlives_its_sandbox(opened: Opened, 
     for name in ("one", "two"):
         plugin.load(skill(name, code.replace("NAME", name)))
     with queries_stop_after(1):
-        answers = [plugin.call("skill_graph_query", {}, skill="one", agent="loop").text.splitlines()[-2:-1]]
+        everything = {"scope": "namespace"}
+        answers = [plugin.call("skill_graph_query", everything, skill="one", agent="loop").text.splitlines()[2:3]]
     answers += [
         plugin.call("skill_graph_query", {}, skill=name, agent=agent).text.splitlines()[-2:-1]
         for name, agent in (("one", "a"), ("two", "a"), ("two", "b"))
