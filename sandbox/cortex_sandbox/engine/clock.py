@@ -1,7 +1,7 @@
 """The threads that advance the engines' epochs while guests run, so that deadlines are noticed.
 
 Rules kept here:
-- no deadline depends on one thread: a second one looks twice a second whether the first has advanced the epoch, and a
+- no deadline depends on one thread: a second one looks four times a second whether the first has advanced the epoch, and a
   host thread that waits for a late guest advances it itself (`advance`);
 - the epoch follows the wall clock: late ticks are made up, so that a busy host does not extend a time limit, and they
   are not counted against a guest that starts meanwhile;
@@ -20,7 +20,7 @@ from collections.abc import Callable
 TICK_S = 0.002
 _IDLE_S = 0.02  # how late the first tick of a guest may be: an interruption takes effect within 50 ms
 _LINGER_S = 1.0
-_LOOK_S = 0.5
+_LOOK_S = 0.25
 # A guest runs for at most this many ticks until it is asked whether it may go on.
 ASK_TICKS = 25
 

@@ -5,7 +5,7 @@ Rules kept here:
   process: guests that may need much run on threads with large stacks, one guest per thread at a time;
 - the stack size of a host thread is what the system reports;
 - the caller of a guest waits until it has ended; when the caller is interrupted, the guest is interrupted too, so that
-  no guest runs on without a caller; when the guest is a second late, the caller sees to its end itself;
+  no guest runs on without a caller; when the guest is half a second late, the caller sees to its end itself;
 - the caller of `run_until` waits until its deadline and no longer; an abandoned function runs on, and its result is
   dropped;
 - threads are made when needed, kept while idle, and are daemon threads;
@@ -36,7 +36,7 @@ T = TypeVar("T")
 DEEP_STACK_BYTES = 32 << 20
 
 # How late a guest may be until its caller acts, and how often the caller does.
-_LATE_S, _AGAIN_S = 1.0, 0.25
+_LATE_S, _AGAIN_S = 0.5, 0.1
 
 _this_thread = threading.local()
 _PTHREAD_ATTR_BYTES = 256  # more than sizeof(pthread_attr_t) on any Linux
@@ -127,7 +127,7 @@ class _Job(Generic[T]):
             self._ended.acquire(timeout=timeout_s)
 
     def wait_for_end(self, deadline: float, when_late: Callable[[], None]) -> None:
-        """Wait until it has ended; from a second after the deadline on, call `when_late` repeatedly."""
+        """Wait until it has ended; from half a second after the deadline on, call `when_late` repeatedly."""
         if deadline == math.inf:
             self.wait()
             return
@@ -173,7 +173,7 @@ class ThreadPool:
             work: the function to call.
             interrupt: makes it end soon; called when this thread is interrupted.
             deadline: when it should have ended, in monotonic seconds.
-            when_late: called repeatedly from a second after the deadline on, until it has ended.
+            when_late: called repeatedly from half a second after the deadline on, until it has ended.
 
         """
         job = _Job(work, contextvars.copy_context())
