@@ -1,8 +1,8 @@
 """The threads that advance the engines' epochs while guests run, so that deadlines are noticed.
 
 Rules kept here:
-- no deadline depends on one thread: a second one looks four times a second whether the first has advanced the epoch, and a
-  host thread that waits for a late guest advances it itself (`advance`);
+- no deadline depends on one thread: a second one looks four times a second whether the first has advanced the epoch,
+  and a host thread that waits for a late guest advances it itself (`advance`);
 - the epoch follows the wall clock: late ticks are made up, so that a busy host does not extend a time limit, and they
   are not counted against a guest that starts meanwhile;
 - while no guest runs the thread sleeps, except that it wakes up now and then in the second after the last guest ended:
