@@ -340,7 +340,7 @@ def _records(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> dict[NamedNo
         some = " ".join(map(str, nodes[start : start + _READ_AT_ONCE]))
         for row in select(graph, f"SELECT ?r ?p ?o {{ VALUES ?r {{ {some} }} ?r ?p ?o }}"):
             of: Any = row["r"]
-            found.setdefault(of, []).append(Quad(of, row["p"], row["o"], provenance))  # type: ignore[arg-type]
+            found.setdefault(of, []).append(Quad(of, row["p"], row["o"], provenance))
     return found
 
 
