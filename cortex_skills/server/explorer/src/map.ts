@@ -89,9 +89,9 @@ export function placed(data: MapData): { nodes: Node[]; links: Link[] } {
 }
 
 function asSvg(host: HTMLElement, title: string, nodes: Node[], links: Link[]): Drawing {
-  const svg = part('svg', { class: 'map', role: 'group', 'aria-label': title });
-  const arrow = part('marker', { id: 'map-arrow', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' });
-  arrow.append(part('path', { d: 'M0 .8 8 4 0 7.2z', class: 'm-arrow' }));
+  const svg = part('svg', { class: 'graph', role: 'group', 'aria-label': title });
+  const arrow = part('marker', { id: 'map-arrow', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto', class: 'g-arrow' });
+  arrow.append(part('path', { d: 'M0 .8 8 4 0 7.2z', }));
   const defs = part('defs', {});
   defs.append(arrow);
   svg.append(defs);
@@ -132,7 +132,7 @@ function edge({ source, target, label }: Link, earlier: number, labelled: boolea
   const [mx, my] = [(source.x + target.x) / 2 - uy * bend, (source.y + target.y) / 2 + ux * bend];
   const from = [source.x + ux * RADIUS, source.y + uy * RADIUS].map(rounded);
   const to = [target.x - ux * (RADIUS + 3), target.y - uy * (RADIUS + 3)].map(rounded);
-  const path = part('path', { d: `M${from}Q${rounded(mx)} ${rounded(my)} ${to}`, class: 'm-edge', 'marker-end': 'url(#map-arrow)' });
+  const path = part('path', { d: `M${from}Q${rounded(mx)} ${rounded(my)} ${to}`, class: 'g-edge', 'marker-end': 'url(#map-arrow)' });
   if (!labelled) {
     path.append(part('title', {}, label));
     return [path];
@@ -140,12 +140,12 @@ function edge({ source, target, label }: Link, earlier: number, labelled: boolea
   let angle = (Math.atan2(dy, dx) * 180) / Math.PI;
   if (Math.abs(angle) > 90) angle += 180;
   const at = { x: rounded((source.x + target.x) / 2 - (uy * bend) / 2), y: rounded((source.y + target.y) / 2 + (ux * bend) / 2) };
-  const text = part('text', { ...at, dy: -4, transform: `rotate(${rounded(angle)} ${at.x} ${at.y})`, class: 'm-label' }, clipped(label, 22));
+  const text = part('text', { ...at, dy: -4, transform: `rotate(${rounded(angle)} ${at.x} ${at.y})`, class: 'g-label' }, clipped(label, 22));
   return [path, text];
 }
 
 function knot(node: Node): SVGAElement {
-  const anchor = part('a', { class: `m-node ${node.kind}`, transform: `translate(${rounded(node.x)} ${rounded(node.y)})` });
+  const anchor = part('a', { class: `g-node ${node.kind}`, transform: `translate(${rounded(node.x)} ${rounded(node.y)})` });
   if (node.href) anchor.setAttribute('href', node.href);
   anchor.setAttribute('aria-label', node.hint);
   anchor.append(part('title', {}, node.hint));
@@ -161,11 +161,11 @@ function knot(node: Node): SVGAElement {
 
 function asCanvas(host: HTMLElement, title: string, nodes: Node[], links: Link[]): Drawing {
   const canvas = document.createElement('canvas');
-  canvas.className = 'map';
+  canvas.className = 'graph';
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', title);
   const here = document.createElement('a');
-  here.className = 'm-here';
+  here.className = 'g-here';
   host.append(here);
   let chosen = nodes[0];
   const point = (view: View, node: Node): [number, number] => [
@@ -191,7 +191,7 @@ function asCanvas(host: HTMLElement, title: string, nodes: Node[], links: Link[]
       }
       context.stroke();
       context.globalAlpha = 1;
-      const colours: Record<string, string> = { resource: colour('accent'), literal: colour('ok'), group: colour('soft') };
+      const colours: Record<string, string> = { resource: colour('accent'), literal: colour('ok'), more: colour('soft') };
       for (const node of nodes) {
         const [x, y] = point(view, node);
         context.fillStyle = colours[node.kind] ?? colour('soft');
