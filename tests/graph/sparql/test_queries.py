@@ -54,7 +54,7 @@ def test_sparql_means_what_it_means_elsewhere(shop: NamespacedGraph, text: str, 
 
 def test_standard_prefixes_need_no_declaration_and_a_declared_one_replaces_them() -> None:
     shop = NamespacedGraph(open_store("memory:"), "shop")
-    known = "rdf rdfs xsd owl prov skos schema dcterms sh foaf".split()
+    known = ["rdf", "rdfs", "xsd", "owl", "prov", "skos", "schema", "dcterms", "sh", "foaf"]
     shop.update(f"INSERT DATA {{ {' '.join(f'{prefix}:a schema:b {prefix}:c .' for prefix in known)} }}")
     rows = rows_of(shop.query("SELECT ?s { ?s <https://schema.org/b> ?o } ORDER BY ?s"))
     assert {row["s"] for row in rows} == {f"{WELL_KNOWN_VOCABULARIES[prefix]}a" for prefix in known}
