@@ -37,8 +37,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def show(common: Common, proof_id: str) -> None:
     """Print a proof of the namespace, in the format that `proof verify` reads.
 
-    ID is shown by `graph show` and returned by an assertion with a proof; its first digits are enough. --json adds the kind of the proof, its time,
-    the statements that it proves, and its premises.
+    ID is shown by `graph show` and returned by an assertion with a proof; its first digits are enough. --json adds the
+    kind of the proof, its time, the statements that it proves, and its premises.
     """
     import json
 
@@ -130,8 +130,8 @@ def verify(
 def sign(common: Common, triple_id: str, key: str | None) -> None:
     """Sign an assertion as a verifiable credential, and store the credential with it.
 
-    HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any conforming verifier can check
-    it.
+    HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any conforming
+    verifier can check it.
     """
     from datetime import UTC, datetime
 

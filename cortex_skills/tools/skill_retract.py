@@ -70,7 +70,7 @@ SKILL_RETRACT = Tool(
             "tripleHash": {
                 "type": "string",
                 "pattern": "^[0-9a-f]{6,64}$",
-                "description": "The hash that skill_assert returned, the id of a match, or its first six digits or more.",
+                "description": "The hash that skill_assert returned, the id of a match, or its first six digits.",
             }
         },
         "required": ["tripleHash"],

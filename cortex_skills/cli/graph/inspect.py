@@ -1,4 +1,4 @@
-"""`graph namespaces` and `graph show`."""
+"""`graph namespaces` and `graph show`: the namespaces of a store, and one triple with its record."""
 
 from __future__ import annotations
 

@@ -70,7 +70,11 @@ def create_triples(call: ApiCall) -> ApiAnswer:
 
 
 @OPERATIONS.add(
-    "GET", "/api/v1/triples/{id}", {200: models.StoredTriple}, query=models.GetQuery, errors=("not_found", "graph_busy", "query_timeout")
+    "GET",
+    "/api/v1/triples/{id}",
+    {200: models.StoredTriple},
+    query=models.GetQuery,
+    errors=("not_found", "graph_busy", "query_timeout"),
 )
 def get_triple(call: ApiCall) -> ApiAnswer:
     """Return the triple with an id, or with the only id that begins with the given six digits or more."""
