@@ -35,7 +35,8 @@ def bundle(common: Common, triple_id: str) -> None:
 
     HASH is the hash that the assertion returned, or its first digits. The file contains the signed assertion, its
     zero-knowledge proofs with the credentials of their issuers, its Proof of Logic with its premises, and the files of
-    the skill, whose folder --skills names. Review what the file discloses before you share it. `proof verify` checks it.
+    the skill, whose folder --skills names. Review what the file discloses before you share it. `proof verify` checks
+    it.
     """
     from cortex_graph.short_ids import full_triple_id
     from cortex_skills.proofs.bundle import make_bundle

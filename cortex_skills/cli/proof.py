@@ -130,8 +130,8 @@ def verify(
 def sign(common: Common, triple_id: str, key: str | None) -> None:
     """Sign an assertion as a verifiable credential, and store the credential with it.
 
-    HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any conforming
-    verifier can check it.
+    HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any
+    conforming verifier can check it.
     """
     from datetime import UTC, datetime
 

@@ -3,7 +3,7 @@
 Rules kept here:
 - a beginning of at least 6 hexadecimal digits stands for the only id of the namespace that begins so; several are an
   error that lists them. So a short id never means another triple than the one that was meant when it was unique;
-- a whole id, and any other text, is returned unchanged: what it refers to is decided where it is used;
+- a whole id, and what is no beginning of one, is returned unchanged: what it refers to is decided where it is used;
 - a triple that was withdrawn has its id, too;
 - records are searched by a query of the store. Triples without a record are hashed, or searched in the index where a
   graph is large (`triple_index.py`).
@@ -36,14 +36,14 @@ _QUERY_S = 10.0
 
 
 def full_triple_id(graph: NamespacedGraph, given: str) -> str:
-    """Return the id of the triple of a namespace that begins so; the text itself when there is none.
+    """Return the id of the triple of a namespace that begins so.
 
     Args:
         graph: the graph of the namespace.
         given: an id, or its beginning.
 
     Raises:
-        InvalidArguments: several ids begin so; `details["ids"]` lists them.
+        InvalidArguments: several ids begin so (`details["ids"]` lists them), or none does.
         GraphBusy: the graph must be indexed first.
         QueryTimeout: the search takes too long.
 
@@ -54,17 +54,20 @@ def full_triple_id(graph: NamespacedGraph, given: str) -> str:
     where = f"{{ ?id {GENERATED_AT} ?time }} UNION {{ ?withdrawn {SPECIALIZATION_OF} ?id }}"
     stem = len(start) - len(given)
     found = {iri[stem:] for iri in _starting(graph, names.provenance_graph, where, start)}
-    return _only("id", given, found | _unrecorded(graph, given))
+    return _only(graph, "triple", given, found | _unrecorded(graph, given))
 
 
 def full_proof_id(graph: NamespacedGraph, given: str) -> str:
-    """Return the id of the proof of a namespace that begins so; arguments and errors as for `full_triple_id`."""
+    """Return the id of the proof of a namespace that begins so; the text itself when there is none.
+
+    Arguments and errors are otherwise those of `full_triple_id`; the text may also be the beginning of a proof's IRI.
+    """
     stem = f"{graph.names.graph.value}/proof/"
     short = given.removeprefix(stem) if isinstance(given, str) else given
     if not _is_short(short):
         return given
     found = _starting(graph, graph.names.provenance_graph, f"?id {TYPE} {PROOF_CLASS}", stem + short)
-    return _only("id", short, {iri.removeprefix(stem) for iri in found})
+    return _only(graph, "proof", short, {iri.removeprefix(stem) for iri in found}) if found else given
 
 
 def _is_short(given: object) -> bool:
@@ -96,13 +99,19 @@ def _starting(graph: NamespacedGraph, inside: NamedNode, where: str, start: str)
     return {row["id"].value for row in rows} if isinstance(rows, QuerySolutions) else set()
 
 
-def _only(field: str, given: str, found: set[str]) -> str:
-    if len(found) > 1:
-        listed = sorted(found)[:_LISTED]
-        more = ", …" if len(found) > _LISTED else ""
+def _only(graph: NamespacedGraph, what: str, given: str, found: set[str]) -> str:
+    if len(found) == 1:
+        return found.pop()
+    if not found:
         raise InvalidArguments(
-            f"`{field}` {given} is the beginning of several: {', '.join(listed)}{more}",
-            hint="give more digits",
-            details={"field": field, "ids": listed},
+            f"no {what} of {graph.namespace} has an id that begins with {given}",
+            hint="give the whole id, or name another namespace",
+            details={"field": "id"},
         )
-    return next(iter(found), given)
+    listed = sorted(found)[:_LISTED]
+    more = ", …" if len(found) > _LISTED else ""
+    raise InvalidArguments(
+        f"{given} is the beginning of the ids of several {what}s: {', '.join(listed)}{more}",
+        hint="give more digits",
+        details={"field": "id", "ids": listed},
+    )

@@ -53,11 +53,13 @@ def _show_counts(out: Output, counts: NamespaceCounts, names: Names, limit: int)
     out.line(f"assertions  {least}{counts.assertions}{withdrawn}; {counts.undated} triples without a record")
     out.line(f"proofs      {counts.proofs}")
     out.line(f"predicates  {least}{counts.predicate_total}")
-    if counts.predicates:
-        rows = [(names.name(each.predicate.value), str(each.triples)) for each in counts.predicates[:limit]]
+    predicates = sorted(counts.predicates, key=lambda each: (-each.triples, each.predicate.value))
+    asserters = sorted(counts.asserters, key=lambda each: (-each.assertions, each.node.value))
+    if predicates:
+        rows = [(names.name(each.predicate.value), str(each.triples)) for each in predicates[:limit]]
         out.table(("predicate", "triples"), rows)
-    if counts.asserters:
-        of = counts.asserters[:limit]
+    if asserters:
+        of = asserters[:limit]
         rows3 = [(names.name(each.node.value), str(each.assertions), str(each.withdrawn)) for each in of]
         out.table(("asserted by", "assertions", "withdrawn"), rows3)
 
