@@ -30,47 +30,61 @@ class Quality:
 
     Attributes:
         invocations: how many outcomes were recorded.
-        success_rate: the share of successes among them.
+        successes: how many of them were successes.
         utility: 0 to 1.
         loads: how often it was read or loaded.
+        loaded_tokens: what loading it cost altogether, in tokens.
         last_used_at: the time of the last outcome or load; None before the first.
-        token_cost: the mean of what loading it costs, in tokens.
 
     """
 
     invocations: int = 0
-    success_rate: float = 0.0
+    successes: int = 0
     utility: float = 0.0
     loads: int = 0
+    loaded_tokens: int = 0
     last_used_at: datetime | None = None
-    token_cost: float = 0.0
+
+    @property
+    def success_rate(self) -> float:
+        """The share of successes, 0 to 1; 0 before the first outcome."""
+        return self.successes / self.invocations if self.invocations else 0.0
+
+    @property
+    def token_cost(self) -> float:
+        """The mean of what loading it costs, in tokens."""
+        return self.loaded_tokens / self.loads if self.loads else 0.0
 
     def after(self, *, success: bool, now: datetime) -> Quality:
         """The counters after one more outcome."""
-        n = self.invocations
-        rate = (self.success_rate * n + (1 if success else 0)) / (n + 1)
         utility = self.utility + (UTILITY_GAIN if success else -UTILITY_LOSS)
         return replace(
-            self, invocations=n + 1, success_rate=rate, utility=min(1.0, max(0.0, utility)), last_used_at=now
+            self,
+            invocations=self.invocations + 1,
+            successes=self.successes + success,
+            utility=round(min(1.0, max(0.0, utility)), 9),
+            last_used_at=now,
         )
 
     def loaded(self, tokens: int, now: datetime) -> Quality:
         """The counters after it was loaded once more, which cost this many tokens."""
-        cost = (self.token_cost * self.loads + tokens) / (self.loads + 1)
-        return replace(self, loads=self.loads + 1, token_cost=cost, last_used_at=now)
+        return replace(self, loads=self.loads + 1, loaded_tokens=self.loaded_tokens + tokens, last_used_at=now)
 
     def merged(self, other: Quality) -> Quality:
         """The counters of two skills that become one: sums, and means weighted by invocations."""
-        n = self.invocations + other.invocations
-        loads = self.loads + other.loads
         used = [moment for moment in (self.last_used_at, other.last_used_at) if moment is not None]
+        invocations = self.invocations + other.invocations
+        utility = max(self.utility, other.utility)
+        if invocations:
+            weighted = self.utility * self.invocations + other.utility * other.invocations
+            utility = round(weighted / invocations, 9)
         return Quality(
-            invocations=n,
-            success_rate=_mean(self.success_rate, self.invocations, other.success_rate, other.invocations),
-            utility=_mean(self.utility, self.invocations, other.utility, other.invocations),
-            loads=loads,
+            invocations=invocations,
+            successes=self.successes + other.successes,
+            utility=utility,
+            loads=self.loads + other.loads,
+            loaded_tokens=self.loaded_tokens + other.loaded_tokens,
             last_used_at=max(used) if used else None,
-            token_cost=_mean(self.token_cost, self.loads, other.token_cost, other.loads),
         )
 
     def freshness(self, now: datetime) -> float:
@@ -82,7 +96,7 @@ class Quality:
 
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the success rate; (0, 1) before the first outcome."""
-        return wilson(round(self.success_rate * self.invocations), self.invocations)
+        return wilson(self.successes, self.invocations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +139,3 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     spread = _Z * math.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
     scale = 1 + _Z**2 / trials
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
-
-
-def _mean(first: float, first_weight: int, second: float, second_weight: int) -> float:
-    weight = first_weight + second_weight
-    if weight == 0:
-        return max(first, second)
-    return (first * first_weight + second * second_weight) / weight

@@ -144,8 +144,8 @@ def test_a_load_is_no_invocation():
 
 
 def test_merged_counters_are_sums_and_weighted_means():
-    one = Quality(invocations=3, success_rate=1.0, utility=0.3, last_used_at=NOW)
-    other = Quality(invocations=1, success_rate=0.0, utility=0.7)
+    one = Quality(invocations=3, successes=3, utility=0.3, last_used_at=NOW)
+    other = Quality(invocations=1, utility=0.7)
     merged = one.merged(other)
     assert (merged.invocations, merged.success_rate, merged.last_used_at) == (4, 0.75, NOW)
     assert merged.utility == pytest.approx(0.4)
