@@ -25,6 +25,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S, Bodies
+from cortex_skills.server.explorer.routes import PAGE_HEADERS, explorer_routes
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp.http import McpEndpoint, mcp_route
 from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES, host_check
@@ -33,7 +34,17 @@ from cortex_skills.server.middleware.request_checks import RequestChecks
 from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
-from cortex_skills.server.rest import proofs, queries, replication, skills, stats, triples, verification
+from cortex_skills.server.rest import (
+    audit_log,
+    overview,
+    proofs,
+    queries,
+    replication,
+    skills,
+    stats,
+    triples,
+    verification,
+)
 from cortex_skills.server.rest.openapi import index_operations
 from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
@@ -46,12 +57,14 @@ API: tuple[Operation, ...] = (
     *replication.OPERATIONS,
     *queries.OPERATIONS,
     *stats.OPERATIONS,
+    *overview.OPERATIONS,
     *verification.OPERATIONS,
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
+    *audit_log.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
-HEADERS: dict[str, dict[str, str]] = {}
+HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
 
 _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
@@ -72,7 +85,7 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
     mcp = McpEndpoint()
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)])],
+        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)]), *explorer_routes()],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),
