@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.document import Resource, SkillDocument, Step
+from cortex_skills.registry.document import SkillDocument, SkillResource, Step
 
 _BODY = "body"
 _PLAIN = ("namespace", "name", "description", "license", "compatibility", "trigger_pattern")
@@ -50,7 +50,7 @@ def document_of(front: str, bytes_of: Mapping[str, bytes]) -> SkillDocument:
         fields |= {name: tuple(content[name]) for name in _LISTS}
         steps = tuple(Step(**step) for step in content["steps"])
         blobs = {digest: _checked(digest, bytes_of) for digest in _digests(content)}
-        resources = tuple(Resource(entry["path"], blobs[entry["sha256"]]) for entry in content["resources"])
+        resources = tuple(SkillResource(entry["path"], blobs[entry["sha256"]]) for entry in content["resources"])
         body = blobs[content[_BODY]].decode()
         return SkillDocument.checked(**fields, steps=steps, body=body, resources=resources)
     except CortexError as error:

@@ -68,7 +68,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class SkillResource:
     """One file beside the manifest.
 
     Attributes:
@@ -131,7 +131,7 @@ class SkillDocument:
     conflicts_with: tuple[str, ...] = ()
     reflections: Mapping[str, Any] | None = None
     semantic: Mapping[str, Any] | None = None
-    resources: tuple[Resource, ...] = ()
+    resources: tuple[SkillResource, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -281,7 +281,7 @@ def _json(value: Any, path: tuple[str, ...], depth: int = 0) -> Iterator[Problem
         yield Problem(path, f"is of the type {type(value).__name__}, which JSON does not have")
 
 
-def _resources(resources: Iterable[Resource]) -> Iterator[Problem]:
+def _resources(resources: Iterable[SkillResource]) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     total = 0
     for count, resource in enumerate(resources, 1):

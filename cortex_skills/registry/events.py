@@ -24,7 +24,7 @@ from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, TYPE
 from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, first_fault, next_event
 from cortex_skills.registry import terms
 from cortex_skills.registry.content import corrupt
-from cortex_skills.registry.model import RegistryTerms
+from cortex_skills.registry.skill_record import RegistryTerms
 
 _ATTEMPTS = 200
 _TEXTS = {
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Change(Generic[T]):
+class RegistryChange(Generic[T]):
     """What a change writes.
 
     Attributes:
@@ -79,7 +79,7 @@ class EventLog:
         self._known = 0  # an event with this number exists
         self.stream = f"registry:{registry.names.graph.value}"
 
-    def change(self, decide: Callable[[], Change[T]], actor: str) -> T:
+    def change(self, decide: Callable[[], RegistryChange[T]], actor: str) -> T:
         """Make a change and its event, in one transaction.
 
         Args:

@@ -24,7 +24,7 @@ from cortex_skills.registry.content import blob_paths, corrupt, document_of
 from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.events import EventLog
-from cortex_skills.registry.model import RegistryTerms, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import RegistryTerms, SkillKey, SkillRecord, SkillVersion
 
 _SIGNED_DOMAIN = b"cortex-skill-version/1\0"
 

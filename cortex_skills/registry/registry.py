@@ -31,12 +31,12 @@ from cortex_skills.registry import lifecycle, terms
 from cortex_skills.registry.content import blobs_of, front_of
 from cortex_skills.registry.digests import compat_digest, digest
 from cortex_skills.registry.document import SkillDocument, Step
-from cortex_skills.registry.events import Change
+from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Origin
-from cortex_skills.registry.model import Edges, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level, check_signature, signed_message, unknown
 from cortex_skills.registry.skill_md import write_skill_md
+from cortex_skills.registry.skill_record import Edges, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.standing import StandingChanges, named
 
 _MAX_DEPENDENCIES = 1_000
@@ -52,7 +52,7 @@ class Registered:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class VersionSignature:
     """The signature of a digest: the `did:key` and 64 bytes, in hexadecimal."""
 
     public_key: str
@@ -69,7 +69,7 @@ class SkillRegistry(StandingChanges):
         actor: str,
         origin: Origin,
         create_only: bool = False,
-        signature: Signature | None = None,
+        signature: VersionSignature | None = None,
         derived_from: Iterable[SkillKey] = (),
     ) -> Registered:
         """Register a document: as the first version of a skill, or as its next one.
@@ -107,7 +107,7 @@ class SkillRegistry(StandingChanges):
         self._write_blobs(blobs_of(document))
         sources = tuple(self.terms.record(source) for source in derived_from)
 
-        def decide() -> Change[Registered]:
+        def decide() -> RegistryChange[Registered]:
             record = self.find(key)
             needs = [SkillKey(key.namespace, name) for name in document.depends_on]
             edges = Edges(
@@ -122,7 +122,7 @@ class SkillRegistry(StandingChanges):
             self._check_replaces(record, origin, create_only=create_only)
             before = self.version(record.version_id)
             if before.digest == version.digest and not self._resigned(before, version, signature):
-                return Change(Registered(before, created=False))
+                return RegistryChange(Registered(before, created=False))
             standing = record.standing if record.standing.origin == origin else lifecycle.first_standing(origin)
             edges = replace(edges, derived_from=sources or record.edges.derived_from)
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
@@ -140,12 +140,12 @@ class SkillRegistry(StandingChanges):
         """
         for version in self.versions(key):
             if version.number == number:
-                signature = Signature(version.public_key, version.signature) if version.signature else None
+                signature = VersionSignature(version.public_key, version.signature) if version.signature else None
                 origin = self.record(key).standing.origin
                 return self.register(self.document(version), actor=actor, origin=origin, signature=signature)
         return unknown(f"{key} has no version {number}")
 
-    def _signed(self, version: SkillVersion, signature: Signature | None) -> SkillVersion:
+    def _signed(self, version: SkillVersion, signature: VersionSignature | None) -> SkillVersion:
         if signature is not None:
             signed = replace(version, public_key=signature.public_key, signature=signature.value)
             check_signature(signed)
@@ -156,7 +156,7 @@ class SkillRegistry(StandingChanges):
         value = signer.sign(signed_message(version.digest)).hex()
         return replace(version, public_key=signer.did, signature=value)
 
-    def _resigned(self, before: SkillVersion, version: SkillVersion, signature: Signature | None) -> bool:
+    def _resigned(self, before: SkillVersion, version: SkillVersion, signature: VersionSignature | None) -> bool:
         """Whether the same document comes with the signature of another publisher."""
         return signature is not None and before.public_key != version.public_key
 
@@ -200,7 +200,7 @@ class SkillRegistry(StandingChanges):
 
     def _change(
         self, kind: str, record: SkillRecord, version: SkillVersion, before: SkillRecord | None
-    ) -> Change[Registered]:
+    ) -> RegistryChange[Registered]:
         details = {
             "namespace": version.key.namespace,
             "name": version.key.name,
@@ -210,7 +210,7 @@ class SkillRegistry(StandingChanges):
             "origin": record.standing.origin,
             "attest": attest_level(version),
         }
-        return Change(
+        return RegistryChange(
             Registered(version, created=True),
             kind,
             details,
@@ -226,7 +226,7 @@ class SkillRegistry(StandingChanges):
 
         """
 
-        def decide() -> Change[None]:
+        def decide() -> RegistryChange[None]:
             record = self.record(key)
             self._check_unused(key)
             versions = self.versions(key)
@@ -234,7 +234,7 @@ class SkillRegistry(StandingChanges):
             for version in versions:
                 gone += self._quads(self.terms.version(version.id))
             details = {"digest": self.version(record.version_id).digest, "versions": len(versions)}
-            return Change(None, "skill.purged", named(key) | details, remove=gone)
+            return RegistryChange(None, "skill.purged", named(key) | details, remove=gone)
 
         self.log.change(decide, actor)
 
@@ -249,7 +249,7 @@ class SkillRegistry(StandingChanges):
         if target == source:
             raise CortexError("invalid_arguments", f"{target} cannot be merged into itself", hint="name two skills")
 
-        def decide() -> Change[Registered]:
+        def decide() -> RegistryChange[Registered]:
             kept, gone = self.record(target), self.record(source)
             if gone.edges.merged_into:
                 raise CortexError("invalid_arguments", f"{source} was merged before")
@@ -287,7 +287,7 @@ class SkillRegistry(StandingChanges):
             moved = [quad for quad in moved if quad.subject not in (node, old)]
             pointing = [Quad(quad.subject, quad.predicate, node, self._graph) for quad in moved]
             details = named(target) | {"source": str(source), "version": version.number, "digest": version.digest}
-            return Change(
+            return RegistryChange(
                 Registered(version, created=True),
                 "skill.merged",
                 details,
@@ -305,7 +305,7 @@ class SkillRegistry(StandingChanges):
     def exported(self, key: SkillKey, version: SkillVersion, *, actor: str) -> None:
         """Record that a version was exported."""
         details = named(key) | {"version": version.number, "digest": version.digest}
-        self.log.change(lambda: Change(None, "skill.exported", details), actor)
+        self.log.change(lambda: RegistryChange(None, "skill.exported", details), actor)
 
     def _write_blobs(self, blobs: dict[str, bytes]) -> None:
         batch: list[list[Quad]] = []

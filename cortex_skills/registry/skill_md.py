@@ -24,7 +24,7 @@ from typing import Any
 
 from cortex_skills.manifest import ManifestError
 from cortex_skills.manifest.frontmatter import MAX_FRONTMATTER_BYTES, Frontmatter, read_companion, read_frontmatter
-from cortex_skills.registry.document import COMPANION, Resource, SkillDocument, Step
+from cortex_skills.registry.document import COMPANION, SkillDocument, SkillResource, Step
 from cortex_skills.safe_io.schemas import Problem
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -48,7 +48,7 @@ def read_skill_md(
     text: str,
     *,
     namespace: str,
-    resources: tuple[Resource, ...] = (),
+    resources: tuple[SkillResource, ...] = (),
     companion: str | None = None,
 ) -> SkillDocument:
     """Read a SKILL.md of either dialect.

@@ -16,11 +16,11 @@ from pyoxigraph import Quad
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry import lifecycle
-from cortex_skills.registry.events import Change
+from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Standing
-from cortex_skills.registry.model import SkillKey, SkillRecord
 from cortex_skills.registry.quality import health
 from cortex_skills.registry.reading import RegistryReader
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 
 
 class StandingChanges(RegistryReader):
@@ -110,7 +110,7 @@ class StandingChanges(RegistryReader):
     def outcome(self, key: SkillKey, *, success: bool, actor: str, note: str = "") -> SkillRecord:
         """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2."""
 
-        def decide() -> Change[SkillRecord]:
+        def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
             quality = record.quality.after(success=success, now=datetime.now(UTC))
             tier = lifecycle.tier_after(record.standing, quality)
@@ -123,7 +123,7 @@ class StandingChanges(RegistryReader):
     def loaded(self, key: SkillKey, tokens: int, *, actor: str) -> SkillRecord:
         """Record that a skill was loaded, and what that cost."""
 
-        def decide() -> Change[SkillRecord]:
+        def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
             quality = record.quality.loaded(tokens, datetime.now(UTC))
             return self._rewrite("skill.loaded", replace(record, quality=quality), record, {"tokens": tokens})
@@ -137,11 +137,11 @@ class StandingChanges(RegistryReader):
         return lifecycle.maintained(record.standing, record.quality, found)
 
     def _restand(self, key: SkillKey, kind: str, stand: Callable[[SkillRecord], Standing], actor: str) -> SkillRecord:
-        def decide() -> Change[SkillRecord]:
+        def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
             standing = stand(record)
             if standing == record.standing:
-                return Change(record)
+                return RegistryChange(record)
             details = {
                 "from": record.standing.lifecycle,
                 "to": standing.lifecycle,
@@ -154,9 +154,9 @@ class StandingChanges(RegistryReader):
 
     def _rewrite(
         self, kind: str, new: SkillRecord, old: SkillRecord, details: Mapping[str, object]
-    ) -> Change[SkillRecord]:
+    ) -> RegistryChange[SkillRecord]:
         whole = {**named(new.key), **details}
-        return Change(new, kind, whole, insert=self._written(new, old), remove=self._gone(new, old))
+        return RegistryChange(new, kind, whole, insert=self._written(new, old), remove=self._gone(new, old))
 
     def _written(self, new: SkillRecord, old: SkillRecord | None) -> list[Quad]:
         """The quads of a record that the store does not have yet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cortex_skills.registry.document import Resource, SkillDocument, Step
+from cortex_skills.registry.document import SkillDocument, SkillResource, Step
 
 # Texts that YAML readers, front matter splitters and Markdown readers are known to misread.
 TRAPS = [
@@ -26,7 +26,7 @@ segments = st.one_of(
 )
 folders = st.sampled_from(["", "scripts/", "references/", "assets/", "resources/", "deep/er/"])
 resources = st.lists(
-    st.builds(Resource, st.builds(str.__add__, folders, segments), st.binary(max_size=40)),
+    st.builds(SkillResource, st.builds(str.__add__, folders, segments), st.binary(max_size=40)),
     max_size=4,
     unique_by=lambda resource: resource.path.casefold(),
 ).map(tuple)

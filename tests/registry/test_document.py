@@ -9,7 +9,7 @@ import pytest
 from cortex_skills.manifest import ManifestError
 from cortex_skills.registry import document as limits
 from cortex_skills.registry.digests import compat_digest, digest
-from cortex_skills.registry.document import Resource, SkillDocument, Step
+from cortex_skills.registry.document import SkillDocument, SkillResource, Step
 from cortex_skills.registry.quality import Quality, health, wilson
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -26,13 +26,13 @@ def document(**fields) -> SkillDocument:
 )  # fmt: skip
 def test_a_path_that_some_file_system_cannot_hold_is_refused(path):
     with pytest.raises(ManifestError):
-        document(resources=(Resource(path, b""),))
+        document(resources=(SkillResource(path, b""),))
 
 
 @pytest.mark.parametrize(("one", "other"), [("a.md", "A.md"), ("a", "a/b"), ("straße", "STRASSE")])
 def test_paths_that_collide_are_refused(one, other):
     with pytest.raises(ManifestError):
-        document(resources=(Resource(one, b""), Resource(other, b"")))
+        document(resources=(SkillResource(one, b""), SkillResource(other, b"")))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_paths_that_collide_are_refused(one, other):
         {"body": "x" * (limits.MAX_BODY + 1)},
         {"body": "a\0b"},
         {"body": "\ud800"},
-        {"resources": (Resource("a", bytes(limits.MAX_RESOURCE + 1)),)},
-        {"resources": tuple(Resource(f"f{n}", b"") for n in range(limits.MAX_RESOURCES + 1))},
-        {"resources": tuple(Resource(f"f{n}", bytes(limits.MAX_RESOURCE)) for n in range(17))},
+        {"resources": (SkillResource("a", bytes(limits.MAX_RESOURCE + 1)),)},
+        {"resources": tuple(SkillResource(f"f{n}", b"") for n in range(limits.MAX_RESOURCES + 1))},
+        {"resources": tuple(SkillResource(f"f{n}", bytes(limits.MAX_RESOURCE)) for n in range(17))},
         {"depends_on": ("demo",)},
         {"depends_on": ("a", "a")},
         {"metadata": {"x": float("nan")}},
@@ -96,13 +96,13 @@ def test_the_compat_digest_has_the_published_values():
         {"conflicts_with": ("x",)},
         {"reflections": {}},
         {"semantic": {}},
-        {"resources": (Resource("a", b"x"),)},
-        {"resources": (Resource("b", b"x"),)},
-        {"resources": (Resource("scripts/a", b"x"),)},
+        {"resources": (SkillResource("a", b"x"),)},
+        {"resources": (SkillResource("b", b"x"),)},
+        {"resources": (SkillResource("scripts/a", b"x"),)},
     ],
 )
 def test_the_digest_differs_when_anything_does(fields):
-    every = [document(), document(metadata={"x": 1}), document(resources=(Resource("a", b"x"),))]
+    every = [document(), document(metadata={"x": 1}), document(resources=(SkillResource("a", b"x"),))]
     changed = document(**fields)
     others = {digest(other) for other in every if other != changed}
     assert digest(changed) not in others

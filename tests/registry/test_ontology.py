@@ -15,9 +15,9 @@ from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import CORTEX
 from cortex_skills.keys import Key
 from cortex_skills.registry import terms
-from cortex_skills.registry.document import Resource, SkillDocument
-from cortex_skills.registry.model import SkillKey
+from cortex_skills.registry.document import SkillDocument, SkillResource
 from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_record import SkillKey
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def quads() -> list[Quad]:
     registry = SkillRegistry(open_store("memory:"), Names("mayros"), lambda: Key("local", b"\1" * 32))
     for name, needs in (("base", ()), ("user", ("base",)), ("other", ())):
         fields = {"namespace": "mayros", "name": name, "description": "d", "depends_on": needs}
-        document = SkillDocument.checked(**fields, resources=(Resource("scripts/a", b"x"),))
+        document = SkillDocument.checked(**fields, resources=(SkillResource("scripts/a", b"x"),))
         registry.register(document, actor="ada", origin="learned")
         registry.register(document.changed(body="two\n"), actor="ada", origin="learned")
         registry.outcome(SkillKey("mayros", name), success=True, actor="agent")

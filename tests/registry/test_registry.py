@@ -18,9 +18,9 @@ from cortex_skills.keys import Key
 from cortex_skills.registry import terms
 from cortex_skills.registry.content import blob_paths
 from cortex_skills.registry.digests import compat_digest, digest
-from cortex_skills.registry.document import Resource, SkillDocument, Step
-from cortex_skills.registry.model import SkillKey
-from cortex_skills.registry.registry import Signature, SkillRegistry
+from cortex_skills.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.registry.registry import SkillRegistry, VersionSignature
+from cortex_skills.registry.skill_record import SkillKey
 from tests.registry.drawn import documents
 
 KEY = Key("local", b"\1" * 32)
@@ -205,7 +205,7 @@ def test_merging_joins_steps_bodies_counters_and_edges(registry):
 
 
 def test_a_changed_file_document_or_signature_is_found(registry):
-    version = add(registry, resources=(Resource("scripts/a.sh", b"echo"),)).version
+    version = add(registry, resources=(SkillResource("scripts/a.sh", b"echo"),)).version
     node = registry.terms.version(version.id)
     blob = registry.terms.blob(blob_paths(version.front)["scripts/a.sh"])
     changes = {
@@ -229,7 +229,7 @@ def test_the_signature_of_a_publisher_is_kept_and_a_wrong_one_refused(registry):
     other = registry_in(open_store("memory:"))
     signed = SkillRegistry(other.store, Names("elsewhere"), lambda: Key("p", b"\2" * 32))
     version = signed.register(skill(), actor="p", origin="human").version
-    given = Signature(version.public_key, version.signature)
+    given = VersionSignature(version.public_key, version.signature)
     here = registry.register(skill(), actor="ada", origin="human", signature=given).version
     assert (here.public_key, here.signature, here.digest) == (version.public_key, version.signature, version.digest)
     wrong = skill(body="another\n")
