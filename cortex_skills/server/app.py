@@ -39,7 +39,17 @@ from cortex_skills.server.middleware.request_checks import RequestChecks
 from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
-from cortex_skills.server.rest import proofs, queries, replication, skills, stats, triples, verification
+from cortex_skills.server.rest import (
+    audit_log,
+    overview,
+    proofs,
+    queries,
+    replication,
+    skills,
+    stats,
+    triples,
+    verification,
+)
 from cortex_skills.server.rest.openapi import index_operations
 from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
@@ -52,9 +62,11 @@ API: tuple[Operation, ...] = (
     *replication.OPERATIONS,
     *queries.OPERATIONS,
     *stats.OPERATIONS,
+    *overview.OPERATIONS,
     *verification.OPERATIONS,
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
+    *audit_log.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
