@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills.audit import call_records as audit
+from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
 from cortex_skills.gate.hooks import AgentStart, EventName, Hook, Hooks, SessionEnd, ToolEnd
@@ -72,8 +73,9 @@ class Plugin:
         limits = AllLimits(config.skill_sandbox)
         self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
         self._hooks = Hooks()
+        self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
-        self._gate = Gate(self._host, self._active, self._hooks)
+        self._gate = Gate(self._host, self._active, self._hooks, self.recent_calls)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
@@ -291,7 +293,7 @@ class Plugin:
 
         who = self.agent if agent is None else checked_agent(agent)
         entry = audit.of_host(tool, skill, who, outcome, milliseconds)
-        audit.record(entry)
+        self.recent_calls.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
@@ -339,6 +341,7 @@ class Plugin:
         blocks = []
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
+            unread, exact = 0, True
             for query in skill.semantic.queries:
                 if is_of_memories(query.predicate, self.graph.names):
                     continue
@@ -348,7 +351,9 @@ class Plugin:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
                     triples += result.details["matches"]
-            blocks.append(context_block(skill.name, triples, self.cleaning))
+                    unread += result.details["total"] - len(result.details["matches"])
+                    exact = exact and result.details["totalIsExact"]
+            blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
         return "\n".join(block for block in blocks if block)
 
     def status(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.audit import call_records as audit
+from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
 class Gate:
     """Runs the calls that the rules permit. Safe to use from several threads."""
 
-    def __init__(self, host: Host, active: ActiveSkills, hooks: Hooks) -> None:
+    def __init__(self, host: Host, active: ActiveSkills, hooks: Hooks, recent_calls: RecentCalls) -> None:
         self.host = host
         self.active = active
         self.hooks = hooks
+        self.recent_calls = recent_calls
 
     def call(
         self,
@@ -82,18 +84,19 @@ class Gate:
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
         except Exception as error:
             result = failed(as_ours(audit.word(tool), error))
-        if audit.is_kept() or self.hooks.has("after_tool_call"):
-            entry = audit.AuditRecord(
-                time=audit.now(),
-                tool=audit.word(tool),
-                skill=acting,
-                agent=audit.word(who),
-                outcome=result.code or "ok",
-                milliseconds=round((time.monotonic() - started) * 1000, 3),
-                stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
-            )
-            audit.record(entry)
-            self.hooks.notify("after_tool_call", ToolEnd(entry, session.session, result))
+        milliseconds = round((time.monotonic() - started) * 1000, 3)
+        entry = audit.AuditRecord(
+            time=audit.started(milliseconds),
+            tool=audit.word(tool),
+            skill=acting,
+            agent=audit.word(who),
+            outcome=result.code or "ok",
+            milliseconds=milliseconds,
+            stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
+            removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
+        )
+        self.recent_calls.record(entry)
+        self.hooks.notify("after_tool_call", ToolEnd(entry, session.session, result))
         return result
 
     def _run(self, tool: Tool, call: Call, name: str, limits: SessionLimits | None) -> Outcome:

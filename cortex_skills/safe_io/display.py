@@ -59,6 +59,11 @@ def shown_name(name: str) -> str:
     return json_text(name)
 
 
+def is_invisible(char: str) -> bool:
+    """Whether a reader cannot see a character, or takes it for an ordinary space."""
+    return not char.isprintable() or _HIDDEN.match(char) is not None
+
+
 def whole_characters(text: str) -> str:
     """`text` without lone surrogates."""
     if text.isascii():

@@ -5,7 +5,8 @@ Rules kept here:
   because 256 bits cannot be guessed;
 - a token lists its namespaces (`*` is all), its permissions and its expiry; nothing is implied;
 - `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent; `memories` extends the
-  others to the memories of all agents;
+  others to the memories of all agents; `audit` reads the records of calls; `approve` decides on requests that wait for
+  a person;
 - digests are compared in constant time with every token.
 """
 
@@ -23,7 +24,7 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
 
-PERMISSIONS = ("read", "write", "provenance", "memories")
+PERMISSIONS = ("read", "write", "provenance", "memories", "audit", "approve")
 ALL_NAMESPACES = "*"
 
 _PREFIX = "cortex_"

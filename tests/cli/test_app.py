@@ -6,7 +6,6 @@ import json
 import pytest
 
 from cortex_skills import __version__
-from cortex_skills.audit import call_records as audit
 from cortex_skills.cli.app import program
 from cortex_skills.cli.output import Output
 
@@ -185,19 +184,6 @@ def test_verbose_writes_the_log(run, skill):
     assert run("-v", *words).stderr.startswith("info: {")
     record = json.loads(run(*words, "--verbose", "--json").stderr)
     assert (record["level"], record["logger"]) == ("info", "cortex_skills.audit")
-
-
-def test_audit_records_are_made_only_when_written(run, skill, monkeypatch):
-    kept, asked = audit.is_kept, list[bool]()
-    monkeypatch.setattr(audit, "is_kept", lambda: asked.append(kept()) or asked[-1])
-    words = ("query", "--skills", skill, "--scope", "namespace")
-    run(*words)
-    assert asked
-    assert not any(asked)
-    asked.clear()
-    run(*words, "-v")
-    assert asked
-    assert all(asked)
 
 
 def test_warnings_are_written_without_verbose(run):

@@ -10,6 +10,7 @@ import subprocess
 import httpx
 import pytest
 
+from cortex_skills.tokens import PERMISSIONS
 from tests.cli.conftest import run, store  # noqa: F401 - fixtures
 from tests.server.serving import SCRIPT, WAIT_S, until_healthy
 
@@ -36,6 +37,11 @@ def test_a_token_is_shown_once_then_listed_by_name_then_revoked(tokens):
     assert tokens("list", "--json").json == []
     missing = tokens("revoke", "alice", "--json")
     assert (missing.exit_code, missing.error["code"]) == (1, "invalid_arguments")
+
+
+def test_the_command_offers_every_permission_of_a_token(tokens):
+    words = [word for permission in PERMISSIONS for word in ("--permission", permission)]
+    assert tokens("create", "all", *words, "--json").json["permissions"] == list(PERMISSIONS)
 
 
 def test_a_token_reads_the_configured_namespace_for_ninety_days_by_default(tokens):

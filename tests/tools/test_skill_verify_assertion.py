@@ -129,9 +129,6 @@ def test_a_statement_that_obeys_the_rules_of_its_skill_is_verified(
     opened: Opened, skill: Written, tmp_path: Path
 ) -> None:
     plugin = opened(proofs={"keys": str(tmp_path / "keys")})
-    shapes = (
-        f"{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :note ; sh:property [ sh:path :note ; sh:maxCount 1 ] ."
-    )
     plugin.load(skill("probe", permissions=PERMISSIONS, files={"shapes.ttl": RULES}))
     asserted(plugin, requireProof=True)
     verdicts = parts(plugin)
@@ -160,9 +157,6 @@ def test_rules_in_a_proof_by_a_stranger_do_not_count(
 ) -> None:
     triple_hash = asserted(verifying, requireProof=True)
     stranger = opened(proofs={"keys": str(tmp_path / "other-keys")})
-    shapes = (
-        f"{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :note ; sh:property [ sh:path :note ; sh:maxCount 1 ] ."
-    )
     stranger.load(skill("other", permissions=PERMISSIONS, files={"shapes.ttl": RULES}))
     proof = stranger.graph.proofs.get(
         stranger.call("skill_assert", {**NOTE, "requireProof": True}).details["proofHash"]

@@ -1,0 +1,173 @@
+"""`RecentCalls`: the latest audit records of one plugin, in memory.
+
+    calls = RecentCalls()
+    calls.record(entry)                                   # also written to the audit's logger
+    page = calls.page(CallFilter(outcome="refused"), limit=20)
+    older = calls.page(CallFilter(outcome="refused"), limit=20, cursor=page.next_cursor)
+
+Rules kept here:
+- the last `CAPACITY` records are kept, and none longer than the plugin;
+- a page has the newest first; its cursor stays valid while calls are added, and one of another plugin is refused;
+- what is kept is what the records have: no argument, no value of the graph, no text that was removed.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from cortex_skills.audit import call_records
+from cortex_skills.audit.call_records import AuditRecord
+from cortex_skills.errors import CortexError
+
+CAPACITY = 10_000
+MAX_PAGE = 1_000
+
+_CURSOR = re.compile(r"([0-9a-f]{8})-([0-9]{1,15})")
+
+
+@dataclass(frozen=True, slots=True)
+class RecentCall:
+    """One call; `id` is unique within the plugin and increases."""
+
+    id: int
+    record: AuditRecord
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilter:
+    """Which calls; None stands for all.
+
+    Attributes:
+        outcome: `ok`, `refused` for everything else, or one code.
+        skill: the acting skill.
+        agent: the agent that the call was for.
+        tool: the tool that was called.
+        cleaned: whether something was removed from an enrichment.
+        since: the earliest start, with a time zone.
+        until: the latest start, with a time zone.
+
+    """
+
+    outcome: str | None = None
+    skill: str | None = None
+    agent: str | None = None
+    tool: str | None = None
+    cleaned: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def matches(self, record: AuditRecord) -> bool:
+        """Whether a record is one of them."""
+        same = ((self.skill, record.skill), (self.agent, record.agent), (self.tool, record.tool))
+        if any(wanted is not None and wanted != given for wanted, given in same):
+            return False
+        if self.cleaned is not None and self.cleaned != (record.stripped > 0):
+            return False
+        if self.outcome == "refused":
+            if not record.is_refused:
+                return False
+        elif self.outcome not in (None, record.outcome):
+            return False
+        if self.since is None and self.until is None:
+            return True
+        started = datetime.fromisoformat(record.time)
+        return (self.since is None or started >= self.since) and (self.until is None or started <= self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPage:
+    """Calls, the newest first, and the cursor of the next page; None at the end."""
+
+    calls: tuple[RecentCall, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """How many of the calls that are kept have each tool, agent and outcome."""
+
+    total: int
+    by_tool: dict[str, int]
+    by_agent: dict[str, int]
+    by_outcome: dict[str, int]
+
+
+class RecentCalls:
+    """The latest calls. Safe to use from several threads."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._calls: deque[RecentCall] = deque(maxlen=capacity)
+        self._series = secrets.token_hex(4)
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def record(self, entry: AuditRecord) -> None:
+        """Keep a record, and write it to the audit's logger."""
+        with self._lock:
+            self._last += 1
+            self._calls.append(RecentCall(self._last, entry))
+        call_records.record(entry)
+
+    def get(self, call_id: int) -> RecentCall | None:
+        """The call with this id; None if it is not kept any more, or never was."""
+        with self._lock:
+            if not self._calls or not self._calls[0].id <= call_id <= self._last:
+                return None
+            return self._calls[call_id - self._calls[0].id]
+
+    def page(self, wanted: CallFilter = CallFilter(), *, limit: int = 100, cursor: str | None = None) -> CallPage:
+        """The newest calls that match, or those that follow a page.
+
+        Args:
+            wanted: which calls.
+            limit: how many, 1 to `MAX_PAGE`.
+            cursor: `next_cursor` of the page before, with the same filter.
+
+        Raises:
+            CortexError: `invalid_arguments`: the limit is out of range, or the cursor is not one of this plugin.
+
+        """
+        if not 1 <= limit <= MAX_PAGE:
+            raise CortexError("invalid_arguments", f"`limit` must be 1 to {MAX_PAGE:,}", details={"field": "limit"})
+        before = None if cursor is None else self._read(cursor)
+        found: list[RecentCall] = []
+        for call in self._newest_first():
+            if (before is None or call.id < before) and wanted.matches(call.record):
+                if len(found) == limit:
+                    return CallPage(tuple(found), f"{self._series}-{found[-1].id}")
+                found.append(call)
+        return CallPage(tuple(found), None)
+
+    def counts(self) -> CallCounts:
+        """Count the calls that are kept."""
+        records = [call.record for call in self._newest_first()]
+        return CallCounts(
+            total=len(records),
+            by_tool=_counted(record.tool for record in records),
+            by_agent=_counted(record.agent for record in records),
+            by_outcome=_counted(record.outcome for record in records),
+        )
+
+    def _newest_first(self) -> list[RecentCall]:
+        with self._lock:
+            calls = list(self._calls)
+        calls.reverse()
+        return calls
+
+    def _read(self, cursor: str) -> int:
+        found = _CURSOR.fullmatch(cursor)
+        if found is None or found[1] != self._series:
+            hint = "begin without a cursor: calls are kept for as long as the server runs"
+            details = {"field": "cursor"}
+            raise CortexError("invalid_arguments", "`cursor` is not one of this audit", hint=hint, details=details)
+        return int(found[2])
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names).most_common())

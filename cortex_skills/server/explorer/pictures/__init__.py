@@ -1,0 +1,1 @@
+"""Pictures: views as SVG, without input or output."""

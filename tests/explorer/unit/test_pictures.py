@@ -1,0 +1,102 @@
+"""Pictures of drawn graphs: well-formed, bounded, and with local links only."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from cortex_graph.names import Names
+from cortex_skills.server.explorer.addresses import Addresses
+from cortex_skills.server.explorer.display import Display
+from cortex_skills.server.explorer.pictures.fan import FanGroup, FanSide, fan
+from cortex_skills.server.explorer.pictures.plots import Bar, histogram, line, named_bars, stacked_bars
+
+HERE = Display(Names("mayros"), Addresses("mayros"))
+FOCUS = HERE.name("focus")
+HOSTILE = "<script>&\"'\u202e\U0001f600"
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).map(HERE.name)
+literals = st.text(max_size=60).map(lambda text: HERE.literal(Literal(text.encode("utf-8", "replace").decode())))
+groups = st.builds(
+    FanGroup,
+    names,
+    st.lists(names | literals, max_size=9).map(tuple),
+    st.integers(0, 10**9),
+    st.booleans(),
+    st.just("/explore/mayros/list"),
+)
+sides = st.builds(FanSide, st.lists(groups, max_size=14).map(tuple), st.integers(0, 10_000), st.booleans())
+
+
+@settings(max_examples=15, deadline=None)
+@given(names, sides, sides)
+def test_the_fan_is_well_formed_bounded_and_local(focus, incoming, outgoing) -> None:
+    picture = fan(focus, incoming, outgoing)
+    text = picture.__html__()
+    root = ET.fromstring(text)
+    assert len(text.encode()) <= 90_000
+    assert len([e for e in root.iter() if e.get("class") == "f-pred"]) <= 24
+    assert len([e for e in root.iter() if e.get("class") in ("f-node", "f-lit", "f-more")]) <= 24 * 8 + 2
+    assert all(link.get("href", "").startswith("/explore/mayros/") for link in root.iter("a"))
+    assert {element.tag for element in root.iter()} <= {"svg", "g", "a", "path", "circle", "rect", "text", "tspan"}
+
+
+def test_the_largest_fan_of_hostile_names_is_within_ninety_kilobytes() -> None:
+    worst = HERE.iri("urn:cortex:mayros:" + "%22%F0%9F%98%80" * 12)
+    value = HERE.literal(Literal("&<\U0001f600" * 20))
+    group = FanGroup(worst, (worst, value) * 4, 10**9, False, "/explore/mayros/list?" + "x" * 125)
+    side = FanSide((group,) * 20, 10_000, False, "/explore/mayros/list")
+    picture = fan(worst, side, side)
+    assert 40_000 < len(picture.__html__().encode()) <= 90_000
+
+
+def test_the_same_groups_give_the_same_picture_and_more_is_a_link() -> None:
+    group = FanGroup(HERE.name("p"), (HERE.name("a"),), 1_204, True, "/explore/mayros/list?predicate=p")
+    one, other = (fan(FOCUS, FanSide((group,)), FanSide()) for _ in range(2))
+    assert one.__html__() == other.__html__()
+    more = next(e for e in ET.fromstring(one.__html__()).iter("a") if e.get("class") == "f-more")
+    assert (more.get("href"), "".join(more.itertext())) == ("/explore/mayros/list?predicate=p", "1,203 more")
+
+
+def test_a_picture_alone_has_no_links_no_scripts_and_its_own_style() -> None:
+    outside = HERE.term(NamedNode("https://evil.example/x"))
+    group = FanGroup(HERE.name(HOSTILE), (outside, HERE.literal(Literal(HOSTILE))), 2, True, "/explore")
+    data = fan(FOCUS, FanSide(), FanSide((group,))).alone()
+    root = ET.fromstring(data)
+    assert b"href" not in data
+    assert {element.tag.split("}")[-1] for element in root.iter()} <= {
+        *("svg", "style", "g", "path", "circle", "rect", "text", "tspan")
+    }
+    assert "[U+202E]" in "".join(root.itertext())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.floats()), st.lists(st.tuples(st.floats(), st.floats())), st.lists(st.tuples(st.text(), st.floats()))
+)
+def test_plots_of_any_numbers_are_well_formed_and_small(values, points, rows) -> None:
+    shown = [(HERE.literal(Literal(name.encode("utf-8", "replace").decode())).plain, value) for name, value in rows]
+    for picture in (histogram(values), line(points, ("a", "b", "c"), "s"), named_bars(shown, "s")):
+        if picture is not None:
+            text = picture.__html__()
+            ET.fromstring(text)
+            assert "nan" not in text.split("<text")[0]
+            assert len(text) < 40_000
+
+
+def test_bars_put_the_marked_part_on_top_and_join_what_is_too_much() -> None:
+    root = ET.fromstring(stacked_bars([Bar(4, 1), Bar(2)], ("a", "b", "c"), "6 calls").__html__())
+    bars = [(e.get("class"), e.get("y"), e.get("height")) for e in root.iter("rect")]
+    assert bars == [("b0", "27.5", "64.5"), ("b1", "6", "21.5"), ("b0", "49", "43")]
+    many = ET.fromstring(stacked_bars([Bar(1)] * 1_000, ("a", "b", "c"), "s").__html__())
+    assert len(list(many.iter("rect"))) <= 120
+
+
+def test_a_histogram_states_its_range_and_needs_two_numbers() -> None:
+    picture = histogram([1, 2, 2, 10])
+    assert picture is not None
+    assert picture.root.get("aria-label") == "4 numbers from 1 to 10, half of them below 2"
+    assert histogram([3, 3]) is None
+    assert histogram([float("nan"), float("inf")]) is None
