@@ -15,8 +15,8 @@ from cortex_graph import NamespacedGraph
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
 from cortex_skills.memory import Memories
-from cortex_skills.policy.budgets import Budgets
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
+from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
@@ -50,7 +50,7 @@ class Host:
         config: the settings.
         graph: of the namespace.
         memories: of the agents of the namespace.
-        budgets: of the session.
+        limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
 
@@ -59,7 +59,7 @@ class Host:
     config: Config
     graph: NamespacedGraph
     memories: Memories
-    budgets: Budgets
+    limits: AllLimits
     session: Session
     cleaning: Policy = RULE
 
