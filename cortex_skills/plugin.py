@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -245,6 +246,11 @@ class Plugin:
         except asyncio.CancelledError:
             cancel.cancel()
             raise
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace. It decides nothing about who may change what."""
+        return self._host.registry
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

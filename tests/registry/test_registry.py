@@ -13,6 +13,7 @@ from pyoxigraph import Literal, Quad
 from cortex_graph import open_store
 from cortex_graph.names import Names
 from cortex_graph.store import Pattern
+from cortex_skills import Config, Plugin
 from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key
 from cortex_skills.registry import terms
@@ -276,3 +277,11 @@ def test_times_are_those_of_the_clock(registry):
     before = datetime.now(UTC)
     add(registry)
     assert before <= registry.record(key()).created <= datetime.now(UTC)
+
+
+def test_a_plugin_opens_the_registry_of_its_namespace(tmp_path):
+    with Plugin.open(Config(store="memory:", proofs={"keys": str(tmp_path / "keys")})) as plugin:
+        version = plugin.registry.register(skill(), actor="ada", origin="human").version
+        assert plugin.registry.document(version) == skill()
+        assert version.public_key.startswith("did:key:z6Mk")
+        assert plugin.registry.verify_events() is None
