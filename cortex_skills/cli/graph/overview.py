@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.graph.terms import shown_term, with_prefixes
+from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.output import Output, counted
 from cortex_skills.errors import CortexError
@@ -74,7 +74,7 @@ def _show_counts(out: Output, counts: NamespaceCounts, names: Names, limit: int)
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Assertions of a page.")
 @click.option("--cursor", metavar="TEXT", help="The next page: the cursor that the page before ended with.")
 @click.pass_obj
-def recent(common: Common, limit: int, cursor: str | None, **given: Any) -> None:
+def recent(common: Common, /, limit: int, cursor: str | None, **given: Any) -> None:
     """List the latest assertions: when, by whom, through which skill, with which kinds of proofs.
 
     Triples without a record, such as imported ones, are not listed.

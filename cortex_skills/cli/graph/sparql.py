@@ -17,7 +17,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
-from cortex_skills.cli.graph.terms import shown_term, with_prefixes
+from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
 from cortex_skills.cli.options import Choice, Common
 from cortex_skills.cli.output import counted
 
