@@ -25,6 +25,7 @@ from cortex_skills.config.settings import Config
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S, Bodies
+from cortex_skills.server.explorer.routes import PAGE_HEADERS, explorer_routes
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp.http import McpEndpoint, mcp_route
 from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES, host_check
@@ -51,7 +52,7 @@ API: tuple[Operation, ...] = (
     *skills.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
-HEADERS: dict[str, dict[str, str]] = {}
+HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
 
 _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
@@ -72,7 +73,7 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
     mcp = McpEndpoint()
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)])],
+        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)]), *explorer_routes()],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pyoxigraph import QueryResultsFormat, RdfFormat
 
-Form = TypeVar("Form", QueryResultsFormat, RdfFormat)
+Form = TypeVar("Form")
 
 RESULTS: Mapping[str, QueryResultsFormat] = MappingProxyType(
     {

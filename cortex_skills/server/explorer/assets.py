@@ -1,0 +1,31 @@
+"""The built scripts and style sheets in `static`, by name.
+
+Rules kept here:
+- `static/assets.json` maps the name of an asset to its file, whose name contains its digest; nothing else is served;
+- without the built files the pages are served without them.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "static"
+PREFIX = "/explore/static"
+
+
+@cache
+def files() -> dict[str, str]:
+    """The files by the name of their asset; empty if they were not built."""
+    try:
+        found: dict[str, str] = json.loads((FOLDER / "assets.json").read_text())
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def asset(name: str) -> str | None:
+    """The address of an asset; None if it was not built."""
+    file = files().get(name)
+    return None if file is None else f"{PREFIX}/{file}"

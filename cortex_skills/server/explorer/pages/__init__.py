@@ -1,0 +1,10 @@
+"""The pages of the explorer, one module a page: each has a `PAGE`.
+
+`PAGES` is in the order of the navigation. Add a page here; its route, its place in the navigation and the tests of
+every address follow from that.
+"""
+
+from cortex_skills.server.explorer.page import ExplorerPage
+from cortex_skills.server.explorer.pages import home
+
+PAGES: tuple[ExplorerPage, ...] = (home.PAGE,)
