@@ -57,8 +57,8 @@ _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "t
 
 
 def explorer_routes() -> list[Route]:
-    """All routes of the explorer; paths without parameters first."""
-    pages = sorted(PAGES, key=lambda page: page.path.count("{"))
+    """All routes of the explorer; of two that match a path, the one with the later parameters first."""
+    pages = sorted(PAGES, key=lambda page: f"{page.path}\x7f".replace("{", "\x7f"))
     return [
         Route(f"{PREFIX}/{{file}}", endpoint=_StaticFile(), include_in_schema=False),
         *(Route(page.path, endpoint=PageEndpoint(page), include_in_schema=False) for page in pages),
