@@ -347,6 +347,7 @@ class Plugin:
         blocks = []
         for skill in self.skills.values():
             triples: list[dict[str, Any]] = []
+            unread, exact = 0, True
             for query in skill.semantic.queries:
                 if is_of_memories(query.predicate, self.graph.names):
                     continue
@@ -356,7 +357,9 @@ class Plugin:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
                     triples += result.details["matches"]
-            blocks.append(context_block(skill.name, triples, self.cleaning))
+                    unread += result.details["total"] - len(result.details["matches"])
+                    exact = exact and result.details["totalIsExact"]
+            blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
         return "\n".join(block for block in blocks if block)
 
     def status(self) -> dict[str, Any]:

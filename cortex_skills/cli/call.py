@@ -102,20 +102,24 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
 
 
 def removed_note(enrichment: Mapping[str, Any]) -> str:
-    """A note for the author of a skill about what was removed from an enrichment; empty when nothing was.
+    """A note for the author of a skill about what was removed from, or ignored in, an answer; empty without such.
 
     >>> removed_note({"strippedCount": 1, "reasons": [{"reason": "key_not_declared", "path": "/n", "count": 1}]})
     '1 value of the enrichment was removed: key_not_declared at /n (declare it: semantic.enrichment.fields in SKILL.md)'
     """
     count, reasons = enrichment.get("strippedCount", 0), enrichment.get("reasons", ())
-    if not count:
-        return ""
-    places = [f"{each['reason']} at {each['path'] or '/'}" for each in reasons[:_SHOWN_REASONS]]
-    more = ", …" if len(reasons) > _SHOWN_REASONS else ""
-    undeclared = any(each["reason"].endswith("_not_declared") for each in reasons)
-    hint = " (declare it: semantic.enrichment.fields in SKILL.md)" if undeclared else ""
-    were = "value of the enrichment was" if count == 1 else "values of the enrichment were"
-    return f"{count} {were} removed: {', '.join(places)}{more}{hint}"
+    notes = []
+    if ignored := enrichment.get("ignoredResults", 0):
+        rows = "1 row of results names" if ignored == 1 else f"{ignored} rows of results name"
+        notes.append(f"{rows} no triple that the skill received, so that all triples are shown")
+    if count:
+        places = [f"{each['reason']} at {each['path'] or '/'}" for each in reasons[:_SHOWN_REASONS]]
+        more = ", …" if len(reasons) > _SHOWN_REASONS else ""
+        undeclared = any(each["reason"].endswith("_not_declared") for each in reasons)
+        hint = " (declare it: semantic.enrichment.fields in SKILL.md)" if undeclared else ""
+        were = "value of the enrichment was" if count == 1 else "values of the enrichment were"
+        notes.append(f"{count} {were} removed: {', '.join(places)}{more}{hint}")
+    return "; ".join(notes)
 
 
 def _arguments(text: str | None, pairs: tuple[str, ...]) -> Any:

@@ -18,10 +18,10 @@ import click
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import Choice, Common
 from cortex_skills.errors import CortexError
+from cortex_skills.skill_folder.builtin import EXAMPLES
 
 _DESCRIPTION = "Counts which values things have. Use it when asked how many there are of each."
 _READS = "hasStatus"
-EXAMPLES = ("license-audit", "notebook", "verify-kyc")
 _MAX_ASKED = 20
 
 
@@ -33,8 +33,8 @@ _MAX_ASKED = 20
 @click.option(
     "--from",
     "example",
-    type=Choice(EXAMPLES),
-    help="Begin with a copy of a skill of the package: license-audit, notebook, verify-kyc.",
+    type=Choice(list(EXAMPLES)),
+    help=f"Begin with a copy of a skill of the package: {', '.join(EXAMPLES)}.",
 )
 @click.option("--agentskills", is_flag=True, help="Two files, SKILL.md and semantic.yaml, for agentskills.io.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")

@@ -4,7 +4,8 @@ Rules kept here:
 - one `<semantic-skill-context skill="...">` element of well-formed XML 1.0 for any names and literals: one
   triple per line, `subject predicate object`, the object as JSON;
 - no triples, no block; triples with an instruction in a name or a literal are left out (`triples`);
-- at most 4096 characters: what does not fit is dropped by whole lines, and a last line reports how many.
+- at most 4096 characters: what does not fit is dropped by whole lines, and a last line reports how many are missing,
+  those that the queries did not read included.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from cortex_skills.safe_io.display import json_text, one_line
 _TAG = "semantic-skill-context"
 _LONGEST_NAME = 200
 _AT_ONCE = 32  # triples, about as many as fit
-_LONGEST_NOTE = len("\n(1000000000000 more triples are not shown)")
+_LONGEST_NOTE = len("\n(1000000000000+ more triples are not shown)")
 
 
-def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Policy = RULE) -> str:
+def context_block(
+    skill: str, triples: Sequence[Mapping[str, Any]], policy: Policy = RULE, unread: int = 0, *, exact: bool = True
+) -> str:
     """The block of the triples that the declared queries of `skill` found.
 
     Args:
         skill: the name of the skill.
         triples: mappings with `subject`, `predicate` (texts) and `object` (a JSON value).
         policy: what is removed beyond the rule.
+        unread: how many triples match beyond these.
+        exact: whether there are not more than that.
 
     Returns:
         The block, at most 4096 characters; empty when there are no triples.
@@ -53,9 +58,9 @@ def context_block(skill: str, triples: Sequence[Mapping[str, Any]], policy: Poli
             if why is None and len(line) <= left:
                 lines.append(line)
                 left -= len(line)
-    missing = len(triples) - len(lines)
-    if missing:
-        lines.append(f"\n({missing} more triple{'s are' if missing > 1 else ' is'} not shown)")
+    missing, more = len(triples) - len(lines) + unread, "" if exact else "+"
+    if missing or more:
+        lines.append(f"\n({missing}{more} more triple{' is' if missing == 1 and not more else 's are'} not shown)")
     return f"{opening}{''.join(lines)}{closing}"
 
 

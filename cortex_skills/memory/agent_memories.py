@@ -90,7 +90,8 @@ class AgentMemories:
                 self._forget(gone)
                 if last or not gone or len(found) == query.limit:
                     break
-            return Recalled(tuple(found), tuple(words), len(candidates))
+            others = [] if found or query.min_importance <= 0 else self._candidates(words, 0.0)
+            return Recalled(tuple(found), tuple(words), len(candidates) - len(gone), len(others))
         finally:
             self._lock.release()
 

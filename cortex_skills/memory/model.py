@@ -96,9 +96,11 @@ class Recalled:
         found: the best memories, best first.
         words: the indexed forms of the words of the query; empty when it has only stop words.
         considered: how many memories with one of the words and the importance were ranked.
+        less_important: how many others with one of the words there are; counted when none was found.
 
     """
 
     found: tuple[tuple[Memory, Scored], ...]
     words: tuple[str, ...]
     considered: int
+    less_important: int = 0

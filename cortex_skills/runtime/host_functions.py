@@ -23,13 +23,8 @@ from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.memory import memory_query, new_memory
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
-from cortex_skills.policy.permissions import (
-    check_may_assert,
-    check_may_remove,
-    check_may_write,
-    check_permissions,
-    is_of_memories,
-)
+from cortex_skills.policy.permissions import check_may_write, check_permissions, is_of_memories
+from cortex_skills.policy.removals import is_withdrawn
 
 
 class HostFunctions:
@@ -116,17 +111,10 @@ class HostFunctions:
         return self._memories.graph_of(self.agent)
 
     def _remove(self, triple: Mapping[str, Any]) -> bool:
-        predicate, triple_id = triple["predicate"], triple["id"]
-        withdraws = check_may_remove(
-            predicate,
-            self._manifest.name,
-            (self._graph.provenance_of(triple_id) or {}).get("skill"),
-            needs_proof=check_may_assert(predicate, *self._declared(), strict=self._strict),
-            has_proofs=self._graph.proofs.has_any(triple_id),
-        )
-        if withdraws:
-            return self._graph.withdraw(triple_id, self._provenance())
-        return self._graph.delete_triple(triple_id)
+        name, semantic, required, _ = self._declared()
+        if is_withdrawn(triple, self._graph, name, semantic, required, strict=self._strict):
+            return self._graph.withdraw(triple["id"], self._provenance())
+        return self._graph.delete_triple(triple["id"])
 
     def _provenance(self) -> Provenance:
         return Provenance(self._manifest.name, self._semantic.skill_version, self.agent)

@@ -33,7 +33,8 @@ from cortex_skills.safe_io.display import one_line, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
-_ANSWER_KEYS = frozenset({"results", "additionalContext", "proofRequests"})
+_ANSWER_KEYS = ("results", "additionalContext", "proofRequests")
+_LISTS = ("results", "proofRequests")
 _MAX_STOPS = 3
 _MAX_WARNINGS = 20
 _ERROR_HOOK_S = 0.5
@@ -167,8 +168,8 @@ class SkillRuntime:
             self._log.forward(box.take_logs())
         self._discard_if_cancelled(box, cancel)  # it may have been cancelled as it returned
         self._stops = 0
-        if isinstance(answer, dict) and any(key not in _ANSWER_KEYS for key in answer):
-            self._warn_of_misspelt_keys(answer)
+        if isinstance(answer, dict):
+            self._warn_of_unread(answer)
         return answer
 
     def _discard_if_cancelled(self, box: Box, cancel: CancelToken) -> None:
@@ -195,16 +196,20 @@ class SkillRuntime:
             if near := did_you_mean(name, set(HOOKS) - self.hooks):
                 self._log.write(logging.WARNING, f"{shown_name(name)} is not a hook and is never called: {near}")
 
-    def _warn_of_misspelt_keys(self, answer: Mapping[str, Any]) -> None:
-        """Warn once of each member of an answer whose name is nearly that of one that is read."""
+    def _warn_of_unread(self, answer: Mapping[str, Any]) -> None:
+        """Warn once of each member of an answer that is not read: its name is unknown, or it is not a list."""
         # A few members only: this is work of the host, which no limit of the skill covers.
-        absent = [key for key in _ANSWER_KEYS if key not in answer]
         for key in islice(answer, _MAX_WARNINGS):
-            if key in _ANSWER_KEYS or key in self._warned_of or len(self._warned_of) >= _MAX_WARNINGS:
+            if key not in _ANSWER_KEYS:
+                absent = [known for known in _ANSWER_KEYS if known not in answer]
+                why = did_you_mean(key, absent) or f"known: {', '.join(_ANSWER_KEYS)}"
+            elif key in _LISTS and not isinstance(answer[key], list | None):
+                why = "it is not an array"
+            else:
                 continue
-            if near := did_you_mean(key, absent):
+            if key not in self._warned_of and len(self._warned_of) < _MAX_WARNINGS:
                 self._warned_of.add(key)
-                self._log.write(logging.WARNING, f"{shown_name(key)} in the answer of onQuery is not read: {near}")
+                self._log.write(logging.WARNING, f"{shown_name(key)} in the answer of onQuery is not read: {why}")
 
     def _open(self) -> Box:
         try:

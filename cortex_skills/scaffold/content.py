@@ -90,7 +90,8 @@ def _manifest(plan: Plan) -> str:
     body = [
         f"# {plan.name}",
         "",
-        f"Ask `skill_graph_query` for `{_inline(first)}`. The enrichment counts the values.",
+        f"Ask `skill_graph_query` for `{_inline(first)}` with scope `namespace`: without a scope, the answer has only",
+        "triples about the agent itself. The enrichment counts the values of the triples that the answer shows.",
         *(f"Assert `{_inline(written)}` with `skill_assert`." for written in plan.writes),
     ]
     return "\n".join(["---", *head, "---", *body]) + "\n"

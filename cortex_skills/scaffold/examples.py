@@ -12,10 +12,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
 from cortex_skills.scaffold.content import editor_files
-from cortex_skills.skill_folder.builtin import builtin_skill
+from cortex_skills.skill_folder.builtin import EXAMPLES, builtin_skill
 
 _PACKED = "example_skills"  # in a wheel, see pyproject.toml
-_FOLDERS = {"license-audit": "supply-chain/license-audit", "verify-kyc": "verify-kyc"}
 _SUFFIXES = frozenset({".md", ".ts", ".ttl"})
 
 
@@ -23,14 +22,14 @@ def files_from(example: str, name: str) -> dict[str, str]:
     """The files of an example, as a skill called `name`, with the settings for an editor.
 
     Args:
-        example: the name of the example.
+        example: one of `EXAMPLES`.
         name: of the new skill.
 
     """
     packed: Traversable = files("cortex_skills") / _PACKED / example
     folder: Traversable = builtin_skill(example)
-    if example in _FOLDERS:
-        folder = packed if packed.is_dir() else Path(__file__).parents[2] / "examples" / _FOLDERS[example]
+    if place := EXAMPLES[example]:
+        folder = packed if packed.is_dir() else Path(__file__).parents[2] / "examples" / place
     found = {
         item.name: item.read_text(encoding="utf-8")
         for item in folder.iterdir()

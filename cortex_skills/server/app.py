@@ -34,7 +34,7 @@ from cortex_skills.server.middleware.request_checks import RequestChecks
 from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
-from cortex_skills.server.rest import proofs, queries, replication, skills, stats, triples, verification
+from cortex_skills.server.rest import audit_log, proofs, queries, replication, skills, stats, triples, verification
 from cortex_skills.server.rest.openapi import index_operations
 from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
@@ -50,6 +50,7 @@ API: tuple[Operation, ...] = (
     *verification.OPERATIONS,
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
+    *audit_log.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}

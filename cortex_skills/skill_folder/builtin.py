@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 NOTEBOOK = "notebook"
+# The skills that `init --from` copies; those of the folder `examples` with their places in it.
+EXAMPLES = {"license-audit": "supply-chain/license-audit", NOTEBOOK: None, "verify-kyc": "verify-kyc"}
 _FOLDER = Path(__file__).resolve().parents[1] / "builtin_skills"
 
 

@@ -3,7 +3,8 @@
 Rules kept here:
 - scope `agent` queries the agent's own subject, even if another was passed, and the text states that; `namespace` and
   `global` query the namespace, and never more. The default is `namespace` for a call with a subject, else `agent`;
-- the text never states that there are no triples when there are, and a number of triples is a lower bound with a `+`;
+- the text never states that there are no triples when there are, also after the last page and where a skill shows none;
+  a number of triples is a lower bound with a `+`;
 - memories are in other graphs: `skill_memory_context` recalls them. A query of a predicate of memories reads those of
   the calling agent, in every scope, and needs the permission `memory:inspect`;
 - every triple of the result came from the graph: a skill may leave out or reorder triples, not add or change one;
@@ -90,7 +91,8 @@ def _run(call: Call) -> Outcome:
     pattern: dict[str, Any] = {
         key: arguments[key] for key in ("subject", "predicate", "object", "limit", "cursor") if key in arguments
     }
-    if is_of_memories(arguments.get("predicate"), graph.names):
+    of_memories = is_of_memories(arguments.get("predicate"), graph.names)
+    if of_memories:
         check_permissions(["memory:inspect"], call.skill.manifest, "a query of memories")
         graph = call.host.memories.graph_of(call.agent)
     elif scope == "agent":
@@ -104,7 +106,7 @@ def _run(call: Call) -> Outcome:
     text = "\n".join([_heading(page, len(lines), call.skill.name, "cursor" in arguments), *lines])
     if page["nextCursor"]:
         text += f"\nmore: cursor={page['nextCursor']}"
-    if scope == "agent" and (note := _about_the_agent(call, page)):
+    if scope == "agent" and not of_memories and (note := _about_the_agent(call, page)):
         text += f"\n{note}"
     details = {
         "total": page["total"],
@@ -126,7 +128,7 @@ def _heading(page: dict[str, Any], shown: int, skill: str, is_next: bool) -> str
     total, more = page["total"], "" if page["totalIsExact"] else "+"
     triples = f"{total}{more} triple{'' if total == 1 and not more else 's'}"
     if not page["matches"]:
-        return _NOTHING
+        return f"{triples}, none after this cursor." if is_next and total else _NOTHING
     if shown < len(page["matches"]):
         of_page = "" if len(page["matches"]) == total else f" the {len(page['matches'])} on this page"
         return f"{triples} found; {skill} shows {shown or 'none'} of{of_page or ' them'}{':' if shown else '.'}"

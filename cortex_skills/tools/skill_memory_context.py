@@ -5,6 +5,8 @@ Rules kept here:
 - a memory that another agent wrote names that one in its line;
 - a memory may contain instructions to a model: its text and tags are cleaned as an enrichment is, in the text of the
   result and in its details, and shown as JSON strings, one numbered line each;
+- the text states how many memories match, how many of them are withheld, and when
+  none is found, whether less important ones match;
 - the text has at most 4,096 characters; whole lines are left out to fit, and the last line states how many.
 """
 
@@ -17,7 +19,17 @@ from cortex_skills.enrichment.block import BLOCK_LIMIT
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.enrichment.removal import NOTHING
 from cortex_skills.enrichment.sanitize import clean
-from cortex_skills.memory import LIMIT, MAX_LIMIT, MAX_QUERY, MIN_IMPORTANCE, Memory, memory_query
+from cortex_skills.memory import (
+    LIMIT,
+    MAX_LIMIT,
+    MAX_QUERY,
+    MIN_IMPORTANCE,
+    Memory,
+    MemoryQuery,
+    Recalled,
+    memory_query,
+)
+from cortex_skills.memory.agent_memories import POOL
 from cortex_skills.memory.ranking import FORMULA
 from cortex_skills.safe_io.display import json_text
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -64,7 +76,7 @@ def _run(call: Call) -> Outcome:
         "ranking": FORMULA,
         "strippedCount": stripped,
     }
-    return Outcome(_text(found), details)
+    return Outcome(_text(found, recalled, asked), details)
 
 
 def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int]:
@@ -78,11 +90,23 @@ def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int
     return {"text": cleaned.value["text"], "tags": cleaned.value.get("tags", [])}, removed
 
 
-def _text(found: list[dict[str, Any]]) -> str:
-    if not found:
-        return "No matching memories."
-    lines = [f"{len(found)} memories found, the best first:" if len(found) > 1 else "1 memory found:"]
-    left = BLOCK_LIMIT - len(lines[0]) - _NOTE_CHARACTERS
+def _text(found: list[dict[str, Any]], recalled: Recalled, asked: MemoryQuery) -> str:
+    if not recalled.words:
+        return "Nothing was searched: the query has only common words. Name words that the memories are about."
+    least = f" of importance {asked.min_importance:g} or more" if asked.min_importance > 0 else ""
+    withheld = len(recalled.found) - len(found)
+    total = f"{recalled.considered}{'+' if recalled.considered >= POOL else ''}"
+    if recalled.considered > len(recalled.found):
+        lines = [f"{total} memories{least} match, the best {len(recalled.found)}:"]
+    elif recalled.found:
+        lines = [f"{total} memories found, the best first:" if recalled.considered > 1 else "1 memory found:"]
+    else:
+        lines = [f"No matching memories{least}." if recalled.less_important else "No matching memories."]
+    if others := recalled.less_important:
+        lines.append(f"{others} less important {'ones match' if others > 1 else 'one matches'}: minImportance 0.")
+    if withheld:
+        lines.append(f"({withheld} withheld: the text is not shown to a model)")
+    left = BLOCK_LIMIT - sum(map(len, lines)) - _NOTE_CHARACTERS
     for number, memory in enumerate(found, start=1):
         tags = f", tags {json_text(memory['tags'])}" if memory["tags"] else ""
         by = f", written by {json_text(memory['writtenBy'])}" if memory["writtenBy"] else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from cortex_graph import Provenance
 from cortex_skills.errors import CortexError
-from cortex_skills.policy.permissions import check_may_assert, check_may_remove
+from cortex_skills.policy.removals import is_withdrawn
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
 from cortex_skills.tools.triple_text import line_of
 
@@ -32,15 +32,7 @@ def _run(call: Call) -> Outcome:
         )
     skill, semantic, host = call.skill.name, call.skill.semantic, call.host
     strict = host.config.strict_declarations
-    check_may_remove(
-        triple["predicate"],
-        skill,
-        record.get("skill"),
-        needs_proof=check_may_assert(
-            triple["predicate"], skill, semantic, host.declared_predicates, graph.names, strict=strict
-        ),
-        has_proofs=graph.proofs.has_any(triple_id),
-    )
+    is_withdrawn(triple, graph, skill, semantic, host.declared_predicates, strict=strict)  # or refuses
     retracted = graph.withdraw(triple_id, Provenance(skill, semantic.skill_version, call.agent))
     statement = {key: triple[key] for key in ("subject", "predicate", "object")}
     text = f"Retracted: {line_of(triple)}\nIts record stays, marked as withdrawn."

@@ -355,7 +355,8 @@ class NamespacedGraph:
         if whole:
             return on_page, True
         counted = self.store.count(pattern, MAX_TOTAL + 1)
-        return (counted, True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
+        # Triples may be removed between the page and the count.
+        return (max(counted, on_page), True) if counted <= MAX_TOTAL else (max(MAX_TOTAL, on_page), False)
 
     def _row(self, triple_id: str, triple: Triple) -> dict[str, Any]:
         subject, predicate, object_ = triple

@@ -14,8 +14,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.cli.init import EXAMPLES
 from cortex_skills.manifest import load_manifest
+from cortex_skills.skill_folder.builtin import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "tests" / "examples" / "typecheck" / "node_modules" / "typescript" / "bin" / "tsc"

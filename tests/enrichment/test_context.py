@@ -132,3 +132,9 @@ def test_a_block_holds_the_first_lines_that_fit_and_may_be_shown() -> None:
     left = iter(allowed)
     assert all(line in left for line in kept)
     assert 4096 - 80 - 512 < len("\n".join(kept)) < 4096
+
+
+def test_the_last_line_counts_what_the_queries_did_not_read() -> None:
+    last = [context_block("kyc", [triple("s", "p", 1)], unread=n, exact=exact).split("\n")[-2] for n, exact in
+            ((0, True), (1, True), (80, False))]  # fmt: skip
+    assert last == ["s p 1", "(1 more triple is not shown)", "(80+ more triples are not shown)"]

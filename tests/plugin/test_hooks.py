@@ -468,14 +468,24 @@ def test_a_misspelt_hook_is_warned_of(plugin: Plugin, skill: Written, caplog: py
     ]
 
 
-def test_a_misspelt_key_of_an_answer_is_warned_of_once(
+def test_what_is_not_read_of_an_answer_is_warned_of_once(
     plugin: Plugin, skill: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
-    plugin.load(skill("one", code_of("one", onQuery="return { aditionalContext: { n: 1 }, other: 2 }")))
+    plugin.load(
+        skill(
+            "one",
+            code_of(
+                "one",
+                onQuery="return { aditionalContext: { n: 1 }, other: 2, results: new Set(), proofRequests: null }",
+            ),
+        )
+    )
     for _ in range(2):
         assert plugin.call(*QUERY).code is None
     assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
-        "[skill:one] aditionalContext in the answer of onQuery is not read: did you mean additionalContext?"
+        "[skill:one] aditionalContext in the answer of onQuery is not read: did you mean additionalContext?",
+        "[skill:one] other in the answer of onQuery is not read: known: results, additionalContext, proofRequests",
+        "[skill:one] results in the answer of onQuery is not read: it is not an array",
     ]
 
 

@@ -54,6 +54,14 @@ def test_the_context_answers_the_declared_queries_skill_by_skill(plugin: Plugin,
     assert "agent:a1" not in bobs
 
 
+def test_the_context_counts_the_triples_that_it_does_not_show(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill("probe", **asks("p")))
+    plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(50)])
+    assert plugin.context().splitlines()[-2] == "(30 more triples are not shown)"
+    plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(50, 2000)])
+    assert plugin.context().splitlines()[-2] == "(80+ more triples are not shown)"
+
+
 def test_the_context_is_empty_when_nothing_matched(plugin: Plugin, skill: Written) -> None:
     assert plugin.context() == ""
     plugin.load(skill("probe", **asks("p")))

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.vocabulary import MEMORY_TEXT
 from cortex_skills import Plugin
 from cortex_skills.enrichment import read_block
+from cortex_skills.policy.permissions import is_of_memories
 from tests.configs import config
 from tests.plugin.skills import write_skill
 
@@ -105,6 +107,23 @@ def test_the_text_states_how_many_triples_there_are_and_which_follow(plugin: Plu
     many = plugin.call(TOOL, {"subject": "s"})
     plus = "" if many.details["totalIsExact"] else "+"
     assert many.text.startswith(f"{many.details['total']}{plus} triples, the first 20:\n")
+
+
+def test_a_page_after_the_last_triple_states_how_many_there_are(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill("probe"))
+    plugin.graph.create_triples([{"subject": "s", "predicate": "p", "object": n} for n in range(4)])
+    first = plugin.call(TOOL, {"subject": "s", "limit": 3}).details
+    (last,) = plugin.call(TOOL, {"subject": "s", "limit": 3, "cursor": first["nextCursor"]}).details["matches"]
+    plugin.graph.delete_triple(last["id"])
+    again = plugin.call(TOOL, {"subject": "s", "limit": 3, "cursor": first["nextCursor"]})
+    assert (again.text, again.details["total"]) == ("3 triples, none after this cursor.", 3)
+
+
+def test_a_query_of_memories_mentions_no_scope(plugin: Plugin, skill: Written) -> None:
+    plugin.load(skill("probe", permissions={"graph": ["read"], "memory": ["inspect"]}, assertions=[]))
+    predicate = MEMORY_TEXT.value
+    assert is_of_memories(predicate, plugin.graph.names)
+    assert plugin.call(TOOL, {"predicate": predicate}).text == "No matching triples."
 
 
 @pytest.mark.parametrize("scope", ["namespace", "global"])

@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_origin
 
 from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
-from cortex_skills.server.rest.model_types import ProofId, SandboxId, TripleId
+from cortex_skills.server.rest.model_types import CallId, ProofId, SandboxId, TripleId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
 from cortex_skills.server.rest.schemas import parameters_of, references
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
 
 _PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")
-_PATH_TYPES = {("triples", "id"): TripleId, ("sandbox", "id"): SandboxId, ("proofs", "id"): ProofId}
+_PATH_TYPES = {
+    ("triples", "id"): TripleId,
+    ("sandbox", "id"): SandboxId,
+    ("proofs", "id"): ProofId,
+    ("audit", "id"): CallId,
+}
 _OF_ALL = (
     "bad_request",
     "headers_too_large",
@@ -109,7 +114,8 @@ def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
 def _answer(model: Any, schemas: Schemas) -> dict[str, Any]:
     if model is None:
         return {"description": "Done."}
-    return {"description": model.__doc__, "content": {"application/json": {"schema": schemas[model]}}}
+    description = "The list." if get_origin(model) is list else model.__doc__
+    return {"description": description, "content": {"application/json": {"schema": schemas[model]}}}
 
 
 def _errors(operation: Operation, schemas: Schemas) -> dict[str, Any]:
