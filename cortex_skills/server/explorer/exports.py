@@ -97,7 +97,7 @@ def table(quads: Iterable[Quad], *, sheet: bool = False) -> bytes:
 def nanopublication(graph: NamespacedGraph, quads: Iterable[Quad], records: Sequence[NamedNode]) -> bytes:
     """Triples with their records as one nanopublication (nanopub.org guidelines), in TriG.
 
-    Its name is made of the content of its assertion. Who asserted the triples is in its provenance; it has no signature.
+    Its name is made of the content of its assertion; who asserted the triples is in its provenance. It is not signed.
 
     Args:
         graph: the namespace.

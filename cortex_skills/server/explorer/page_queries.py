@@ -10,7 +10,8 @@ from pydantic import Field
 
 from cortex_skills.server.rest.model_types import FROM_QUERY, ApiModel, Cursor
 
-Text = Annotated[str, Field(max_length=70_000)]
+# Longer names have no page: a page repeats the parameters of its address in its links.
+Text = Annotated[str, Field(max_length=1_024)]
 Word = Annotated[str, Field(max_length=300)]
 Limit = Annotated[int, FROM_QUERY, Field(ge=1, le=1_000)]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cortex_skills.server.explorer.addresses import Addresses, address
-from cortex_skills.server.explorer.display import Display
+from cortex_skills.server.explorer.display import Display, field_value
 from cortex_skills.server.explorer.page import ROOT, Form, PageCall
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ class Reading:
     def as_of_field(self) -> AsOfField:
         """The field of this page."""
         kept = {name: str(value) for name, value in self.call.query.items() if name not in ("asOf", "cursor")}
-        return AsOfField(self.addresses.as_of or "", tuple(kept.items()), self.address(asOf=None, cursor=None))
+        return AsOfField(
+            field_value(self.addresses.as_of or ""), tuple(kept.items()), self.address(asOf=None, cursor=None)
+        )
 
     def take_away(self, forms: Mapping[str, Form], query: str | None = None) -> TakeAway:
         """The end of this page.

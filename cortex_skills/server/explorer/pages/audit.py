@@ -16,7 +16,7 @@ from typing import Any
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
-from cortex_skills.server.explorer.display import OF_NAME, ShownText, shown_text
+from cortex_skills.server.explorer.display import OF_NAME, ShownText, field_value, shown_text
 from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import AuditPageQuery
 from cortex_skills.server.explorer.pictures.svg import Svg
@@ -89,12 +89,11 @@ def view(call: PageCall) -> AuditView:
     calls, query = _calls(call), call.query
     page = calls.page(_filter(call), limit=query.get("limit", _LIMIT), cursor=query.get("cursor"))
     plot, words = calls_by_minute(calls, datetime.now(UTC), HOUR, _filter(call))
-    tabs = (("All", {}), ("Refused", {"outcome": "refused"}), ("Cleaned", {"cleaned": "yes"}))
     return AuditView(
         plot,
         words,
-        tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in tabs),
-        tuple((name, label, str(query.get(name, ""))) for name, label in _FIELDS),
+        tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _TABS),
+        tuple((name, label, field_value(query.get(name, ""))) for name, label in _FIELDS),
         tuple(call_row(each) for each in page.calls),
         _opened(call, calls),
         _address(call, cursor=None) if query.get("cursor") else None,
@@ -103,6 +102,11 @@ def view(call: PageCall) -> AuditView:
     )
 
 
+_TABS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("All", {}),
+    ("Refused", {"outcome": "refused"}),
+    ("Cleaned", {"cleaned": "yes"}),
+)
 _FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
 
 
@@ -116,7 +120,7 @@ def _calls(call: PageCall) -> RecentCalls:
 
 def _filter(call: PageCall) -> CallFilter:
     given = {name: call.query.get(name) or None for name in ("outcome", "skill", "agent", "tool")}
-    return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)  # type: ignore[arg-type]
+    return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)
 
 
 def _is_tab(call: PageCall, given: dict[str, str]) -> bool:

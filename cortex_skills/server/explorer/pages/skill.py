@@ -16,7 +16,7 @@ from cortex_skills.audit.recent_calls import CallFilter
 from cortex_skills.errors import CortexError
 from cortex_skills.lifecycle.reload.report import Rejected
 from cortex_skills.plugin import Plugin
-from cortex_skills.runtime.skill import Skill
+from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
@@ -34,11 +34,12 @@ from cortex_skills.server.explorer.pages.skills import (
     without_folder,
 )
 from cortex_skills.server.explorer.reading import TakeAway, TextLink
-from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill
+from cortex_skills.skill_folder.snapshot import MANIFEST, SkillSnapshot, read_beside, read_skill
 
 _LINES = 400
 _CHARACTERS = 200
 _CALLS = 12
+_MANIFEST = 256 << 10  # bytes
 _MAY = {
     "graph:read": "read the triples of its namespace",
     "graph:write": "assert and remove triples with the predicates below",
@@ -146,8 +147,8 @@ def view(call: PageCall) -> SkillView:
     snapshot = read_skill(folder)
     card = next((each for each in refused_cards(plugin) if each.name.plain == shown_text(name, OF_NAME).plain), None)
     semantic = snapshot.manifest.semantic if snapshot.manifest is not None else None
-    declared = skill.semantic if skill is not None else semantic
-    granted = frozenset() if declared is None else declared.permissions.names()
+    declared = skill.semantic if skill is not None else semantic or PLAIN
+    granted = declared.permissions.names()
     change = plugin.last_reloads.get(name)
     differences = () if change is None else sorted(change.differences, key=lambda each: not each.security)
     calls = None
@@ -160,11 +161,9 @@ def view(call: PageCall) -> SkillView:
         None if skill is None else card_of(plugin, skill),
         card if refused is not None else None,
         tuple(MayDo(permission, words, permission in granted) for permission, words in _MAY.items()),
-        ()
-        if declared is None
-        else tuple((shown_text(a.predicate, OF_NAME), a.require_proof) for a in declared.assertions),
-        () if declared is None else tuple((shown_text(q.predicate, OF_NAME), q.scope) for q in declared.queries),
-        shown_text(", ".join(declared.allowed_tools) if declared is not None else "", 1_000),
+        tuple((shown_text(each.predicate, OF_NAME), each.require_proof) for each in declared.assertions),
+        tuple((shown_text(each.predicate, OF_NAME), each.scope) for each in declared.queries),
+        shown_text(", ".join(declared.allowed_tools), 1_000),
         () if skill is None else meters_of(plugin, skill),
         _signature(plugin, snapshot, skill),
         skill is not None and not skill.is_from(snapshot.manifest, snapshot.digests),
@@ -198,9 +197,8 @@ def _found(call: PageCall) -> tuple[str, Skill | None, Rejected | None]:
 
 def _signature(plugin: Plugin, snapshot: SkillSnapshot, skill: Skill | None) -> SignatureShown | None:
     if not plugin.config.verification.require_signature:
-        return SignatureShown(
-            "none", "not required", (shown_text("the configuration loads skills without a signature"),)
-        )
+        why = "the configuration loads skills without a signature"
+        return SignatureShown("none", "not required", (shown_text(why),))
     from cortex_skills.signatures import Verifier
     from cortex_skills.signatures.skill_files import files_of
 
@@ -220,7 +218,7 @@ def _signature(plugin: Plugin, snapshot: SkillSnapshot, skill: Skill | None) -> 
 
 
 def _source(call: PageCall, snapshot: SkillSnapshot) -> SourceFile | None:
-    texts = snapshot.texts()
+    texts = _texts(snapshot)
     if not texts:
         return None
     findings = [*snapshot.findings, *scan_sources(_scanned(snapshot))]
@@ -243,6 +241,12 @@ def _source(call: PageCall, snapshot: SkillSnapshot) -> SourceFile | None:
     )
 
 
+def _texts(snapshot: SkillSnapshot) -> dict[str, str]:
+    """The files of a skill; with a manifest that is invalid."""
+    data = None if snapshot.manifest_texts else read_beside(snapshot.folder / MANIFEST, _MANIFEST)
+    return {**({MANIFEST: data.decode("utf-8", "replace")} if data else {}), **snapshot.texts()}
+
+
 def _scanned(snapshot: SkillSnapshot) -> Mapping[str, str]:
     return {**snapshot.manifest_texts, **snapshot.sources, **snapshot.tests}
 
@@ -259,7 +263,7 @@ def _chosen(call: PageCall, texts: Mapping[str, str]) -> str:
         if asked not in texts:
             raise not_found("the skill has no such file")
         return str(asked)
-    return next((name for name in ("skill.ts", "skill.js", "SKILL.md") if name in texts), next(iter(texts)))
+    return next((name for name in ("skill.ts", "skill.js", MANIFEST) if name in texts), next(iter(texts)))
 
 
 def _note(finding: Finding) -> ShownText:
@@ -283,7 +287,7 @@ def _text(call: PageCall) -> bytes:
         call.principal.require("write")  # anonymous callers read no source
     _, skill, refused = _found(call)
     folder = skill.folder if skill is not None else refused.folder if refused is not None else Path()
-    texts = read_skill(folder).texts()
+    texts = _texts(read_skill(folder))
     if not texts:
         raise not_found("the skill has no file that can be read")
     return texts[_chosen(call, texts)].encode("utf-8", "replace")
