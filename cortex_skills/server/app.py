@@ -34,7 +34,17 @@ from cortex_skills.server.middleware.request_checks import RequestChecks
 from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
-from cortex_skills.server.rest import audit_log, proofs, queries, replication, skills, stats, triples, verification
+from cortex_skills.server.rest import (
+    audit_log,
+    overview,
+    proofs,
+    queries,
+    replication,
+    skills,
+    stats,
+    triples,
+    verification,
+)
 from cortex_skills.server.rest.openapi import index_operations
 from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
@@ -47,6 +57,7 @@ API: tuple[Operation, ...] = (
     *replication.OPERATIONS,
     *queries.OPERATIONS,
     *stats.OPERATIONS,
+    *overview.OPERATIONS,
     *verification.OPERATIONS,
     *proofs.OPERATIONS,
     *skills.OPERATIONS,

@@ -22,6 +22,8 @@ BEYOND_SCHEMAS = {
     "to",
     "offset",  # that it goes with no cursor
     "provenance.time",  # how many days a month has
+    "since",
+    "until",
     "object.language",  # which tags BCP 47 has
     "object.datatype",  # all of RFC 3987
     "proof_data",  # what is a proof

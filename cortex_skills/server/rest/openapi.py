@@ -15,7 +15,7 @@ from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
 from cortex_skills.server.rest.model_types import CallId, ProofId, SandboxId, TripleId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
-from cortex_skills.server.rest.schemas import parameters_of, references
+from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
 
 _PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")
@@ -85,6 +85,7 @@ def document_of(operations: Iterable[Operation]) -> dict[str, Any]:
 
 def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     query = {} if operation.query is None else parameters_of(operation.query)
+    required = required_parameters(operation.query)
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -93,7 +94,10 @@ def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 {"name": name, "in": "path", "required": True, "schema": schemas[_PATH_TYPES[before, name]]}
                 for before, name in _PATH_PARAMETER.findall(operation.path)
             ),
-            *({"name": name, "in": "query", "required": False, "schema": schema} for name, schema in query.items()),
+            *(
+                {"name": name, "in": "query", "required": name in required, "schema": schema}
+                for name, schema in query.items()
+            ),
         ],
         "responses": {
             **{str(status): _answer(model, schemas) for status, model in operation.answers.items()},
