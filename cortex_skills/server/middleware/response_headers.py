@@ -4,7 +4,8 @@ Rules kept here:
 - the headers of a request are those of the longest prefix of its path, a whole number of segments; the prefix `` holds
   for every path;
 - the headers for programs are the default: nothing is cached, framed, sniffed, or allowed to load anything;
-- a route that serves pages has a policy of its own (`Content-Security-Policy`, CSP Level 3), which names what it loads.
+- a route that serves pages has a policy of its own (`Content-Security-Policy`, CSP Level 3), which names what it loads;
+  an answer that has a policy already, such as a picture as a file, keeps it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class ResponseHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in added.items():
-                    headers[name] = value
+                    if name != "content-security-policy" or name not in headers:
+                        headers[name] = value
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -6,15 +6,29 @@ every address follow from that.
 
 from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
-    audit,
+    assertion,
+    audit_page,
     home,
-    skill,
-    skills,
+    overview,
+    proof_list,
+    proof_page,
+    resource,
+    skill_list,
+    skill_page,
+    triple_list,
+    used,
 )
 
 PAGES: tuple[ExplorerPage, ...] = (
     home.PAGE,
-    audit.PAGE,
-    skills.PAGE,
-    skill.PAGE,
+    overview.PAGE,
+    triple_list.PAGE,
+    resource.PAGE,
+    used.PAGE,
+    assertion.PAGE,
+    proof_list.PAGE,
+    proof_page.PAGE,
+    audit_page.PAGE,
+    skill_list.PAGE,
+    skill_page.PAGE,
 )

@@ -23,8 +23,8 @@ from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_text
 from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, Near, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import SkillQuery
-from cortex_skills.server.explorer.pages.audit import CallRow, call_row
-from cortex_skills.server.explorer.pages.skills import (
+from cortex_skills.server.explorer.pages.audit_page import CallRow, call_row
+from cortex_skills.server.explorer.pages.skill_list import (
     Meter,
     RefusedCard,
     SkillCard,
