@@ -5,7 +5,7 @@ Rules kept here:
   for every path;
 - the headers for programs are the default: nothing is cached, framed, sniffed, or allowed to load anything;
 - a route that serves pages has a policy of its own (`Content-Security-Policy`, CSP Level 3), which names what it loads;
-  an answer that has a policy already, such as a picture as a file, keeps it.
+- an answer that differs from its route sets its headers in the scope (`OWN_HEADERS`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from types import MappingProxyType
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# A key of an ASGI scope: headers of one answer, which replace those of its route.
+OWN_HEADERS = "cortex.own_headers"
 
 FOR_PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
@@ -50,9 +53,8 @@ class ResponseHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in added.items():
-                    if name != "content-security-policy" or name not in headers:
-                        headers[name] = value
+                for name, value in {**added, **scope.get(OWN_HEADERS, {})}.items():
+                    headers[name] = value
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
