@@ -24,6 +24,7 @@ from cortex_skills.proofs.logic.document import KIND as LOGIC
 from cortex_skills.proofs.verdict import Check
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import (
     LINES,
     OF_HEADING,
@@ -35,7 +36,7 @@ from cortex_skills.server.explorer.display import (
 )
 from cortex_skills.server.explorer.evidence import EvidenceLink, checked_thread
 from cortex_skills.server.explorer.exports import nanopublication
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import AsOfQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import ShownOrigin, TripleRow, moment, shown_origin, triple_rows

@@ -22,9 +22,10 @@ from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
 from cortex_skills.server.explorer.display import ShownTerm
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import AsOfQuery
 from cortex_skills.server.explorer.pictures.svg import Svg
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway

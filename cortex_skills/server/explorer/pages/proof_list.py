@@ -17,8 +17,9 @@ from cortex_graph.store import triple_of
 from cortex_skills.proofs.kinds import proof_kinds, type_of
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.server.bodies import to_json
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownText, shown_text
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import ProofListQuery
 from cortex_skills.server.explorer.reading import Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import TripleRow, moment, triple_rows

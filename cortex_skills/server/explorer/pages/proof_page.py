@@ -9,8 +9,9 @@ from cortex_graph.store import triple_of
 from cortex_skills.proofs.kinds import type_of
 from cortex_skills.proofs.logic.document import KIND as LOGIC
 from cortex_skills.server.bodies import to_json
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownText, shown_text
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.pages.assertion import ShownCheck, rule_sets
 from cortex_skills.server.explorer.reading import Reading, TakeAway
 from cortex_skills.server.explorer.triple_rows import TripleRow, moment, triple_rows

@@ -20,10 +20,11 @@ from cortex_graph.argument_checks import MAX_LIMIT
 from cortex_graph.exceptions import invalid
 from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_HEADING, ShownName, ShownText, shown_text
 from cortex_skills.server.explorer.exports import nanopublication, rdf_forms
 from cortex_skills.server.explorer.nearest import unknown_name
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import ResourceQuery
 from cortex_skills.server.explorer.pictures.fan import PREDICATES, VALUES, FanGroup, FanSide, fan
 from cortex_skills.server.explorer.pictures.plots import histogram, line, named_bars

@@ -17,9 +17,10 @@ from pyoxigraph import Quad
 from cortex_graph.assertions import AssertionFilter, list_assertions
 from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_NAME, field_value, shown_text
 from cortex_skills.server.explorer.exports import rdf_forms
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, PageCall
 from cortex_skills.server.explorer.page_queries import TriplesQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import TripleRow, assertion_rows, triple_rows
