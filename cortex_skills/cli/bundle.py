@@ -45,7 +45,7 @@ def bundle(common: Common, triple_id: str) -> None:
     if not common.skills:
         raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
     folders = [folder for path in common.skills for folder in skill_folders(path)]
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:
         document = make_bundle(plugin.graph, full_triple_id(plugin.graph, triple_id), folders)
     common.out.answer(document, lambda: common.out.line(json.dumps(document)))
 

@@ -140,7 +140,7 @@ def sign(common: Common, triple_id: str, key: str | None) -> None:
     from cortex_skills.proofs.signing.credentials import sign_assertion
 
     settings = common.settings()
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:  # what is signed exists already
         opened = signing_key(settings) if key is None else key_folder(settings).open(key)
         triple_id = full_triple_id(plugin.graph, triple_id)
         proof = sign_assertion(plugin.graph, triple_id, opened, datetime.now(UTC))

@@ -2,8 +2,8 @@
 
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.graph.inspect import namespaces, show
-from cortex_skills.cli.graph.overview import describe, recent, stats
 from cortex_skills.cli.graph.sparql import sparql
+from cortex_skills.cli.graph.summaries import describe, recent, stats
 from cortex_skills.cli.graph.transfer import export, import_
 from cortex_skills.cli.graph.whole_stores import backup, check, copy, restore
 
