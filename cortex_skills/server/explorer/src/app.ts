@@ -7,6 +7,7 @@
 
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
+const REACHABLE_MS = 1500;
 
 const find = document.querySelector<HTMLInputElement>('#find');
 const status = document.createElement('p');
@@ -14,19 +15,36 @@ status.className = 'spoken';
 status.setAttribute('role', 'status');
 document.body.append(status);
 
-enter();
+void enter();
 copying();
 keys();
 
-/** Puts the code behind `#` into the form of the entrance, removes it from the address, and sends the form. */
-function enter(): void {
+/**
+ * Removes the code behind `#` from the address, and enters with it: at the private host name of the server, whose cookies
+ * no other port gets, if this browser can reach that name; otherwise by the form of this page.
+ */
+async function enter(): Promise<void> {
   const form = document.querySelector<HTMLFormElement>('form[data-enter]');
   const field = form?.querySelector<HTMLInputElement>('input[name=code]');
   const code = location.hash.slice(1);
   if (!form || !field || !code) return;
   history.replaceState(null, '', location.pathname + location.search);
+  const elsewhere = form.dataset.private;
+  if (elsewhere && (await isReachable(elsewhere))) {
+    location.replace(`${elsewhere}${location.pathname}${location.search}#${code}`);
+    return;
+  }
   field.value = decoded(code);
   form.requestSubmit();
+}
+
+async function isReachable(origin: string): Promise<boolean> {
+  try {
+    await fetch(`${origin}/explore/enter/reachable`, { mode: 'no-cors', signal: AbortSignal.timeout(REACHABLE_MS) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function decoded(text: string): string {
