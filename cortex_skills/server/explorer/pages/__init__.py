@@ -5,6 +5,16 @@ every address follow from that.
 """
 
 from cortex_skills.server.explorer.page import ExplorerPage
-from cortex_skills.server.explorer.pages import home
+from cortex_skills.server.explorer.pages import (
+    audit,
+    home,
+    skill,
+    skills,
+)
 
-PAGES: tuple[ExplorerPage, ...] = (home.PAGE,)
+PAGES: tuple[ExplorerPage, ...] = (
+    home.PAGE,
+    audit.PAGE,
+    skills.PAGE,
+    skill.PAGE,
+)
