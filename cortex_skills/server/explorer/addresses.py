@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cortex_skills.server.explorer.page import ROOT
+ROOT = "/explore"
 
 
 def address(path: str, **parameters: Any) -> str:

@@ -93,7 +93,9 @@ def answer_to(call: PageCall, graph: NamespacedGraph, text: str, most: int) -> A
         return _solutions(found.chunks, most)
 
 
-def streamed(call: PageCall, graph: NamespacedGraph, text: str, form: QueryResultsFormat | RdfFormat) -> Iterator[bytes]:
+def streamed(
+    call: PageCall, graph: NamespacedGraph, text: str, form: QueryResultsFormat | RdfFormat
+) -> Iterator[bytes]:
     """The whole answer of a query in one format; a failure in the middle cuts it off.
 
     Raises:

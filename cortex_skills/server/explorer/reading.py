@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cortex_skills.server.explorer.addresses import Addresses, address
+from cortex_skills.server.explorer.addresses import ROOT, Addresses, address
 from cortex_skills.server.explorer.display import Display, field_value
-from cortex_skills.server.explorer.page import ROOT, Form, PageCall
+from cortex_skills.server.explorer.page import Form, PageCall
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph

@@ -3,8 +3,8 @@
 Rules kept here:
 - the browser is the Chromium of the system; without one the tests are skipped with the reason, and with
   `CORTEX_BROWSER=required` they fail;
-- one browser and one server; a context for each test, whose console, policy reports and requests are watched: a message,
-  or a request to anywhere but the server, fails the test;
+- one browser and one server; a context for each test, whose console, policy reports and requests are watched: a
+  message, or a request to anywhere but the server, fails the test;
 - tests wait by locators: the policy of the pages forbids what evaluates strings (`wait_for_function`).
 """
 

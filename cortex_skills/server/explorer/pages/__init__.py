@@ -8,12 +8,16 @@ from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
     audit,
     home,
+    map_page,
     skill,
     skills,
+    sparql_page,
 )
 
 PAGES: tuple[ExplorerPage, ...] = (
     home.PAGE,
+    sparql_page.PAGE,
+    map_page.PAGE,
     audit.PAGE,
     skills.PAGE,
     skill.PAGE,

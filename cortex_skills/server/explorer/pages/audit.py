@@ -15,9 +15,10 @@ from typing import Any
 
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
 from cortex_skills.server.explorer.display import OF_NAME, ShownText, field_value, shown_text
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import AuditPageQuery
 from cortex_skills.server.explorer.pictures.svg import Svg
 from cortex_skills.server.explorer.reading import TakeAway, TextLink

@@ -20,8 +20,9 @@ from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.scanner import Finding, scan_sources
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_text
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, Near, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Form, Near, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import SkillQuery
 from cortex_skills.server.explorer.pages.audit import CallRow, call_row
 from cortex_skills.server.explorer.pages.skills import (

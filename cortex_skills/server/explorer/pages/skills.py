@@ -15,8 +15,9 @@ from cortex_skills.plugin import Plugin
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_NAME, ShownText, shown_text
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.reading import TakeAway, TextLink
 from cortex_skills.server.rest.skills import list_skills
 

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - at most `MAX_NODES` nodes and `MAX_LINKS` links, whatever the graph: when there are more, the values that one resource
-  has with one predicate, and that have no other link, become one node with their number; then the last ones are dropped,
-  and `left_out` has their number;
+  has with one predicate, and that have no other link, become one node with their number; then the last ones are
+  dropped, and `left_out` has their number;
 - the same triples give the same map; the picture is a tree of rings around the first node, so that it needs no script;
 - a picture has at most `MAX_DRAWN` nodes.
 """

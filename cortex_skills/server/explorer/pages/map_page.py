@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
@@ -19,6 +19,7 @@ from cortex_graph.store import Pattern
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, shown_text
+from cortex_skills.server.explorer.following import marked
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.explorer.page_queries import MapQuery
 from cortex_skills.server.explorer.pictures.map import MapData, MapLink, MapNode, bounded, picture
@@ -62,7 +63,7 @@ class MapView:
     data: str
     picture: Svg | None
     svg: str
-    rows: tuple[tuple[ShownTerm | None, ShownTerm | None, ShownTerm | None], ...]
+    rows: tuple[tuple[ShownTerm, ...], ...]
     as_of: AsOfField
     away: TakeAway
 
@@ -78,7 +79,7 @@ def view(call: PageCall) -> MapView:
     """
     reading = Reading.of(call, _PATH)
     if "query" in call.query and not call.may_run:
-        raise Redirected(f"{reading.addresses.page('sparql', query=call.query['query'])}&followed=1")
+        raise Redirected(marked(reading.addresses.page("sparql", query=call.query["query"])))
     triples, more = _triples(reading)
     title = _title(reading)
     data = _data(reading, title, triples, more)
@@ -95,7 +96,7 @@ def view(call: PageCall) -> MapView:
         reading.address(format="json"),
         picture(data) if data.nodes else None,
         reading.address(format="svg"),
-        rows,  # type: ignore[arg-type] - three terms each
+        rows,
         reading.as_of_field(),
         reading.take_away(PAGE.forms),
     )

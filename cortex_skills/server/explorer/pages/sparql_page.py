@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -23,7 +24,7 @@ from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownTerm, ShownText, shown_text
 from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.server.explorer.page_queries import SparqlQuery
-from cortex_skills.server.explorer.pages.map import map_of
+from cortex_skills.server.explorer.pages.map_page import map_of
 from cortex_skills.server.explorer.pictures.map import MapData, picture
 from cortex_skills.server.explorer.pictures.plots import MAX_BARS, named_bars
 from cortex_skills.server.explorer.pictures.svg import Svg
@@ -46,6 +47,8 @@ _RAW = 40_000  # characters
 _LINE = 400
 _NAMES = 500
 _VIEWS = ("table", "map", "chart", "raw")
+_OF_ROWS = {"csv": "CSV", "tsv": "TSV", "json": "JSON", "xml": "XML"}
+_OF_TRIPLES = {"turtle": "Turtle", "json-ld": "JSON-LD", "rdf-xml": "RDF/XML", "n-triples": "N-Triples"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,8 @@ def view(call: PageCall) -> SparqlView:
         most = {"map": _MAPPED, "chart": MAX_BARS}.get(shown, _limit(call))
         return SparqlView(**asked, answer=_shown(reading, answer_to(call, reading.graph, text, most), shown))
     except InvalidArguments as error:
-        raise Faulty(SparqlView(**asked, problem=_shown_problem(text, error)), from_floor(error) or _unknown()) from None
+        refused = SparqlView(**asked, problem=_shown_problem(text, error))
+        raise Faulty(refused, from_floor(error) or _unknown()) from None
     except GraphError as error:
         failed = f"{error.message}: {error.hint}" if error.hint else error.message
         raise Faulty(SparqlView(**asked, failed=failed), from_floor(error) or _unknown()) from None
@@ -168,23 +172,25 @@ def _shown(reading: Reading, found: Answer, shown: str) -> AnswerView:
     if isinstance(found, bool):
         return AnswerView(shown, tabs, "Yes: there is such a solution" if found else "No: there is no such solution")
     stopped = "" if found.stopped is None else f"{found.stopped.message}: {found.stopped.hint}"
-    names = ("turtle", "json-ld", "rdf-xml", "n-triples") if isinstance(found, Triples) else ("csv", "tsv", "json", "xml")
-    forms = tuple(TextLink(_LABELS[name], reading.address(format=name, view=None, limit=None)) for name in names)
+    labels = _OF_TRIPLES if isinstance(found, Triples) else _OF_ROWS
+    forms = tuple(
+        TextLink(label, reading.address(format=name, view=None, limit=None)) for name, label in labels.items()
+    )
     if shown == "map":
         data = map_of(reading.display, _as_triples(found), "The answer as a map")
         if data is None:
             words = "A map needs triples: CONSTRUCT, or columns ?s ?p ?o"
             return AnswerView(shown, tabs, words, stopped, forms=forms)
-        return AnswerView(
-            shown, tabs, _words_of_map(data, found), stopped, picture=picture(data), map_data=_map_address(reading), forms=forms
-        )
+        words, at = _words_of_map(data, found), _map_address(reading)
+        return AnswerView(shown, tabs, words, stopped, picture=picture(data), map_data=at, forms=forms)
     if shown == "chart":
         chart, words = _chart(reading, found)
         return AnswerView(shown, tabs, words, stopped, picture=chart, forms=forms)
     words = _words(found)
     if shown == "raw":
         return AnswerView(shown, tabs, words, stopped, raw=shown_text(_raw(found), _RAW, lines=_MOST_ROWS), forms=forms)
-    more = reading.address(limit=_MOST_ROWS) if found.has_more and not stopped and _limit(reading.call) < _MOST_ROWS else None
+    is_longer = found.has_more and not stopped and _limit(reading.call) < _MOST_ROWS
+    more = reading.address(limit=_MOST_ROWS) if is_longer else None
     columns, rows = _table(reading, found)
     return AnswerView(shown, tabs, words, stopped, columns, rows, more, forms=forms)
 
@@ -276,34 +282,48 @@ def _examples(reading: Reading) -> tuple[TextLink, ...]:
     """Queries that have an answer here, made of the most frequent predicate."""
     counts = reading.graph.counts.latest()
     given = [
-        ("How often each predicate is used", "SELECT ?predicate (COUNT(*) AS ?triples) WHERE { ?s ?predicate ?o }\nGROUP BY ?predicate ORDER BY DESC(?triples)"),
+        (
+            "How often each predicate is used",
+            "SELECT ?predicate (COUNT(*) AS ?triples) WHERE { ?s ?predicate ?o }\n"
+            "GROUP BY ?predicate ORDER BY DESC(?triples)",
+        ),
         ("The first triples", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } LIMIT 100"),
     ]
     if counts.predicates:
-        name = reading.graph.names.name(counts.predicates[0].predicate.value)
-        written = name if _is_prefixed(name) else f"<{counts.predicates[0].predicate.value}>"
+        iri = counts.predicates[0].predicate.value
+        name = reading.graph.names.name(iri)
+        written = _in_query(name, iri)
         given += [
-            (f"Everything with {name[:60]}", f"SELECT ?subject ?value WHERE {{\n  ?subject {written} ?value .\n}} LIMIT 100"),
-            (f"The most frequent values of {name[:60]}", f"SELECT ?value (COUNT(*) AS ?times) WHERE {{ ?s {written} ?value }}\nGROUP BY ?value ORDER BY DESC(?times) LIMIT 20"),
+            (
+                f"Everything with {name}",
+                f"SELECT ?subject ?value WHERE {{\n  ?subject {written} ?value .\n}} LIMIT 100",
+            ),
+            (
+                f"The most frequent values of {name}",
+                f"SELECT ?value (COUNT(*) AS ?times) WHERE {{ ?s {written} ?value }}\n"
+                "GROUP BY ?value ORDER BY DESC(?times) LIMIT 20",
+            ),
         ]
-    return tuple(TextLink(shown_text(label).plain, reading.addresses.page(_PATH, query=text)) for label, text in given)
+    return tuple(
+        TextLink(shown_text(label, 80).plain, reading.addresses.page(_PATH, query=text)) for label, text in given
+    )
 
 
-def _is_prefixed(name: str) -> bool:
-    """Whether a name can be written in a query as it is."""
+def _in_query(name: str, iri: str) -> str:
+    """A name as a query takes it."""
     prefix, colon, local = name.partition(":")
-    return bool(colon) and not name.startswith("<") and f"{prefix}{local}".replace("_", "").replace("-", "").isalnum()
+    is_prefixed = colon and not name.startswith("<") and re.fullmatch(r"[\w-]+", f"{prefix}{local}")
+    return name if is_prefixed else f"<{iri}>"
 
 
 def _names(call: PageCall) -> bytes:
     """The names that an editor completes: the namespace's most frequent predicates, and the prefixes."""
     graph = call.graph
     counts = graph.counts.latest()
-    found = [(graph.names.name(each.predicate.value), each) for each in counts.predicates[:_NAMES]]
-    names: list[dict[str, object]] = [
-        {"label": name if _is_prefixed(name) else f"<{each.predicate.value}>", "kind": "predicate", "count": each.triples}
-        for name, each in found
-    ]
+    names: list[dict[str, object]] = []
+    for each in counts.predicates[:_NAMES]:
+        iri = each.predicate.value
+        names.append({"label": _in_query(graph.names.name(iri), iri), "kind": "predicate", "count": each.triples})
     prefixes = [graph.namespace, *graph.names.vocabularies]
     return to_json({"names": [*names, *({"label": f"{prefix}:", "kind": "namespace"} for prefix in prefixes)]})
 
@@ -312,9 +332,11 @@ def _check(call: PageCall) -> bytes:
     """What is wrong with a text, without running it."""
     text = call.query.get("query", "")
     found = problem_of(call.graph, text) if text.strip() else None
-    problems = [] if found is None else [
-        {"line": found.line, "column": found.column, "message": found.message, "hint": found.hint}
-    ]
+    problems = (
+        []
+        if found is None
+        else [{"line": found.line, "column": found.column, "message": found.message, "hint": found.hint}]
+    )
     return to_json({"problems": problems})
 
 
@@ -327,17 +349,6 @@ def _in(form: QueryResultsFormat | RdfFormat, file_type: str) -> Form:
 
     return Form(form.media_type, write, file_type)
 
-
-_LABELS = {
-    "csv": "CSV",
-    "tsv": "TSV",
-    "json": "JSON",
-    "xml": "XML",
-    "turtle": "Turtle",
-    "json-ld": "JSON-LD",
-    "rdf-xml": "RDF/XML",
-    "n-triples": "N-Triples",
-}
 
 PAGE = ExplorerPage(
     f"{ROOT}/{{namespace}}/{_PATH}",
