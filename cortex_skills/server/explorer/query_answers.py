@@ -21,7 +21,7 @@ from typing import Any
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat, Triple, parse, parse_query_results
 
 from cortex_graph import NamespacedGraph, QueryAnswer, open_store
-from cortex_graph.exceptions import GraphError, InvalidArguments, QueryTimeout
+from cortex_graph.exceptions import GraphError, InvalidArguments, QueryLimit, QueryTimeout
 from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.sparql import query_graphs
 from cortex_graph.store import GraphStore
@@ -29,7 +29,8 @@ from cortex_skills.server.explorer.page import PageCall
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.sparql.endpoint import AT_ONCE
 
-CHECK_S = 1.0
+CHECK_S = 5.0
+PAGE_BYTES = 8 << 20
 _POSITION = re.compile(r"^the SPARQL text, line \d+, column \d+: ")
 
 
@@ -87,7 +88,7 @@ def answer_to(call: PageCall, graph: NamespacedGraph, text: str, most: int) -> A
 
     """
     with _place_of(call.principal.key):
-        found = _run(call, graph, text, QueryResultsFormat.TSV, RdfFormat.N_TRIPLES)
+        found = _run(call, graph, text, QueryResultsFormat.TSV, RdfFormat.N_TRIPLES, None)
         if isinstance(found.form, RdfFormat):
             return _triples(found.chunks, most)
         return _solutions(found.chunks, most)
@@ -107,7 +108,8 @@ def streamed(
     with ExitStack() as stack:
         stack.enter_context(_place_of(call.principal.key))
         results = form if isinstance(form, QueryResultsFormat) else QueryResultsFormat.JSON
-        found = _run(call, graph, text, results, form if isinstance(form, RdfFormat) else RdfFormat.N_TRIPLES)
+        graphs = form if isinstance(form, RdfFormat) else RdfFormat.N_TRIPLES
+        found = _run(call, graph, text, results, graphs, call.service.plugin.config.cortex.max_answer_bytes)
         if isinstance(found.form, RdfFormat) == rows:
             found.chunks.close()
             hint = "available: json, csv, tsv, xml" if not rows else "available: turtle, json-ld, rdf-xml, n-triples"
@@ -145,10 +147,14 @@ def _empty_store() -> GraphStore:
 
 
 def _run(
-    call: PageCall, graph: NamespacedGraph, text: str, results: QueryResultsFormat, graphs: RdfFormat
+    call: PageCall,
+    graph: NamespacedGraph,
+    text: str,
+    results: QueryResultsFormat,
+    graphs: RdfFormat,
+    max_bytes: int | None,
 ) -> QueryAnswer:
     memories = "memories" in call.principal.permissions
-    config = call.service.plugin.config.cortex
     return query_graphs(
         graph.store,
         [graph],
@@ -156,8 +162,8 @@ def _run(
         memories=list(memory_graphs(graph.store, graph.names)) if memories else (),
         results=results,
         graphs_format=graphs,
-        timeout_s=config.query_timeout_ms / 1000,
-        max_bytes=config.max_answer_bytes,
+        timeout_s=call.service.plugin.config.cortex.query_timeout_ms / 1000,
+        max_bytes=max_bytes,
         cancel=call.cancel,
     )
 
@@ -182,6 +188,7 @@ def _first_lines(chunks: Generator[bytes, None, None], most: int) -> tuple[list[
     """The first whole lines, whether more follow, and what stopped them before the end."""
     lines: list[bytes] = []
     rest = b""
+    size = 0
     with closing(chunks):
         try:
             for chunk in chunks:
@@ -189,6 +196,10 @@ def _first_lines(chunks: Generator[bytes, None, None], most: int) -> tuple[list[
                 lines += [line + b"\n" for line in whole]
                 if len(lines) > most:
                     return lines[:most], True, None
+                size += len(chunk)
+                if size > PAGE_BYTES:
+                    hint = "ask for less, or take the whole answer away in one of its formats"
+                    raise QueryLimit(f"a page shows {PAGE_BYTES >> 20} MiB of an answer", hint=hint)
         except GraphError as error:
             if not lines:
                 raise
