@@ -41,6 +41,7 @@ from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
 from cortex_skills.server.rest import (
     audit_log,
+    memory_operations,
     overview,
     proofs,
     queries,
@@ -55,7 +56,7 @@ from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
 from cortex_skills.server.rest.sandbox_cleanup import sweep
 from cortex_skills.server.service import Service
-from cortex_skills.server.sparql import sparql_route
+from cortex_skills.server.sparql import sparql_routes
 
 API: tuple[Operation, ...] = (
     *triples.OPERATIONS,
@@ -67,6 +68,7 @@ API: tuple[Operation, ...] = (
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
     *audit_log.OPERATIONS,
+    *memory_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
@@ -92,7 +94,7 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
     api = routes_of([*API, *index_operations(API)])
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), sparql_route(), *explorer_routes(), *_with_front_door(api)],
+        routes=[mcp_route(mcp), *sparql_routes(), *explorer_routes(), *_with_front_door(api)],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),
