@@ -145,7 +145,8 @@ def bounded(quads: Iterable[Quad]) -> list[Quad]:
 
 def _cells(quad: Quad) -> list[str]:
     term = quad.object
-    subject, predicate = (node.value if isinstance(node, NamedNode) else str(node) for node in quad.triple[:2])
+    nodes = (quad.subject, quad.predicate)
+    subject, predicate = (node.value if isinstance(node, NamedNode) else str(node) for node in nodes)
     if isinstance(term, Literal):
         return [subject, predicate, term.value, term.datatype.value, term.language or ""]
     return [subject, predicate, term.value if isinstance(term, NamedNode) else str(term), "", ""]

@@ -47,7 +47,7 @@ class CallRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RemovedValue:
+class ShownRemoval:
     """What was removed from an answer: the reason, the place and the number."""
 
     reason: ShownText
@@ -60,7 +60,7 @@ class OpenedCall:
     """A call with what was removed from its answer."""
 
     call: CallRow
-    removed: tuple[RemovedValue, ...]
+    removed: tuple[ShownRemoval, ...]
     others: int
 
 
@@ -158,7 +158,7 @@ def _opened(call: PageCall, calls: RecentCalls) -> OpenedCall | None:
     if found is None:
         raise not_found("there is no call with this id: the latest are kept for as long as the server runs")
     removed = tuple(
-        RemovedValue(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
+        ShownRemoval(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
         for each in found.record.removed
     )
     return OpenedCall(call_row(found), removed, found.record.stripped - sum(each.count for each in removed))

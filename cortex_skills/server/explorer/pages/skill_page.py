@@ -24,8 +24,8 @@ from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_HEADING, OF_NAME, ShownText, shown_text
 from cortex_skills.server.explorer.page import ExplorerPage, Form, Near, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import SkillQuery
-from cortex_skills.server.explorer.pages.audit import CallRow, call_row
-from cortex_skills.server.explorer.pages.skills import (
+from cortex_skills.server.explorer.pages.audit_page import CallRow, call_row
+from cortex_skills.server.explorer.pages.skill_list import (
     Meter,
     RefusedCard,
     SkillCard,
