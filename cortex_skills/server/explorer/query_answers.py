@@ -203,7 +203,7 @@ def _first_lines(chunks: Generator[bytes, None, None], most: int) -> tuple[list[
         except GraphError as error:
             if not lines:
                 raise
-            return lines, True, error
+            return lines, True, error.with_traceback(None)  # its frames hold what must end in this thread
     return ([*lines, rest] if rest else lines), False, None
 
 
