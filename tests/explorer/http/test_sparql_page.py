@@ -121,7 +121,11 @@ def test_the_whole_answer_is_taken_away_in_every_format(reader: httpx.Client) ->
         assert len(list(parse_query_results(taken.content, form))) == 120
         assert taken.headers["content-disposition"].startswith('attachment; filename="sparql.')
     assert get(reader, ROWS, format="csv").text.count("\r\n") == 121
-    for name, form in (("turtle", RdfFormat.TURTLE), ("n-triples", RdfFormat.N_TRIPLES), ("rdf-xml", RdfFormat.RDF_XML)):
+    for name, form in (
+        ("turtle", RdfFormat.TURTLE),
+        ("n-triples", RdfFormat.N_TRIPLES),
+        ("rdf-xml", RdfFormat.RDF_XML),
+    ):
         assert len(list(parse(get(reader, TRIPLES, format=name).content, form))) == 121
     assert get(reader, ROWS, format="turtle").status_code == 406
 
