@@ -7,7 +7,7 @@
 
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
-const REACHABLE_MS = 1500;
+const REACH_MS = 2000;
 
 const find = document.querySelector<HTMLInputElement>('#find');
 const status = document.createElement('p');
@@ -20,8 +20,8 @@ copying();
 keys();
 
 /**
- * Removes the code behind `#` from the address, and enters with it: at the private host name of the server, whose cookies
- * no other port gets, if this browser can reach that name; otherwise by the form of this page.
+ * Removes the code behind `#` from the address, and sends it with the form of the entrance: at the private host name, if
+ * the page names one that the browser reaches, otherwise here.
  */
 async function enter(): Promise<void> {
   const form = document.querySelector<HTMLFormElement>('form[data-enter]');
@@ -30,7 +30,7 @@ async function enter(): Promise<void> {
   if (!form || !field || !code) return;
   history.replaceState(null, '', location.pathname + location.search);
   const elsewhere = form.dataset.private;
-  if (elsewhere && (await isReachable(elsewhere))) {
+  if (elsewhere && (await reaches(elsewhere))) {
     location.replace(`${elsewhere}${location.pathname}${location.search}#${code}`);
     return;
   }
@@ -38,9 +38,11 @@ async function enter(): Promise<void> {
   form.requestSubmit();
 }
 
-async function isReachable(origin: string): Promise<boolean> {
+/** Whether the browser resolves a host name to this server. */
+async function reaches(origin: string): Promise<boolean> {
   try {
-    await fetch(`${origin}/explore/enter/reachable`, { mode: 'no-cors', signal: AbortSignal.timeout(REACHABLE_MS) });
+    const signal = AbortSignal.timeout(REACH_MS);
+    await fetch(`${origin}/explore/enter/reachable`, {mode: 'no-cors', credentials: 'omit', signal});
     return true;
   } catch {
     return false;
