@@ -57,7 +57,7 @@ Answer = Solutions | Triples | bool
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class QueryProblem:
     """What is wrong with a text.
 
     Attributes:
@@ -122,7 +122,7 @@ def _held(chunks: Generator[bytes, None, None], stack: ExitStack) -> Iterator[by
         yield from chunks
 
 
-def problem_of(graph: NamespacedGraph, text: str) -> Problem | None:
+def problem_of(graph: NamespacedGraph, text: str) -> QueryProblem | None:
     """What is wrong with a query; None if it can be run."""
     try:
         query_graphs(_empty_store(), [graph], text, timeout_s=CHECK_S).chunks.close()
@@ -131,14 +131,14 @@ def problem_of(graph: NamespacedGraph, text: str) -> Problem | None:
     except QueryTimeout:
         return None
     except GraphError as error:
-        return Problem(0, 0, error.message, error.hint)
+        return QueryProblem(0, 0, error.message, error.hint)
     return None
 
 
-def problem(error: GraphError) -> Problem:
+def problem(error: GraphError) -> QueryProblem:
     """An error of a text, with its place."""
     line, column = error.details.get("line", 0), error.details.get("column", 0)
-    return Problem(line, column, _POSITION.sub("", error.message), error.hint)
+    return QueryProblem(line, column, _POSITION.sub("", error.message), error.hint)
 
 
 @cache
