@@ -87,7 +87,7 @@ def create_app(source: Plugin | Config, *, host: str | None = None, body_s: floa
 
     """
     config = source if isinstance(source, Config) else source.config
-    address = host or config.cortex.host
+    address = host or config.serving.host
     hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
     mcp, explorer = McpEndpoint(), ExplorerState(config.agent_namespace)
     check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))
