@@ -59,5 +59,5 @@ def error_view(error: HttpError, request_id: str, since: str = "") -> ErrorView:
     nearest = tuple(Near(near["label"], near["href"]) for near in error.details.get("nearest", ()))
     title = _TITLES.get(error.status, "This did not work")
     retry_s = _RETRY_S if error.status == 503 else 0
-    message = error.message[:1].upper() + error.message[1:]
+    message = shown_text(error.message[:1].upper() + error.message[1:], _MESSAGE).plain
     return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, since, retry_s)
