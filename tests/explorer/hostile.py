@@ -67,7 +67,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-def check_page(text: str, most: int = 400_000) -> Page:
+def check_page(text: str, most: int = 400 << 10) -> Page:
     """Fail when a page contains an element, an address or a character that data brought in, or is too large."""
     page = Page(text)
     shown = re.sub(r'<input type="hidden"[^>]*>', "", text)  # these keep a value as it is, and show nothing

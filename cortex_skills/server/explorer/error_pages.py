@@ -2,6 +2,7 @@
 
 Rules kept here:
 - a page of an error shows what the JSON of the error holds, and nothing else of the server;
+- its message, which may repeat what was asked for, is shown like any other text;
 - what is unknown and what belongs to others have the same page.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cortex_skills.server.explorer.display import shown_text
 from cortex_skills.server.explorer.page import Near
 from cortex_skills.server.http_errors import HttpError
 
@@ -24,6 +26,7 @@ _TITLES = {
     504: "This took too long",
 }
 _RETRY_S = 10
+_MESSAGE = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True)

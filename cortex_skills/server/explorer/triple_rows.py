@@ -20,6 +20,7 @@ from cortex_skills.server.explorer.reading import Reading
 
 _Term = TypeVar("_Term", ShownTerm, ShownName)
 
+_WHO = 28  # characters of the name of an agent, a skill or a version
 _SECONDS = len("2026-01-31T12:00:00")
 
 
@@ -111,7 +112,7 @@ def shown_origin(assertion: Assertion | None) -> ShownOrigin:
     if assertion is None:
         return ShownOrigin()
     texts = (assertion.skill, assertion.skill_version, assertion.agent)
-    skill, version, agent = (None if text is None else shown_text(text, OF_NAME // 2) for text in texts)
+    skill, version, agent = (None if text is None else shown_text(text, _WHO) for text in texts)
     return ShownOrigin(skill, version, agent, assertion.time, moment(assertion.time), is_recorded=True)
 
 

@@ -93,7 +93,7 @@ def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, re
     assert "5 more" in page.text
     assert "clous" in page.text
     assert "stock-watch" in page.text
-    assert "agent: recorded; skill: recorded; rules: none recorded" in response.text
+    assert "Evidence: agent, skill recorded; rules, proof, signature not recorded" in response.text
     assert "/explore/mayros/r/used?name=mayros%3Anails&predicate=mayros%3Acontains" in page.links
     assert response.headers["vary"] == "Accept, Cookie"
 

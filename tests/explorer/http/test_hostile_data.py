@@ -131,5 +131,5 @@ def test_a_table_of_hostile_rows_is_within_400_kilobytes(running: Running) -> No
         graph.create_triples([{"subject": f"{worst[:90]}{n}", "predicate": worst[:90], "object": worst}], who)
     client = running.client(running.token("rows", ("rows",), ("read",)))
     client.headers.update(HTML)
-    page = check_page(client.get("/explore/rows/list?limit=100").text, 400_000)
+    page = check_page(client.get("/explore/rows/list?limit=100").text, 400 << 10)
     assert len([link for link in page.links if "/t/" in link]) == 100
