@@ -196,8 +196,9 @@ class _Session:
         self._show(done, started)
         names = [item.name for item in (*done.reloaded, *done.loaded)]
         self._ask(names)
+        names += self._tested_by(paths or (), names) if self._tests is not None else []
         self._check_types(names)
-        self._test([*names, *self._tested_by(paths or (), names)])
+        self._test(names)
 
     def _tested_by(self, paths: Collection[str], but: Collection[str]) -> list[str]:
         """The skills of which a test, or the data of a test, was saved."""

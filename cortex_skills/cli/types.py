@@ -65,6 +65,8 @@ class TypeOption:
 
         try:
             snapshot = read_skill(folder)
+            if snapshot.manifest is None or snapshot.manifest.semantic is None:
+                return None  # its code is not run
             if self._check is not None:
                 return self._check.check(snapshot, tests=tests)
         except CortexError as error:

@@ -132,7 +132,7 @@ def test_a_failure_is_reported_with_file_and_line(run, write_skill):
         ("const { exec } = require('child_process'); exec('true');", "scan_rejected", 1),
         ("test('x', async (t) => {\n  await t.load('../greeter2/x.ttl');\n});", "skill_error", 2),
         ("test('x', async (t) => {\n  await t.load('SKILL.md');\n});", "skill_error", 2),
-        ("for (;;);", "skill_timeout", None),
+        ("for (;;);", "skill_timeout", 1),
         ("test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => 5 as any;", "skill_error", None),
         (
             "test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => [{ name: 5, mode: '' }] as any;",
