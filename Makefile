@@ -6,17 +6,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UNIT := $(addprefix tests/,manifest config schemas limits memory injection enrichment signatures keys proofs/signing graph/test_names.py graph/test_terms.py graph/test_namespaced.py graph/test_provenance.py)
-SOURCES := cortex_skills graph sandbox examples tests bench eval fuzz hatch_build.py
+SOURCES := cortex_skills graph sandbox examples tests bench eval fuzz hatch_build.py build_steps
+ASSETS := cortex_skills/server/explorer/static/assets.json
 
 .PHONY: help setup demo check test lint bench bench-clean eval fuzz soak record wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make setup   create an environment in .venv, and download and compile the WebAssembly guests
-setup: $(READY)
+## make setup   create an environment in .venv, download and compile the WebAssembly guests, build the explorer's scripts
+setup: $(READY) $(ASSETS)
 
-$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard sandbox/guest/*.* sandbox/guest/engine/*.*)
+$(ASSETS): $(wildcard cortex_skills/server/explorer/src/*) | $(READY)
+	$(BIN)/python hatch_build.py
+	@touch $@
+
+$(READY): pyproject.toml hatch_build.py package-lock.json $(wildcard build_steps/* sandbox/guest/*.* sandbox/guest/engine/*.*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@echo 'Compiling the sandbox for this machine (once, up to half a minute) …'
@@ -85,4 +90,4 @@ wheel: setup
 
 ## make clean   delete everything that these targets created in this folder
 clean:
-	rm -rf $(VENV) dist build demo-graph sandbox/cortex_sandbox/guests .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build demo-graph sandbox/cortex_sandbox/guests $(dir $(ASSETS)) .mypy_cache .ruff_cache .pytest_cache .hypothesis

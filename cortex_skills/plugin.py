@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -61,14 +62,8 @@ class Plugin:
         from cortex_skills.lifecycle.loader import Loader
         from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.memory import Memories
-        from cortex_skills.policy.budgets import Budgets
+        from cortex_skills.policy.session_limits import AllLimits
 
-        settings = config.skill_sandbox
-        budgets = Budgets(
-            max_graph_queries=settings.max_graph_queries,
-            max_assertions=settings.max_assertions,
-            max_writes=settings.max_writes,
-        )
         self.config = config
         self.graph = graph
         self.memories = Memories(graph)
@@ -76,7 +71,8 @@ class Plugin:
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
-        self._host = Host(config, graph, self.memories, budgets, session, self.cleaning)
+        limits = AllLimits(config.skill_sandbox)
+        self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -221,6 +217,7 @@ class Plugin:
         skill: str | None = None,
         agent: str | None = None,
         cancel: CancelToken | None = None,
+        session: str | None = None,
     ) -> Result:
         """Call a tool.
 
@@ -230,12 +227,14 @@ class Plugin:
             skill: the acting skill; may be omitted when exactly one is active.
             agent: on whose behalf; the plugin's own when omitted.
             cancel: cancels the call early.
+            session: the key of a client's session, which has budgets and a rate limit of its own; the plugin's own
+                session when omitted.
 
         Returns:
             The result; a failure is one too, with its code.
 
         """
-        return self._gate.call(tool, arguments, skill, agent, cancel, enrich=True)
+        return self._gate.call(tool, arguments, skill, agent, cancel, self._host.limits.of(session))
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
@@ -247,6 +246,11 @@ class Plugin:
         except asyncio.CancelledError:
             cancel.cancel()
             raise
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace. It decides nothing about who may change what."""
+        return self._host.registry
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""
@@ -331,8 +335,9 @@ class Plugin:
     def context(self, *, agent: str | None = None, cancel: CancelToken | None = None) -> str:
         """The results of the queries that the active skills declare, for an agent that starts.
 
-        Each query passes the gate like any other. There is one `<semantic-skill-context skill="…">` block for each
-        skill whose queries match; the text is empty when none does. It has no memories: an agent recalls those.
+        Each query passes the gate like any other, but uses no budget and counts towards no rate limit. There is one
+        `<semantic-skill-context skill="…">` block for each skill whose queries match; the text is empty when none does.
+        It has no memories: an agent recalls those.
         """
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
@@ -347,7 +352,7 @@ class Plugin:
                 if is_of_memories(query.predicate, self.graph.names):
                     continue
                 arguments = {"predicate": query.predicate, "scope": query.scope}
-                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, enrich=False)
+                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, None)
                 if result.is_error:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:

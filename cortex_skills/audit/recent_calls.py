@@ -7,7 +7,9 @@
 
 Rules kept here:
 - the last `CAPACITY` records are kept, and none longer than the plugin;
-- a page has the newest first; its cursor stays valid while calls are added, and one of another plugin is refused;
+- a page has the newest first; the cursor of the next page is the id of the last call, so that calls that are added
+  shift nothing;
+- an id holds a random name of the plugin's series: one of another plugin or of an earlier run is refused;
 - what is kept is what the records have: no argument, no value of the graph, no text that was removed.
 """
 
@@ -28,14 +30,14 @@ from cortex_skills.errors import CortexError
 CAPACITY = 10_000
 MAX_PAGE = 1_000
 
-_CURSOR = re.compile(r"([0-9a-f]{8})-([0-9]{1,15})")
+_ID = re.compile(r"([0-9a-f]{8})-([0-9]{1,15})")
 
 
 @dataclass(frozen=True, slots=True)
 class RecentCall:
-    """One call; `id` is unique within the plugin and increases."""
+    """One call, and its id: `SERIES-NUMBER`."""
 
-    id: int
+    id: str
     record: AuditRecord
 
 
@@ -111,15 +113,17 @@ class RecentCalls:
         """Keep a record, and write it to the audit's logger."""
         with self._lock:
             self._last += 1
-            self._calls.append(RecentCall(self._last, entry))
+            self._calls.append(RecentCall(f"{self._series}-{self._last}", entry))
         call_records.record(entry)
 
-    def get(self, call_id: int) -> RecentCall | None:
+    def get(self, call_id: str) -> RecentCall | None:
         """The call with this id; None if it is not kept any more, or never was."""
+        found = _ID.fullmatch(call_id)
+        if found is None or found[1] != self._series:
+            return None
         with self._lock:
-            if not self._calls or not self._calls[0].id <= call_id <= self._last:
-                return None
-            return self._calls[call_id - self._calls[0].id]
+            place = int(found[2]) - self._last + len(self._calls) - 1
+            return self._calls[place] if 0 <= place < len(self._calls) else None
 
     def page(self, wanted: CallFilter = CallFilter(), *, limit: int = 100, cursor: str | None = None) -> CallPage:
         """The newest calls that match, or those that follow a page.
@@ -135,12 +139,11 @@ class RecentCalls:
         """
         if not 1 <= limit <= MAX_PAGE:
             raise CortexError("invalid_arguments", f"`limit` must be 1 to {MAX_PAGE:,}", details={"field": "limit"})
-        before = None if cursor is None else self._read(cursor)
         found: list[RecentCall] = []
-        for call in self._newest_first():
-            if (before is None or call.id < before) and wanted.matches(call.record):
+        for call in self._newest_first(None if cursor is None else self._number(cursor)):
+            if wanted.matches(call.record):
                 if len(found) == limit:
-                    return CallPage(tuple(found), f"{self._series}-{found[-1].id}")
+                    return CallPage(tuple(found), found[-1].id)
                 found.append(call)
         return CallPage(tuple(found), None)
 
@@ -154,14 +157,15 @@ class RecentCalls:
             by_outcome=_counted(record.outcome for record in records),
         )
 
-    def _newest_first(self) -> list[RecentCall]:
+    def _newest_first(self, before: int | None = None) -> list[RecentCall]:
+        """The calls that are kept, or those with a lower number."""
         with self._lock:
-            calls = list(self._calls)
+            calls, newer = list(self._calls), 0 if before is None else self._last - before + 1
         calls.reverse()
-        return calls
+        return calls[max(newer, 0) :]
 
-    def _read(self, cursor: str) -> int:
-        found = _CURSOR.fullmatch(cursor)
+    def _number(self, cursor: str) -> int:
+        found = _ID.fullmatch(cursor)
         if found is None or found[1] != self._series:
             hint = "begin without a cursor: calls are kept for as long as the server runs"
             details = {"field": "cursor"}

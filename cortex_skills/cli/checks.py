@@ -125,6 +125,20 @@ def code_cache(_: Common) -> Iterator[CheckResult]:
     yield CheckResult("ok", "code cache", f"{folder} is private and writable")
 
 
+@_named("explorer", _REINSTALL)
+def explorer(_: Common) -> Iterator[CheckResult]:
+    """The scripts and the style sheet of the explorer were built."""
+    from cortex_skills.server.explorer.assets import FOLDER, files
+
+    missing = [name for name, file in files().items() if not (FOLDER / file).is_file()]
+    if files() and not missing:
+        yield CheckResult("ok", "explorer", f"{len(files())} assets, {', '.join(sorted(files()))}")
+        return
+    found = f"{', '.join(missing)} is missing" if missing else "its scripts and style sheet were not built"
+    hint = "install the wheel, or run `python hatch_build.py` in a checkout, which needs Node.js 20 or newer"
+    yield CheckResult("warn", "explorer", f"{found}: its pages work without them", hint)
+
+
 @_named("isolation", "leave skillSandbox.isolation at in-process")
 def isolation(common: Common) -> Iterator[CheckResult]:
     """The protections of worker processes that the kernel offers, when the configuration uses them."""
@@ -322,6 +336,7 @@ CHECKS: tuple[Check, ...] = (
     bundler,
     graph,
     code_cache,
+    explorer,
     isolation,
     configuration,
     store,

@@ -173,19 +173,31 @@ class AccessControl:
         found = _CREDENTIAL.fullmatch(shown[0].decode("latin-1"))
         if len(shown) > 1 or found is None or len(found[1]) > _MAX_TOKEN:
             raise unauthorized()
-        return self._holder(found[1])
+        principal = self.holder(digest_of(found[1]))
+        if principal is None:
+            raise unauthorized()
+        return principal
 
-    def _holder(self, text: str) -> Principal:
+    def grant_of(self, text: str) -> str | None:
+        """The digest of a token that is valid now; None if it is not."""
+        found = _CONFIGURED.fullmatch(text.strip())
+        if found is None or len(found[1]) > _MAX_TOKEN:
+            return None
+        digest = digest_of(found[1])
+        return digest if self.holder(digest) is not None else None
+
+    def holder(self, digest: str) -> Principal | None:
+        """The holder of the token with this digest, if it is valid now."""
+        if self._configured is not None and hmac.compare_digest(self._configured, digest):
+            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
         try:
             tokens = self.file.tokens()
         except CortexError as error:  # then only the configured token is accepted
             log.error("%s", error.message)
-            tokens = ()
-        token = find(text, tokens)
-        if self._configured is not None and hmac.compare_digest(self._configured, digest_of(text)):
-            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
+            return None
+        token = find(digest, tokens)
         if token is None or not token.is_valid(datetime.now(UTC)):
-            raise unauthorized()
+            return None
         return Principal(token.name, token.namespaces, token.permissions, self._usual)
 
 

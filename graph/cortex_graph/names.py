@@ -116,6 +116,7 @@ class Names:
         # A namespace contains no `/`, so none of these can be the graph of another namespace.
         self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
         self.index_graph = NamedNode(f"{base}{namespace}/index")
+        self.registry_graph = NamedNode(f"{base}{namespace}/registry")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{base}{namespace}/memories/"
         self._record = f"{base}{namespace}/triple/"
@@ -167,6 +168,15 @@ class Names:
         """Return the IRI of the provenance record of a triple: `{base}NS/triple/HASH`."""
         return NamedNode(self._record + triple_hash)
 
+    def beside(self, kind: str, *parts: str) -> NamedNode:
+        """Return the IRI of a thing that is kept beside the names of the namespace: `{base}NS/KIND/PART/…`.
+
+        Raises:
+            InvalidArguments: a part is not Unicode text.
+
+        """
+        return NamedNode("/".join([f"{self.base}{self.namespace}", kind, *(_encoded(part, kind) for part in parts)]))
+
     def agent(self, agent: str) -> NamedNode:
         """Return the IRI of an agent: `{base}NS:agent:ID`."""
         return self.node(f"{self.prefix}agent:{agent}", "agent")
@@ -199,10 +209,10 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is the provenance graph or the index graph of a namespace, or of memories in it."""
+    """Return whether a graph is kept beside that of a namespace: records, index, registry, and those of memories."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
-    is_beside = of_memories or kind in ("provenance", "index")
+    is_beside = of_memories or kind in ("provenance", "index", "registry")
     return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
 
 

@@ -29,6 +29,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_pattern, check_triple
+from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import GraphBusy, invalid
 from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import DEFAULT_BASE, Names
@@ -80,6 +81,7 @@ class NamespacedGraph:
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
         self.withdrawals = Withdrawals(store, self.names)
+        self.counts = KeptCounts(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
     @property
@@ -140,6 +142,18 @@ class NamespacedGraph:
     def quad_of(self, triple: Mapping[str, Any]) -> Quad:
         """Return the quad of a triple, whether it exists or not; arguments and errors are those of `create_triple`."""
         return self._quad(*check_triple(triple))
+
+    def object_of(self, value: Any) -> Term:
+        """Return the term of the object of a triple, as this store stores it.
+
+        Raises:
+            InvalidArguments: the value has no term.
+
+        """
+        term = to_term(value, self.names)
+        if isinstance(term, Literal) and isinstance(value, dict):
+            return self.store.as_stored(term)
+        return term
 
     def as_json(self, quad: Quad) -> dict[str, Any]:
         """Return a quad of this namespace as `{id, subject, predicate, object}`."""
@@ -287,16 +301,10 @@ class NamespacedGraph:
         quad = Quad(
             self.names.node(subject, "subject"),
             self.names.node(predicate, "predicate"),
-            self._object(object_),
+            self.object_of(object_),
             self.names.graph,
         )
         return check_place(checked(quad), self.names)
-
-    def _object(self, value: Any) -> Term:
-        term = to_term(value, self.names)
-        if isinstance(term, Literal) and isinstance(value, dict):
-            return self.store.as_stored(term)
-        return term
 
     def _write(self, quads: list[Quad], ids: list[str], provenance: Provenance | None) -> list[bool]:
         if provenance is not None:
@@ -347,7 +355,7 @@ class NamespacedGraph:
             self.names.graph,
             None if subject is None else self.names.node(subject, "subject"),
             None if predicate is None else self.names.node(predicate, "predicate"),
-            None if object_ is None else self._object(object_),
+            None if object_ is None else self.object_of(object_),
         )
 
     def _total(self, pattern: Pattern, on_page: int, *, whole: bool) -> tuple[int, bool]:

@@ -145,7 +145,7 @@ class Withdrawals:
         if quad is None or len(records) != 1:
             return None
         triple_id = records[0].removeprefix(self._names.record("").value)
-        return Withdrawal(triple_id, quad, self._origin(quads), self._origin(_as_record(quads)), proofs)
+        return Withdrawal(triple_id, quad, self._origin(quads), self._origin(as_record(quads)), proofs)
 
     def _origin(self, record: Iterable[Quad]) -> Origin:
         record = list(record)
@@ -159,7 +159,7 @@ def _linked(quads: Iterable[Quad], predicate: NamedNode) -> tuple[str, ...]:
     return tuple(sorted(node.value for node in nodes if isinstance(node, NamedNode)))
 
 
-def _as_record(quads: Iterable[Quad]) -> Iterator[Quad]:
+def as_record(quads: Iterable[Quad]) -> Iterator[Quad]:
     """Yield who withdrew a record, and when, as a record states who asserted it."""
     for quad in quads:
         for given, read in ((WITHDRAWN_BY, ATTRIBUTED_TO), (INVALIDATED_AT, GENERATED_AT)):

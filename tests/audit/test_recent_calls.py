@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 
@@ -9,7 +10,7 @@ import pytest
 
 from cortex_skills import CortexError
 from cortex_skills.audit.call_records import AuditRecord, Removed
-from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCalls
+from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
@@ -28,7 +29,11 @@ def entry(minute: int = 0, **given: object) -> AuditRecord:
 
 
 def kept(calls: RecentCalls, **wanted: object) -> list[int]:
-    return [call.id for call in calls.page(CallFilter(**wanted)).calls]  # type: ignore[arg-type]
+    return numbers(calls.page(CallFilter(**wanted)).calls)  # type: ignore[arg-type]
+
+
+def numbers(calls: Iterable[RecentCall]) -> list[int]:
+    return [int(call.id.partition("-")[2]) for call in calls]
 
 
 @pytest.fixture
@@ -70,7 +75,7 @@ def test_pages_are_not_shifted_by_calls_that_are_added_between_them(calls: Recen
     first = calls.page(CallFilter(skill="probe"), limit=2)
     calls.record(entry(5))
     second = calls.page(CallFilter(skill="probe"), limit=2, cursor=first.next_cursor)
-    assert [call.id for call in first.calls + second.calls] == [3, 2, 1]
+    assert numbers(first.calls + second.calls) == [3, 2, 1]
     assert second.next_cursor is None
 
 
@@ -83,7 +88,19 @@ def test_only_the_latest_calls_are_kept_and_ids_go_on() -> None:
     for minute in range(5):
         calls.record(entry(minute))
     assert kept(calls) == [5, 4, 3]
-    assert [call and call.id for call in map(calls.get, (0, 2, 3, 5, 6, -1))] == [None, None, 3, 5, None, None]
+    series = calls.page().calls[0].id.partition("-")[0]
+    found = {number: calls.get(f"{series}-{number}") for number in (0, 2, 3, 5, 6)}
+    assert {number: call and call.record.time[14:16] for number, call in found.items()} == {
+        0: None,
+        2: None,
+        3: "02",
+        5: "04",
+        6: None,
+    }
+    assert calls.page(cursor=f"{series}-4").calls == (calls.get(f"{series}-3"),)
+    assert calls.page(cursor=f"{series}-1").calls == ()
+    assert numbers(calls.page(cursor=f"{series}-9").calls) == [5, 4, 3]
+    assert calls.get("00000000-3") is None
 
 
 @pytest.mark.parametrize("cursor", ["", "3", "00000000-3", "x" * 5000, "\ud800", "-"])

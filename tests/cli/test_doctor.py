@@ -15,6 +15,7 @@ SUBJECTS = [
     "bundler",
     "graph",
     "code cache",
+    "explorer",
     "configuration",
     "store",
     "keys",

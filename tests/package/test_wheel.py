@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_sandbox/guests/guests.json",
         "cortex_sandbox/direct/runner.mjs",
         "cortex_skills/injection/look_alikes.json",
+        "cortex_skills/server/explorer/templates/base.html",
+        "cortex_skills/server/explorer/static/assets.json",
         "cortex_skills/injection/signatures.txt",
         "cortex_skills/injection/lexicon/en.txt",
         "cortex_skills/safe_io/schemas/skill.schema.json",
@@ -50,6 +53,11 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
     assert not [name for name in names if name.endswith((".c", ".h"))]
+    static = "cortex_skills/server/explorer/static/"
+    assets = json.loads(zipfile.ZipFile(wheel).read(f"{static}assets.json"))["files"]
+    assert set(assets) == {"app.js", "map.js", "sparql.js", "explorer.css", "icon.svg", "licences.txt"}
+    assert {f"{static}{file}" for file in assets.values()} <= names
+    assert not [name for name in names if "explorer/src" in name]
 
 
 def test_a_skill_runs_from_the_wheel_without_nodejs(wheel: Path, tmp_path: Path) -> None:

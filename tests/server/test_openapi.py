@@ -18,8 +18,12 @@ from tests.server.serving import WAIT_S
 EXAMPLES = 40
 BEYOND_SCHEMAS = {
     "cursor",  # which cursors there are
+    "from",  # how many days a month has
+    "to",
     "offset",  # that it goes with no cursor
     "provenance.time",  # how many days a month has
+    "since",
+    "until",
     "object.language",  # which tags BCP 47 has
     "object.datatype",  # all of RFC 3987
     "proof_data",  # what is a proof
@@ -37,7 +41,7 @@ schema = schemathesis.openapi.from_dict(DOCUMENT)
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_server_does_what_the_document_describes(case, server):
-    token = server.token("schemathesis", ("mayros",), ("read", "write", "provenance"))
+    token = server.token("schemathesis", ("mayros",), ("read", "write", "provenance", "memories", "audit"))
     headers = {"Authorization": f"Bearer {token}"}
     response = case.call(base_url=server.url, headers=headers, timeout=WAIT_S)
     # A value such as an empty list is not part of the URL: what was sent may be valid though the case is not.

@@ -1,7 +1,8 @@
 """The built scripts and style sheets in `static`, by name.
 
 Rules kept here:
-- `static/assets.json` maps the name of an asset to its file, whose name contains its digest; nothing else is served;
+- `files` in `static/assets.json` maps the name of an asset to its file, whose name contains its digest; nothing else is
+  served;
 - without the built files the pages are served without them.
 """
 
@@ -19,7 +20,7 @@ PREFIX = "/explore/static"
 def files() -> dict[str, str]:
     """The files by the name of their asset; empty if they were not built."""
     try:
-        found: dict[str, str] = json.loads((FOLDER / "assets.json").read_text())
+        found: dict[str, str] = json.loads((FOLDER / "assets.json").read_text())["files"]
     except FileNotFoundError:
         return {}
     return found

@@ -86,6 +86,16 @@ Namespace = Annotated[
         description="The namespace; by default the one that the token opens.",
     ),
 ]
+Time = Annotated[
+    str,
+    Field(
+        description="When, with a time zone.",
+        pattern=(
+            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+            r"(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])$"
+        ),
+    ),
+]
 Cursor = Annotated[str, Field(max_length=1024, description="The `nextCursor` of the page before.")]
 NextCursor = Annotated[str | None, Field(description="The cursor of the next page; null on the last page.")]
 _DIGEST = r"^[0-9a-f]{64}$"
@@ -98,6 +108,12 @@ ProofId = TypeAliasType(
 SandboxId = TypeAliasType(
     "SandboxId", Annotated[str, Field(pattern=r"^sandbox-[0-9a-f]{32}$", description="The id of a sandbox.")]
 )
+CallId = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9a-f]{8}-[0-9]{1,15}$", description="The id of a call; the server makes others when it starts."
+    ),
+]
 
 
 class NamespaceQuery(ApiModel, total=False):

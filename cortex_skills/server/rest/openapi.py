@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_origin
 
 from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
-from cortex_skills.server.rest.model_types import ProofId, SandboxId, TripleId
+from cortex_skills.server.rest.model_types import CallId, ProofId, SandboxId, TripleId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
-from cortex_skills.server.rest.schemas import parameters_of, references
+from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
 
 _PATH_PARAMETER = re.compile(r"(\w+)/\{(\w+)\}")
-_PATH_TYPES = {("triples", "id"): TripleId, ("sandbox", "id"): SandboxId, ("proofs", "id"): ProofId}
+_PATH_TYPES = {
+    ("triples", "id"): TripleId,
+    ("sandbox", "id"): SandboxId,
+    ("proofs", "id"): ProofId,
+    ("audit", "id"): CallId,
+}
 _OF_ALL = (
     "bad_request",
     "headers_too_large",
@@ -80,6 +85,7 @@ def document_of(operations: Iterable[Operation]) -> dict[str, Any]:
 
 def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     query = {} if operation.query is None else parameters_of(operation.query)
+    required = required_parameters(operation.query)
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -88,7 +94,10 @@ def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 {"name": name, "in": "path", "required": True, "schema": schemas[_PATH_TYPES[before, name]]}
                 for before, name in _PATH_PARAMETER.findall(operation.path)
             ),
-            *({"name": name, "in": "query", "required": False, "schema": schema} for name, schema in query.items()),
+            *(
+                {"name": name, "in": "query", "required": name in required, "schema": schema}
+                for name, schema in query.items()
+            ),
         ],
         "responses": {
             **{str(status): _answer(model, schemas) for status, model in operation.answers.items()},
@@ -109,7 +118,8 @@ def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
 def _answer(model: Any, schemas: Schemas) -> dict[str, Any]:
     if model is None:
         return {"description": "Done."}
-    return {"description": model.__doc__, "content": {"application/json": {"schema": schemas[model]}}}
+    description = "The list." if get_origin(model) is list else model.__doc__
+    return {"description": description, "content": {"application/json": {"schema": schemas[model]}}}
 
 
 def _errors(operation: Operation, schemas: Schemas) -> dict[str, Any]:

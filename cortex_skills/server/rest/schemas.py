@@ -59,6 +59,8 @@ def parse_query(model: Any | None, query: bytes) -> dict[str, Any]:
         if key not in known:
             raise invalid(f"`{key[:80]}` is not a known parameter", f"known: {', '.join(known) or 'none'}")
         given[key] = text
+    for key in sorted(required_parameters(model) - given.keys()):
+        raise invalid(f"`{key}` is missing", field=key)
     return given if model is None else dict(check(model, given))
 
 
@@ -70,8 +72,13 @@ def references(models: Collection[Any]) -> tuple[dict[Any, dict[str, Any]], dict
     return schemas, _untitled(definitions.get("$defs", {}))
 
 
+def required_parameters(model: Any | None) -> frozenset[str]:
+    """The parameters of a query string that must be given."""
+    return frozenset() if model is None else frozenset(model.__required_keys__)
+
+
 def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
-    """The JSON Schema of each parameter of a query string; none is required."""
+    """The JSON Schema of each parameter of a query string."""
     properties: dict[str, dict[str, Any]] = _untitled(_adapter(model).json_schema())["properties"]
     return properties
 

@@ -86,6 +86,46 @@ class NamespaceList(ApiModel):
     ]
 
 
+class FailureReason(ApiModel):
+    """Why a skill failed or was refused."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class LoadedSkill(ApiModel):
+    """An active skill, and what it has used."""
+
+    name: str
+    version: str
+    signed: Annotated[bool, Field(description="Whether a trusted key signed it.")]
+    hooks: list[str]
+    fault: Annotated[FailureReason | None, Field(description="Why its code runs no more.")]
+    degraded: Annotated[FailureReason | None, Field(description="Why its `onActivate` failed.")]
+    queriesUsed: Count
+    assertionsUsed: Count
+    writesUsed: Count
+    shapes: Annotated[str | None, Field(description="The digest of its SHACL shapes.")]
+
+
+class RefusedSkill(ApiModel):
+    """A skill, or a new version of one, that is not active."""
+
+    name: str
+    answering: Annotated[str | None, Field(description="The version that stays active.")]
+    at: Annotated[str, Field(description="When it was refused (RFC 3339).")]
+    error: FailureReason
+
+
+class SkillList(ApiModel):
+    """The skills of a namespace."""
+
+    namespace: str
+    skills: list[LoadedSkill]
+    rejected: list[RefusedSkill]
+
+
 class ManifestToValidate(ApiModel):
     """A SKILL.md."""
 

@@ -1,6 +1,7 @@
-"""`/api/v1/skills`: validating manifests, and sandboxes for trying a skill.
+"""`/api/v1/skills`: the skills of the plugin, validating manifests, and sandboxes for trying a skill.
 
 Rules kept here:
+- the skills are those of the plugin's namespace, and their state is `Plugin.status`, without folders of this machine;
 - a manifest is parsed by the same rules as when a skill is loaded, and nothing is run;
 - the declarations alone, as some clients send them, are checked too;
 - a sandbox is a part of a namespace that the caller may write to.
@@ -8,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from cortex_graph import GraphError
@@ -21,6 +23,37 @@ from cortex_skills.server.rest.schemas import check
 _LIFETIME_S = 300
 
 OPERATIONS = Operations()
+
+
+@OPERATIONS.add("GET", "/api/v1/skills", {200: models.SkillList}, query=NamespaceQuery)
+def list_skills(call: ApiCall) -> ApiAnswer:
+    """List the skills that are loaded, and those that were refused."""
+    namespace, plugin = call.caller.namespace(call.query.get("namespace")), call.service.plugin
+    if namespace != plugin.graph.namespace:
+        return ApiAnswer(200, {"namespace": namespace, "skills": [], "rejected": []})
+    status = plugin.status()
+    for skill in status["skills"]:
+        del skill["folder"]
+        for fault in ("fault", "degraded"):
+            skill[fault] = skill[fault] and _reason(skill[fault])
+    rejected = [
+        {
+            "name": each.name,
+            "answering": each.answering,
+            "at": each.at,
+            "error": _reason(each.error.to_json(), each.folder),
+        }
+        for each in plugin.rejected
+    ]
+    return ApiAnswer(200, {"namespace": namespace, "skills": status["skills"], "rejected": rejected})
+
+
+def _reason(error: dict[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    """The code, the message and the hint of an error, with the folder of a skill by its name."""
+    texts = {name: error[name] for name in ("code", "message", "hint")}
+    if folder is None:
+        return texts
+    return {name: text.replace(str(folder), folder.name) for name, text in texts.items()}
 
 
 @OPERATIONS.add("POST", "/api/v1/skills/validate", {200: models.ManifestReport}, body=models.SkillToValidate)

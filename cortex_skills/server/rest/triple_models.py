@@ -14,6 +14,7 @@ from cortex_skills.server.rest.model_types import (
     Name,
     NextCursor,
     QueryBoolean,
+    Time,
     TripleId,
     Value,
 )
@@ -27,16 +28,6 @@ _WithProvenance = Annotated[QueryBoolean, Field(description="Add to each triple 
 _PatternName = Annotated[str, Field(min_length=1, max_length=65_536)]
 _Party = Annotated[str, Field(min_length=1, max_length=256)]
 _FullName = Annotated[str, Field(description="A full name.")]
-_Time = Annotated[
-    str,
-    Field(
-        description="When, with a time zone.",
-        pattern=(
-            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-            r"(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])$"
-        ),
-    ),
-]
 
 
 class GetQuery(GraphQuery, total=False):
@@ -111,7 +102,7 @@ class GivenProvenance(ApiModel, total=False):
     agent: Annotated[_Party, Field(description="The agent that it was asserted for.")]
     skill: Annotated[_Party, Field(description="The slug of the skill.")]
     skillVersion: Annotated[_Party, Field(description="The version of the skill.")]
-    time: _Time
+    time: Time
 
 
 _Provenance = Annotated[

@@ -1,0 +1,1 @@
+"""The steps of the build; `hatch_build.py` calls them."""

@@ -1,0 +1,126 @@
+// What every page of the explorer gains with scripts: keys, copying, and the code in the address of the entrance.
+//
+// Rules kept here:
+// - a page works without this file; what needs it is `hidden` in the HTML, and shown here;
+// - text from the page goes to `textContent`, attributes and the clipboard only;
+// - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4).
+
+const OFF = 'cortex.keys-off';
+const SEQUENCE_MS = 1500;
+
+const find = document.querySelector<HTMLInputElement>('#find');
+const status = document.createElement('p');
+status.className = 'spoken';
+status.setAttribute('role', 'status');
+document.body.append(status);
+
+enter();
+copying();
+keys();
+
+/** Puts the code behind `#` into the form of the entrance, removes it from the address, and sends the form. */
+function enter(): void {
+  const form = document.querySelector<HTMLFormElement>('form[data-enter]');
+  const field = form?.querySelector<HTMLInputElement>('input[name=code]');
+  const code = location.hash.slice(1);
+  if (!form || !field || !code) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  field.value = decoded(code);
+  form.requestSubmit();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Shows the copy buttons where the browser can write to the clipboard. */
+function copying(): void {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy ?? '');
+        status.textContent = 'Copied.';
+        button.classList.add('done');
+        setTimeout(() => button.classList.remove('done'), 1200);
+      } catch {
+        status.textContent = 'The browser did not allow to copy.';
+      }
+    });
+  }
+}
+
+/** `/` finds, `?` lists the keys, and `g` with a second letter follows the link with that `data-keys`. */
+function keys(): void {
+  const links = new Map<string, HTMLElement>();
+  for (const link of document.querySelectorAll<HTMLElement>('[data-keys]')) links.set(link.dataset.keys ?? '', link);
+  let first = '';
+  let since = 0;
+  document.addEventListener('keydown', (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isEditing(event)) return;
+    if (localStorage.getItem(OFF) && event.key !== '?') return;
+    const sequence = first && event.timeStamp - since < SEQUENCE_MS ? `${first} ${event.key}` : event.key;
+    first = '';
+    const link = links.get(sequence);
+    if (event.key === '/' && find) {
+      event.preventDefault();
+      find.focus();
+      find.select();
+    } else if (event.key === '?') {
+      list(links);
+    } else if (link) {
+      event.preventDefault();
+      link.click();
+    } else if ([...links.keys()].some((keys) => keys.startsWith(`${event.key} `))) {
+      first = event.key;
+      since = event.timeStamp;
+    }
+  });
+}
+
+function isEditing(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input,textarea,select'));
+}
+
+/** Opens the list of keys. */
+function list(links: Map<string, HTMLElement>): void {
+  document.querySelector('dialog.keys')?.remove();
+  const dialog = made('dialog', {class: 'keys', 'aria-labelledby': 'keys-title'});
+  const rows = made('dl');
+  const add = (keys: string, text: string): void => {
+    const term = made('dt');
+    for (const key of keys.split(' ')) term.append(made('kbd', {}, key), ' ');
+    rows.append(term, made('dd', {}, text));
+  };
+  if (find) add('/', 'Find');
+  for (const [keys, link] of links) add(keys, link.dataset.label ?? link.textContent?.trim() ?? '');
+  add('?', 'This list');
+  const box = made('input', {type: 'checkbox'});
+  box.checked = !localStorage.getItem(OFF);
+  box.addEventListener('change', () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, '1')));
+  const label = made('label');
+  label.append(box, ' These keys are on');
+  const close = made('button', {type: 'button', autofocus: ''}, 'Close');
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.append(made('h2', {id: 'keys-title'}, 'Keys'), rows, label, close);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function made<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Record<string, string> = {},
+  text = '',
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+}
