@@ -69,8 +69,11 @@ class HostFunctions:
         """The error of a host function that the code of the skill did not handle; None for another exception."""
         if error.name != "HostError":
             return None
-        known = filter(None, map(from_floor, reversed(self._refusals)))
-        return next((refusal for refusal in known if error.message.startswith(refusal.message)), None)
+        for refused in reversed(self._refusals):
+            message = getattr(refused, "message", "")
+            if message and error.message.startswith(message):
+                return from_floor(refused)
+        return None
 
     def _remembering(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

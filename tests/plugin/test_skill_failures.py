@@ -128,6 +128,6 @@ def test_a_time_out_names_the_limit_and_the_line(opened: Callable[..., Plugin], 
     report = plugin.call("skill_graph_query", {}).details["enrichment"]
     assert report["code"] == "skill_timeout"
     assert report["message"].startswith(
-        "onQuery of probe failed at skill.ts:6:9: Timeout: stopped: the time limit of 0.3 s"
+        "onQuery of probe failed at skill.ts:7:11: Timeout: stopped: the time limit of 0.3 s"
     )
-    assert "  6 |         for (;;) {" in report["excerpt"]
+    assert "  7 |           count += 1;" in report["excerpt"]

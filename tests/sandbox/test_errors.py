@@ -6,6 +6,7 @@ import pytest
 
 from cortex_sandbox import (
     Frame,
+    Limits,
     Module,
     Sandbox,
     SandboxError,
