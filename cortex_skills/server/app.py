@@ -41,6 +41,7 @@ from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
 from cortex_skills.server.rest import (
     audit_log,
+    memory_operations,
     overview,
     proofs,
     queries,
@@ -55,7 +56,7 @@ from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
 from cortex_skills.server.rest.sandbox_cleanup import sweep
 from cortex_skills.server.service import Service
-from cortex_skills.server.sparql import sparql_route
+from cortex_skills.server.sparql import sparql_routes
 
 API: tuple[Operation, ...] = (
     *triples.OPERATIONS,
@@ -67,6 +68,7 @@ API: tuple[Operation, ...] = (
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
     *audit_log.OPERATIONS,
+    *memory_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
@@ -75,24 +77,27 @@ _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
 
 
-def create_app(source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S) -> Starlette:
+def create_app(
+    source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S, explorer: ExplorerState | None = None
+) -> Starlette:
     """The application.
 
     Args:
         source: an open plugin, or the configuration of one to open.
         host: the address that it is served at, if it is not the configured one.
         body_s: how long the body of a request may take to arrive, in seconds.
+        explorer: the state of its explorer, if the caller makes codes for it.
 
     """
     config = source if isinstance(source, Config) else source.config
     address = host or config.cortex.host
     hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
-    mcp, explorer = McpEndpoint(), ExplorerState(config.agent_namespace)
+    mcp, explorer = McpEndpoint(), explorer or ExplorerState(config.agent_namespace)
     check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))
     api = routes_of([*API, *index_operations(API)])
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), sparql_route(), *explorer_routes(), *_with_front_door(api)],
+        routes=[mcp_route(mcp), *sparql_routes(), *explorer_routes(), *_with_front_door(api)],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),
