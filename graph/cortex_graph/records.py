@@ -1,0 +1,87 @@
+"""Reads many provenance records at once.
+
+Rules kept here:
+- a store on this machine is asked for one record after the other, a server with one query for many of them;
+- a time that is no instant (no `xsd:dateTime`, no time zone, out of the range of Python) counts as unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
+
+from cortex_graph.names import Names
+from cortex_graph.store import Dataset, GraphStore, Pattern
+from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT
+
+QUERY_S = 30.0
+_AT_ONCE = 100  # records, in one request to a server
+
+
+def select(store: GraphStore, graph: NamedNode, text: str) -> list[QuerySolution]:
+    """Return the rows of a query of this package over one graph.
+
+    Raises:
+        QueryTimeout: it took longer than 30 s.
+
+    """
+    answer = store.query(text, Dataset((graph,)), results=QueryResultsFormat.JSON, timeout_s=QUERY_S)
+    found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
+    return list(found) if isinstance(found, QuerySolutions) else []
+
+
+def read_records(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, list[Quad]]:
+    """Return the quads of some records, without those that do not exist."""
+    graph = names.provenance_graph
+    if store.keeps_order:
+        found = {node: list(store.quads(Pattern(graph, node))) for node in nodes}
+        return {node: record for node, record in found.items() if record}
+    records: dict[NamedNode, list[Quad]] = {}
+    for row in _rows(store, graph, nodes, "?r ?p ?o", "?r ?p ?o"):
+        node: Any = row["r"]
+        records.setdefault(node, []).append(Quad(node, row["p"], row["o"], graph))
+    return records
+
+
+def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, datetime]:
+    """Return when some nodes of the provenance graph were made, without those of an unknown time."""
+    graph = names.provenance_graph
+    found: dict[NamedNode, datetime] = {}
+    if store.keeps_order:
+        for node in nodes:
+            times = (instant(quad.object) for quad in store.quads(Pattern(graph, node, GENERATED_AT)))
+            if (time := next(times, None)) is not None:
+                found[node] = time
+        return found
+    for row in _rows(store, graph, nodes, "?r ?t", f"?r {GENERATED_AT} ?t"):
+        of: Any = row["r"]
+        if (time := instant(row["t"])) is not None:
+            found[of] = time
+    return found
+
+
+def instant(term: object) -> datetime | None:
+    """Return the moment that a term states; None for any other term."""
+    if not isinstance(term, Literal) or term.datatype != DATE_TIME:
+        return None
+    try:
+        moment = datetime.fromisoformat(term.value)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else moment
+
+
+def _rows(
+    store: GraphStore, graph: NamedNode, nodes: Iterable[NamedNode], variables: str, where: str
+) -> Iterable[QuerySolution]:
+    rest = iter(nodes)
+    while some := list(islice(rest, _AT_ONCE)):
+        yield from select(store, graph, f"SELECT {variables} {{ VALUES ?r {{ {_list(some)} }} {where} }}")
+
+
+def _list(nodes: Sequence[NamedNode]) -> str:
+    return " ".join(map(str, nodes))
