@@ -16,6 +16,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -53,6 +55,7 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        today: NamespacedGraph | None = None,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -61,22 +64,18 @@ class Plugin:
         from cortex_skills.lifecycle.loader import Loader
         from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.memory import Memories
-        from cortex_skills.policy.budgets import Budgets
+        from cortex_skills.policy.session_limits import AllLimits
 
-        settings = config.skill_sandbox
-        budgets = Budgets(
-            max_graph_queries=settings.max_graph_queries,
-            max_assertions=settings.max_assertions,
-            max_writes=settings.max_writes,
-        )
         self.config = config
         self.graph = graph
-        self.memories = Memories(graph)
+        self._today = today or graph
+        self.memories = Memories(self._today)
         self.agent = checked_agent(agent)
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
-        self._host = Host(config, graph, self.memories, budgets, session, self.cleaning)
+        limits = AllLimits(config.skill_sandbox)
+        self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -94,6 +93,8 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        as_of: datetime | str | None = None,
+        undated: str = "include",
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -106,9 +107,13 @@ class Plugin:
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
                 because the local developer's key signs them as they are read.
             cleaning: restrictions on what a model reads, beyond the default ones (`cortex_skills.enrichment.Policy`).
+            as_of: the moment as of which the graph is read (`cortex_graph.as_of`), by one thread at a time; nothing can
+                be written to it then. Memories are those of today.
+            undated: with `as_of`: `include` or `exclude` triples whose time of assertion is not known.
 
         Raises:
-            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
+            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
+                `invalid_arguments`, when `as_of` is not a moment.
 
         """
         from cortex_skills.config.open_graph import open_graph
@@ -116,11 +121,15 @@ class Plugin:
         config = config or Config()
         for warning in config.warnings:
             log.warning("configuration: %s", warning)
-        graph = open_graph(config)
+        today = graph = open_graph(config)
         try:
-            return cls(config, graph, agent, approve, developing, cleaning)
+            if as_of is not None:
+                from cortex_graph import as_of as past
+
+                graph = past.as_of(today, as_of, undated)
+            return cls(config, graph, agent, approve, developing, cleaning, today)
         except BaseException:
-            graph.store.close()
+            today.store.close()
             raise
 
     # --- skills
@@ -221,6 +230,7 @@ class Plugin:
         skill: str | None = None,
         agent: str | None = None,
         cancel: CancelToken | None = None,
+        session: str | None = None,
     ) -> Result:
         """Call a tool.
 
@@ -230,12 +240,14 @@ class Plugin:
             skill: the acting skill; may be omitted when exactly one is active.
             agent: on whose behalf; the plugin's own when omitted.
             cancel: cancels the call early.
+            session: the key of a client's session, which has budgets and a rate limit of its own; the plugin's own
+                session when omitted.
 
         Returns:
             The result; a failure is one too, with its code.
 
         """
-        return self._gate.call(tool, arguments, skill, agent, cancel, enrich=True)
+        return self._gate.call(tool, arguments, skill, agent, cancel, self._host.limits.of(session))
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
@@ -247,6 +259,11 @@ class Plugin:
         except asyncio.CancelledError:
             cancel.cancel()
             raise
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace. It decides nothing about who may change what."""
+        return self._host.registry
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""
@@ -331,8 +348,9 @@ class Plugin:
     def context(self, *, agent: str | None = None, cancel: CancelToken | None = None) -> str:
         """The results of the queries that the active skills declare, for an agent that starts.
 
-        Each query passes the gate like any other. There is one `<semantic-skill-context skill="…">` block for each
-        skill whose queries match; the text is empty when none does. It has no memories: an agent recalls those.
+        Each query passes the gate like any other, but uses no budget and counts towards no rate limit. There is one
+        `<semantic-skill-context skill="…">` block for each skill whose queries match; the text is empty when none does.
+        It has no memories: an agent recalls those.
         """
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
@@ -347,7 +365,7 @@ class Plugin:
                 if is_of_memories(query.predicate, self.graph.names):
                     continue
                 arguments = {"predicate": query.predicate, "scope": query.scope}
-                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, enrich=False)
+                result = self._gate.call("skill_graph_query", arguments, skill.name, agent, cancel, None)
                 if result.is_error:
                     log.warning("the context of %s lacks %s: %s", skill.name, query.predicate, result.text)
                 else:
@@ -379,7 +397,7 @@ class Plugin:
         if self._watcher is not None:
             self._watcher.close()
         self.memories.close()
-        self.graph.store.close()
+        self._today.store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
+- a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
 - a call ends on the version of the skill that it began with.
 """
@@ -10,10 +11,11 @@ Rules kept here:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from cortex_graph import GraphError
 from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
@@ -23,8 +25,9 @@ from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.host import Host
 from cortex_skills.lifecycle.active_skills import ActiveSkills
-from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.budgets import Slot
 from cortex_skills.policy.permissions import check_call
+from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.tools import Call, Outcome, Tool, find_tool
 
@@ -40,7 +43,6 @@ class Gate:
         self.active = active
         self.hooks = hooks
         self.recent_calls = recent_calls
-        self.rate = RateWindow(host.config.skill_sandbox.max_calls_per_minute)
 
     def call(
         self,
@@ -49,10 +51,20 @@ class Gate:
         skill: str | None,
         agent: str | None,
         cancel: CancelToken | None,
-        *,
-        enrich: bool,
+        limits: SessionLimits | None,
     ) -> Result:
-        """Call a tool; see `Plugin.call`. Without `enrich` the skill's `onQuery` is not called."""
+        """Call a tool; see `Plugin.call`.
+
+        Args:
+            tool: its name.
+            arguments: as its input schema requires.
+            skill: the acting skill.
+            agent: on whose behalf.
+            cancel: cancels the call early.
+            limits: of the session of the call; None for a query of the context, which uses no budget, counts towards
+                no rate limit and is not enriched.
+
+        """
         started = time.monotonic()
         session = self.host.session
         who = session.agent if agent is None else agent
@@ -64,8 +76,9 @@ class Gate:
             chosen, skills = self.active.enter(skill)
             try:
                 acting = chosen.name
-                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, enrich, cancel, skills)
-                outcome = self._run(wanted, call, acting, skills)
+                budgets = None if limits is None else limits.budgets
+                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, budgets, cancel, skills)
+                outcome = self._run(wanted, call, acting, limits)
             finally:
                 chosen.calls.leave()
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
@@ -86,32 +99,47 @@ class Gate:
         self.hooks.notify("after_tool_call", ToolEnd(entry, session.session, result))
         return result
 
-    def _run(self, tool: Tool, call: Call, name: str, skills: Mapping[str, Skill]) -> Outcome:
+    def _run(self, tool: Tool, call: Call, name: str, limits: SessionLimits | None) -> Outcome:
         """The steps between the arguments and the outcome; each raises its own error."""
-        check_call(tool.name, tool.permissions, call.skill.manifest, [skill.manifest for skill in skills.values()])
+        check_call(tool.name, tool.permissions, call.skill.manifest, [skill.manifest for skill in call.active.values()])
         if self.hooks.has("before_tool_call"):
             session = self.host.session.session
             self.hooks.before_tool_call(ToolCall(tool.name, call.arguments, name, call.agent, session))
-        if tool.rate_limited:
-            self.rate.acquire(name)
-        with self._slot(tool, name, skills) as slot:
+        if tool.rate_limited and limits is not None:
+            limits.rate.acquire(name)
+        try:
+            slot = _slot(tool, call, name)
+        except CortexError:
+            if repeated := _repeated(tool, call):
+                return repeated
+            raise
+        with slot:
             if call.cancel is not None:
                 call.cancel.check()
             self.host.memories.settle()
             outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()
-        if tool.budget == "query":
-            outcome.details["queriesUsed"] = self.host.budgets.queries_used(name)
+        if tool.budget == "query" and call.budgets is not None:
+            outcome.details["queriesUsed"] = call.budgets.queries_used(name)
         return outcome
 
-    def _slot(self, tool: Tool, name: str, skills: Mapping[str, Skill]) -> Slot:
-        if tool.budget == "query":
-            limits = {n: s.semantic.max_queries for n, s in skills.items() if s.manifest.semantic}
-            return self.host.budgets.query(name, limits[name], limits)
-        if tool.budget == "assertion":
-            return self.host.budgets.assertion(name)
-        return Slot.free()
+
+def _slot(tool: Tool, call: Call, name: str) -> Slot:
+    if tool.budget == "query" and call.budgets is not None:
+        limits = {n: s.semantic.max_queries for n, s in call.active.items() if s.manifest.semantic}
+        return call.budgets.query(name, limits[name], limits)
+    if tool.budget == "assertion" and call.budgets is not None:
+        return call.budgets.assertion(name)
+    return Slot.free()
+
+
+def _repeated(tool: Tool, call: Call) -> Outcome | None:
+    """The outcome of a call that would change nothing; None for any other, also for one that would fail."""
+    if tool.repeated is not None:
+        with suppress(CortexError, GraphError):
+            return tool.repeated(call)
+    return None
 
 
 def checked_agent(agent: object) -> str:

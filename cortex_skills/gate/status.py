@@ -37,7 +37,7 @@ def status_of(host: Host, active: ActiveSkills, *, watching: bool) -> dict[str, 
             "reloads": active.reloads,
             "rejected": [rejected.to_json() for rejected in active.rejected],
         },
-        "skills": [_skill(skill, host.budgets) for skill in active.skills.values()],
+        "skills": [_skill(skill, host.limits.own.budgets) for skill in active.skills.values()],
     }
 
 

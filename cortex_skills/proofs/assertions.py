@@ -28,6 +28,8 @@ from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.kinds import CheckContext, check_proof, kind_named
 from cortex_skills.proofs.kinds.base import SIGNER, not_checked
+from cortex_skills.proofs.logic.document import KIND
+from cortex_skills.proofs.logic.evaluate import CORE
 from cortex_skills.proofs.verdict import Check, Verdict
 
 if TYPE_CHECKING:
@@ -163,18 +165,37 @@ def trusted_signers(config: Config) -> frozenset[str]:
 
 def verdict_of(parts: list[Part]) -> Verdict:
     """The verdict of all parts. A missing record does not count; a record that contradicts the statement refutes it."""
-    untrusted = {
-        part.proof for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED
-    }
-    counted = [part for part in parts if part.proof is None or part.proof not in untrusted]
+    counted = _counted(parts)
     verdicts = [
         part.check.verdict
         for part in counted
         if part.check.part != "record" or part.proof is not None or part.check.verdict is Verdict.REFUTED
     ]
-    if untrusted and not any(part.proof for part in counted):
+    if len(counted) < len(parts) and not any(part.proof for part in counted):
         verdicts.append(Verdict.NOT_EVALUATED)
     return Verdict.of_all(verdicts)
+
+
+def rules_applied(parts: list[Part]) -> list[str]:
+    """The names of the rule sets that the proofs by trusted signers were checked with."""
+    return sorted({name for part in _counted(parts) for name in part.check.rules})
+
+
+def has_core_rules_only(parts: list[Part]) -> bool:
+    """Whether all proofs by trusted signers are of logic, and none of them applied a rule beyond the core rules.
+
+    They establish that the statement is well-formed, and nothing about its meaning.
+    """
+    kinds = {part.kind for part in _counted(parts) if part.proof is not None}
+    return kinds == {KIND} and set(rules_applied(parts)) <= {CORE.name}
+
+
+def _counted(parts: list[Part]) -> list[Part]:
+    """The parts that are not of a proof by an untrusted signer."""
+    untrusted = {
+        part.proof for part in parts if part.check.part == SIGNER and part.check.verdict is not Verdict.VERIFIED
+    }
+    return [part for part in parts if part.proof is None or part.proof not in untrusted]
 
 
 def _presence(graph: NamespacedGraph, quad: Quad) -> Check:

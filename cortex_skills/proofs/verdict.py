@@ -43,6 +43,7 @@ class Check:
         establishes: what holds if the verdict is `verified`, a sentence for people.
         does_not_establish: what does not follow from it, a sentence for people.
         reasons: the reasons for the verdict; may be empty.
+        rules: the names of the rule sets that were applied; empty for a check that applies none.
 
     """
 
@@ -51,6 +52,7 @@ class Check:
     establishes: str
     does_not_establish: str
     reasons: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, part: str, is_right: bool, establishes: str, does_not_establish: str, *why_not: str) -> Check:
@@ -65,7 +67,8 @@ class Check:
         def cleaned(text: str) -> str:
             return _LEFT_OUT if instructs(text) else text
 
-        return replace(self, establishes=cleaned(self.establishes), reasons=tuple(map(cleaned, self.reasons)))
+        reasons, rules = tuple(map(cleaned, self.reasons)), tuple(map(cleaned, self.rules))
+        return replace(self, establishes=cleaned(self.establishes), reasons=reasons, rules=rules)
 
     def to_json(self) -> dict[str, Any]:
         """The check in an answer."""

@@ -28,17 +28,23 @@ from cortex_skills.policy.removals import is_withdrawn
 
 
 class HostFunctions:
-    """`graphClient` and `memory` for one skill; `agent` is on whose behalf it acts at the moment."""
+    """`graphClient` and `memory` for one skill.
+
+    Attributes:
+        agent: on whose behalf it acts at the moment.
+        budgets: of the session of the call that it answers at the moment; else the plugin's own.
+
+    """
 
     def __init__(self, manifest: Manifest, semantic: Semantic, host: Host) -> None:
         self._manifest = manifest
         self._semantic = semantic
         self._graph = host.graph
         self._memories = host.memories
-        self._budgets = host.budgets
         self._required = host.declared_predicates
         self._strict = host.config.strict_declarations
         self.agent = host.session.agent
+        self.own_budgets = self.budgets = host.limits.own.budgets
 
     def by_name(self) -> Mapping[str, Promised]:
         """The functions by the names under which the skill finds them."""
@@ -58,7 +64,7 @@ class HostFunctions:
         predicate = triple.get("predicate") if isinstance(triple, Mapping) else None
         if isinstance(predicate, str):  # the graph refuses any other error in a triple
             check_may_write(predicate, *self._declared(), strict=self._strict)
-        with self._budgets.write(self._manifest.name) as slot:
+        with self.budgets.write(self._manifest.name) as slot:
             created = self._graph.create_triple(triple, self._provenance())
             if not created["created"]:
                 slot.refund()
@@ -77,7 +83,7 @@ class HostFunctions:
     def delete_triple(self, triple_id: Any = None, *_: Any) -> bool:
         """Delete a triple of the namespace by its id, or withdraw one that has proofs; True if it was there."""
         self._check("graph:write", "graphClient.deleteTriple")
-        with self._budgets.write(self._manifest.name) as slot:
+        with self.budgets.write(self._manifest.name) as slot:
             triple = self._graph.get_triple(triple_id)
             deleted = triple is not None and self._remove(triple)
             if not deleted:
@@ -88,7 +94,7 @@ class HostFunctions:
         """Remember a text; returns its id. A text that is remembered already stays as it is."""
         self._check("memory:remember", "memory.remember")
         new = new_memory(text, options)
-        with self._budgets.write(self._manifest.name) as slot:
+        with self.budgets.write(self._manifest.name) as slot:
             identifier, created = self._memories.remember(new, agent=self.agent, skill=self._manifest.name)
             if not created:
                 slot.refund()

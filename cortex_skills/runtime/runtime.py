@@ -25,6 +25,7 @@ from cortex_sandbox import Box, Exports, SandboxError, SandboxMemoryError
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Session
+from cortex_skills.policy.budgets import Budgets
 from cortex_skills.runtime.failures import skill_error
 from cortex_skills.runtime.host_functions import HostFunctions
 from cortex_skills.runtime.log import SkillLog
@@ -89,13 +90,20 @@ class SkillRuntime:
         finally:
             starting(None)
 
-    def query(self, context: Mapping[str, Any], timeout_s: float, cancel: CancelToken | None = None) -> Any:
+    def query(
+        self,
+        context: Mapping[str, Any],
+        timeout_s: float,
+        cancel: CancelToken | None = None,
+        budgets: Budgets | None = None,
+    ) -> Any:
         """The result of `onQuery`; None when the skill has none. Rows of the context in it are the same objects.
 
         Args:
             context: the argument of the hook; `agentId` is on whose behalf the skill acts.
             timeout_s: for the hook, if the skill's own limit is not lower; and, before that, for other calls to end.
             cancel: cancels the call early.
+            budgets: of the session of the call; the plugin's own when omitted.
 
         Raises:
             CortexError: it failed, and `onError` was called; or the skill is busy, disabled or closed; `cancelled`.
@@ -110,8 +118,10 @@ class SkillRuntime:
                 "skill_timeout", f"{self.name} was busy with other calls for {timeout_s:g} s", hint="try again"
             )
         try:
+            self._functions.budgets = budgets or self._functions.own_budgets
             return self._query(context, time.monotonic() + timeout_s, cancel)
         finally:
+            self._functions.budgets = self._functions.own_budgets
             self._turn.release()
 
     def refuse_calls(self) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.host import Host
+from cortex_skills.policy.budgets import Budgets
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.safe_io.schemas import did_you_mean, errors_of
 
@@ -55,7 +56,7 @@ class Call:
         arguments: validated against the tool's schema.
         agent: on whose behalf.
         host: of the plugin.
-        enrich: whether the skill's `onQuery` is called.
+        budgets: of the session of the call; None for a query of the context, which uses none.
         cancel: cancels the call early.
         active: the active skills by name.
 
@@ -65,9 +66,14 @@ class Call:
     arguments: dict[str, Any]
     agent: str
     host: Host
-    enrich: bool = True
+    budgets: Budgets | None
     cancel: CancelToken | None = None
     active: Mapping[str, Skill] = field(default_factory=dict)
+
+    @property
+    def enrich(self) -> bool:
+        """Whether the skill's `onQuery` is called."""
+        return self.budgets is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ class Tool:
         permissions: what the acting skill must have been granted.
         budget: which budget a call takes a slot from; None when it takes none.
         run: performs a call.
+        repeated: the outcome of a call that would change nothing, because what it asks for was done before; else None.
+            It writes nothing, and uses no slot.
         rate_limited: whether a call counts in the rate window.
         read_only: whether it changes nothing.
         destructive: whether it may remove or overwrite data.
@@ -112,6 +120,7 @@ class Tool:
     permissions: tuple[str, ...]
     budget: Literal["query", "assertion"] | None
     run: Callable[[Call], Outcome]
+    repeated: Callable[[Call], Outcome | None] | None = None
     rate_limited: bool = True
     read_only: bool = True
     destructive: bool = False

@@ -205,7 +205,7 @@ def _enrich(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Enriched:
         "results": rows,
     }
     try:
-        answer = runtime.query(context, ENRICHMENT_S, call.cancel)
+        answer = runtime.query(context, ENRICHMENT_S, call.cancel, call.budgets)
     except CortexError as error:
         if call.cancel is not None:
             call.cancel.check()

@@ -2,6 +2,8 @@
 
 Rules kept here:
 - each part has its own verdict; the whole is VERIFIED only when there are proofs and all of them are valid;
+- a statement whose proofs applied the core rules only is well-formed, and NOT VERIFIED: no rule about its meaning was
+  checked; the result names the rules that were (`rules`);
 - a statement that was withdrawn is not in the graph, and NOT VERIFIED: the result has who withdrew it, and when;
 - without an object, all statements of this subject and predicate are checked, up to a few;
 - a named proof must be one of the statement's own;
@@ -42,6 +44,12 @@ _ANSWER: dict[str, Any] = {
     "properties": {
         "found": {"type": "boolean", "description": "Whether the statement is in the graph."},
         "verdict": {"enum": ["verified", "refuted", "not_evaluated"]},
+        "rules": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The rule sets that its Proofs of Logic were checked with: `core` alone says that the "
+            "statement is well-formed, and nothing of its meaning.",
+        },
         "checks": {
             "type": "array",
             "items": {"type": "object"},
@@ -55,25 +63,32 @@ _ANSWER: dict[str, Any] = {
         },
         "total": {"type": "integer", "description": "How many statements match; at most ten are checked."},
     },
-    "required": ["found", "verdict", "checks", "total"],
+    "required": ["found", "verdict", "rules", "checks", "total"],
 }
 
 
 def _run(call: Call) -> Outcome:
     from datetime import UTC, datetime
 
-    from cortex_skills.proofs.assertions import check_statements, verdict_of
+    from cortex_skills.proofs.assertions import check_statements, has_core_rules_only, rules_applied, verdict_of
     from cortex_skills.proofs.kinds import CheckContext
+    from cortex_skills.proofs.verdict import Verdict
 
     pattern: dict[str, Any] = {
         key: call.arguments[key] for key in ("subject", "predicate", "object") if key in call.arguments
     }
     asked = CheckContext(datetime.now(UTC), call.host.config, call.host.graph, cancel=call.cancel)
     statements = check_statements(call.host.graph, pattern, asked, call.arguments.get("proofId"))
-    lines, checks = [], []
+    lines, checks, verdict = [], [], statements.verdict
+    rules = set[str]()
     for triple, found_parts in statements.checked:
         parts = [replace(part, check=part.check.for_a_model()) for part in found_parts]
-        lines += [f"Found: {line_of(triple)}", _VERDICTS[verdict_of(parts)], *map(_line, parts)]
+        own = verdict_of(found_parts)
+        summary = _VERDICTS[own]
+        if own is Verdict.VERIFIED and has_core_rules_only(found_parts):
+            verdict, summary = Verdict.of_all([verdict, Verdict.NOT_EVALUATED]), _CORE_ONLY
+        rules |= set(rules_applied(parts))
+        lines += [f"Found: {line_of(triple)}", summary, *map(_line, parts)]
         checks += [{**part.to_json(), "tripleHash": triple["id"]} for part in parts]
     if statements.unchecked:
         lines.append(f"{statements.unchecked} more were not checked: give an object.")
@@ -86,7 +101,8 @@ def _run(call: Call) -> Outcome:
         lines = ["Not found.", "NOT VERIFIED: there is nothing to verify."]
     details = {
         "found": found,
-        "verdict": statements.verdict.value,
+        "verdict": verdict.value,
+        "rules": sorted(rules),
         "checks": checks,
         "withdrawn": [triple["id"] for triple, _ in statements.withdrawn],
         "total": statements.total,
@@ -106,13 +122,14 @@ _VERDICTS = {
     "refuted": "NOT VERIFIED: its record or a proof of it is not valid.",
     "not_evaluated": "NOT VERIFIED: it has no proof, or not all of it could be checked.",
 }
+_CORE_ONLY = "NOT VERIFIED: it is well-formed (core rules), and no rules of a skill or of the namespace were checked."
 
 
 SKILL_VERIFY_ASSERTION = Tool(
     name="skill_verify_assertion",
     description=(
         "Check whether a statement is in the graph, and whether its record and each of its proofs are valid. The "
-        "result is VERIFIED only when it has proofs and all of them are valid."
+        "result is VERIFIED only when it has proofs, all of them are valid, and they checked more than its form."
     ),
     input_schema=_SCHEMA,
     permissions=("graph:read", "proofs:verify"),

@@ -47,21 +47,43 @@ def read_records(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) ->
     return records
 
 
-def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, datetime]:
-    """Return when some nodes of the provenance graph were made, without those of an unknown time."""
+def read_times(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, Literal]:
+    """Return when some nodes of the provenance graph were made: the earliest time of each that has one.
+
+    Raises:
+        QueryTimeout: the store took too long.
+
+    """
     graph = names.provenance_graph
-    found: dict[NamedNode, datetime] = {}
+    found: dict[NamedNode, Literal] = {}
     if store.keeps_order:
-        for node in nodes:
-            times = (instant(quad.object) for quad in store.quads(Pattern(graph, node, GENERATED_AT)))
-            if (time := next(times, None)) is not None:
-                found[node] = time
-        return found
-    for row in _rows(store, graph, nodes, "?r ?t", f"?r {GENERATED_AT} ?t"):
-        of: Any = row["r"]
-        if (time := instant(row["t"])) is not None:
-            found[of] = time
+        pairs: Iterable[tuple[Any, Any]] = (
+            (node, quad.object) for node in nodes for quad in store.quads(Pattern(graph, node, GENERATED_AT))
+        )
+    else:
+        rows = _rows(store, graph, nodes, "?r ?t", f"?r {GENERATED_AT} ?t")
+        pairs = ((row["r"], row["t"]) for row in rows)
+    for node, time in pairs:
+        if isinstance(time, Literal) and (node not in found or time.value < found[node].value):
+            found[node] = time
     return found
+
+
+def assertion_times(store: GraphStore, names: Names, triple_ids: Iterable[str]) -> dict[str, str]:
+    """Return when some triples were asserted, by their ids, without those that have no record.
+
+    Raises:
+        QueryTimeout: the store took too long.
+
+    """
+    records = {names.record(triple_id): triple_id for triple_id in triple_ids}
+    return {records[node]: time.value for node, time in read_times(store, names, records).items()}
+
+
+def read_instants(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -> dict[NamedNode, datetime]:
+    """Return when some nodes of the provenance graph were made, without those of an unknown time."""
+    times = read_times(store, names, nodes)
+    return {node: moment for node, time in times.items() if (moment := instant(time)) is not None}
 
 
 def instant(term: object) -> datetime | None:

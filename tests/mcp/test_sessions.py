@@ -188,3 +188,12 @@ def test_sessions_that_nothing_used_are_forgotten() -> None:
     now[0] = 901
     table.check("ada")
     assert table.opened("new", "ada") == []
+
+
+def test_a_session_is_of_the_caller_who_opened_it_until_it_ends() -> None:
+    table = SessionTable(4, 4, 900)
+    table.opened("s1", "token:ada")
+    assert [table.is_of("s1", owner) for owner in ("token:ada", "token:eve")] == [True, False]
+    assert [table.is_of(unknown, "token:ada") for unknown in (None, "", "s2")] == [False] * 3
+    table.ended("s1", "token:ada")
+    assert not table.is_of("s1", "token:ada")

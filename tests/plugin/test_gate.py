@@ -99,7 +99,7 @@ def test_the_steps_refuse_in_their_order(opened: Opened, skill: Written) -> None
     plugin.load(skill("writer"))
     assert codes(plugin, ("skill_assert", good)) == [None]
     assert codes(plugin, ("skill_assert", {**good, "object": 2})) == ["rate_limited"]
-    plugin._gate.rate = RateWindow(1000)
+    plugin._host.limits.own.rate = RateWindow(1000)
     assert codes(plugin, ("skill_assert", {**good, "predicate": "other"})) == ["assertion_limit"]
 
 
@@ -145,7 +145,7 @@ def test_only_the_acting_skill_needs_the_permission(plugin: Plugin, skill: Writt
 def test_the_rate_is_a_sliding_minute_for_each_skill_over_all_its_tools(opened: Opened, skill: Written) -> None:
     plugin = opened()
     now = [0.0]
-    plugin._gate.rate = RateWindow(2, clock=lambda: now[0])
+    plugin._host.limits.own.rate = RateWindow(2, clock=lambda: now[0])
     plugin.load(skill("one"))
     plugin.load(skill("two"))
     assert codes(plugin, QUERY, ("skill_assert", NOTE), skill="one") == [None, None]
@@ -189,7 +189,35 @@ def test_neither_a_refused_nor_a_repeated_assertion_costs_a_slot(opened: Opened,
     assert codes(plugin, ("skill_assert", {**NOTE, "subject": "\ud800"})) == ["invalid_arguments"]
     assert plugin.status()["skills"][0]["assertionsUsed"] == 1
     assert codes(plugin, *[("skill_assert", {**NOTE, "object": n}) for n in range(2)]) == [None, "assertion_limit"]
-    assert codes(plugin, ("skill_assert", NOTE)) == ["assertion_limit"]
+    # A repetition needs no slot, also when all are used; what would change something does.
+    repeated = plugin.call("skill_assert", NOTE)
+    assert (repeated.code, repeated.details["created"]) == (None, False)
+    assert repeated.text.startswith("Already asserted: ")
+    assert codes(plugin, ("skill_assert", {**NOTE, "requireProof": True})) == ["assertion_limit"]
+    assert codes(plugin, ("skill_assert", {**NOTE, "predicate": "other"})) == ["assertion_limit"]
+    assert plugin.status()["skills"][0]["assertionsUsed"] == 2
+
+
+def test_a_proved_assertion_is_repeated_when_all_slots_are_used(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"maxAssertions": 1})
+    plugin.load(skill("probe"))
+    proved = ("skill_assert", {**NOTE, "requireProof": True})
+    first, again = plugin.call(*proved), plugin.call(*proved)
+    assert (first.details["created"], again.details["created"]) == (True, False), again.text
+    assert again.details["proofHash"] == first.details["proofHash"]
+    assert codes(plugin, ("skill_assert", {**NOTE, "object": 9})) == ["assertion_limit"]
+
+
+def test_each_session_of_a_client_has_budgets_and_a_rate_of_its_own(opened: Opened, skill: Written) -> None:
+    plugin = opened(sandbox={"maxAssertions": 1, "maxCallsPerMinute": 3})
+    plugin.load(skill("probe", maxQueries=2))
+    for session in (None, "one", "two"):
+        asked = [plugin.call(*QUERY, session=session) for _ in range(4)]
+        assert [result.code for result in asked] == [None, None, "query_limit", "rate_limited"]
+        assert [result.details.get("queriesUsed") for result in asked[:2]] == [1, 2]
+    assert plugin.call("skill_assert", {**NOTE, "object": 1}, session="three").details["created"] is True
+    assert plugin.call("skill_assert", {**NOTE, "object": 2}, session="three").code == "assertion_limit"
+    assert plugin.call("skill_assert", {**NOTE, "object": 2}, session="four").details["created"] is True
 
 
 def test_budgets_survive_unloading_and_loading_again(plugin: Plugin, skill: Written) -> None:

@@ -46,7 +46,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     with Plugin.open(config(skillSandbox=limits, strictDeclarations=False), agent="a1") as plugin:
         other = NamespacedGraph(plugin.graph.store, "other")
         other.create_triple({"subject": "x", "predicate": "p", "object": "theirs"})
-        plugin._gate.rate.max_calls = 10**9
+        plugin._host.limits.own.rate.max_calls = 10**9
         plugin.load(write_skill(tmp_path_factory.mktemp("names") / "probe", ANY, maxQueries=10**6))
         yield plugin
         assert [(t["subject"], t["object"]) for t in other.list_triples()["triples"]] == [("other:x", "theirs")]

@@ -154,7 +154,7 @@ def test_waiting_for_other_calls_does_not_count_as_the_skills_time(opened: Opene
 
 def test_calls_in_progress_end_with_an_error_when_the_plugin_closes(opened: Opened, skill: Written) -> None:
     plugin = opened(sandbox={"maxGraphQueries": 10_000, "executionTimeoutMs": 2000})
-    plugin._gate.rate.max_calls = 10**6
+    plugin._host.limits.own.rate.max_calls = 10**6
     plugin.load(skill("probe", COUNTING.replace("NAME", "probe"), maxQueries=10**6))
     plugin.load(skill("slow", "export default { name: 'slow', onQuery() { for (;;); } };"))
     codes: list[str | None] = []

@@ -100,8 +100,8 @@ def folder(skills: Path) -> Path:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads what is left over from /proc")
 def test_many_saves_during_calls(opened: Opened, folder: Path) -> None:
     plugin = opened(sandbox=ROOM)
-    plugin._gate.rate.max_calls = 10**9
-    plugin._host.budgets.max_graph_queries = 10**9
+    plugin._host.limits.own.rate.max_calls = 10**9
+    plugin._host.limits.own.budgets.max_graph_queries = 10**9
     plugin.load(folder)
     plugin.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     fire = Fire(plugin)
@@ -130,8 +130,8 @@ def test_many_saves_during_calls(opened: Opened, folder: Path) -> None:
 def test_a_hundred_watched_saves_during_calls(opened: Opened, folder: Path) -> None:
     before = left_over()
     plugin = opened(sandbox=ROOM, hotReload=True)
-    plugin._gate.rate.max_calls = 10**9
-    plugin._host.budgets.max_graph_queries = 10**9
+    plugin._host.limits.own.rate.max_calls = 10**9
+    plugin._host.limits.own.budgets.max_graph_queries = 10**9
     plugin.load(folder)
     plugin.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     fire = Fire(plugin)

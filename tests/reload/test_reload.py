@@ -83,7 +83,7 @@ def test_budgets_and_the_rate_window_survive(opened: Opened, skills: Path) -> No
     plugin = opened(sandbox={"maxAssertions": 2, "maxWrites": 2})
     writing = "onActivate() { return graphClient.createTriple({ subject: 's', predicate: 'note', object: VERSION }); },"
     plugin.load(write(skills / "kyc", 1, writing.replace("VERSION", "1")))
-    plugin._gate.rate = RateWindow(4)
+    plugin._host.limits.own.rate = RateWindow(4)
     for number in range(2):
         assert answer(plugin, "kyc")
         records = {"subject": "a", "predicate": "note", "object": number}
@@ -93,7 +93,7 @@ def test_budgets_and_the_rate_window_survive(opened: Opened, skills: Path) -> No
     (used,) = plugin.status()["skills"]
     assert [used[key] for key in ("queriesUsed", "assertionsUsed", "writesUsed")] == [2, 2, 2]
     assert plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 9}).code == "rate_limited"
-    plugin._gate.rate = RateWindow(1000)
+    plugin._host.limits.own.rate = RateWindow(1000)
     assert plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 9}).code == "assertion_limit"
     save_code(skills / "kyc", 3, writing.replace("VERSION", "3"))
     (rejected,) = plugin.reload().rejected  # its write during activation exceeds the budget

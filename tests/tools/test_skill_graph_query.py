@@ -515,7 +515,7 @@ def obeying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     """A plugin with a skill that returns the value of the triple about `control`."""
     limits = {"maxGraphQueries": 10**6}
     with Plugin.open(config(skillSandbox=limits)) as plugin:
-        plugin._gate.rate.max_calls = 10**9
+        plugin._host.limits.own.rate.max_calls = 10**9
         plugin.graph.create_triples([{"subject": f"mayros:{s}", "predicate": "p", "object": o} for s, o in ROWS])
         plugin.load(write_skill(tmp_path_factory.mktemp("tools") / "probe", OBEYING, maxQueries=10**6))
         yield plugin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from cortex_graph.vocabulary import OBJECT
 from cortex_skills import Plugin
 from cortex_skills.keys import Key, KeyFolder
 from cortex_skills.proofs.signing.credentials import sign_assertion
+from tests.proofs.logic.conftest import PREFIXES
 
 Opened = Callable[..., Plugin]
 Written = Callable[..., Path]
 TOOL = "skill_verify_assertion"
+RULES = f"{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :note ; sh:property [ sh:path :note ; sh:maxCount 1 ] ."
 NOTE: dict[str, Any] = {"subject": "s", "predicate": "note", "object": "o"}
 KEY = Key("office", bytes(range(32)))
 PERMISSIONS = {"graph": ["read", "write"], "proofs": ["request", "verify"]}
@@ -56,7 +59,14 @@ def attach(plugin: Plugin, content: str, triple_hash: str, kind: str = "credenti
 def test_a_missing_statement_is_not_found(verifying: Plugin) -> None:
     result = verifying.call(TOOL, NOTE)
     assert result.text == "Not found.\nNOT VERIFIED: there is nothing to verify."
-    assert result.details == {"found": False, "verdict": "not_evaluated", "checks": [], "withdrawn": [], "total": 0}
+    assert result.details == {
+        "found": False,
+        "verdict": "not_evaluated",
+        "rules": [],
+        "checks": [],
+        "withdrawn": [],
+        "total": 0,
+    }
 
 
 def test_a_statement_without_a_proof_is_found_and_not_verified(verifying: Plugin) -> None:
@@ -110,15 +120,52 @@ def test_documents_of_strangers_do_not_weaken_a_valid_proof(verifying: Plugin) -
     sign_assertion(verifying.graph, triple_hash, stranger, datetime.now(UTC))
     attach(verifying, "no credential at all", triple_hash)
     attach(verifying, "{}", triple_hash, "pol")
+    sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC))
     verdicts = verifying.call(TOOL, NOTE).details
     assert verdicts["verdict"] == "verified"
 
 
-def test_a_statement_with_a_proof_of_logic_is_verified(verifying: Plugin) -> None:
-    asserted(verifying, requireProof=True)
+def test_a_statement_that_obeys_the_rules_of_its_skill_is_verified(
+    opened: Opened, skill: Written, tmp_path: Path
+) -> None:
+    plugin = opened(proofs={"keys": str(tmp_path / "keys")})
+    plugin.load(skill("probe", permissions=PERMISSIONS, files={"shapes.ttl": RULES}))
+    asserted(plugin, requireProof=True)
+    verdicts = parts(plugin)
+    assert verdicts["pol signature"] == verdicts["pol logic"] == verdicts["pol about"] == "verified"
+    result = plugin.call(TOOL, NOTE)
+    assert (result.details["verdict"], result.details["rules"]) == ("verified", ["core", "skill:probe"])
+    assert "VERIFIED: every proof of it is valid." in result.text.split("\n")
+
+
+def test_a_statement_for_which_there_are_no_rules_is_not_called_verified(verifying: Plugin) -> None:
+    triple_hash = asserted(verifying, requireProof=True)
+    result = verifying.call(TOOL, NOTE)
+    assert result.text.split("\n")[:2] == [
+        'Found: mayros:s mayros:note "o"',
+        "NOT VERIFIED: it is well-formed (core rules), and no rules of a skill or of the namespace were checked.",
+    ]
+    assert (result.details["verdict"], result.details["rules"]) == ("not_evaluated", ["core"])
     verdicts = parts(verifying)
     assert verdicts["pol signature"] == verdicts["pol logic"] == verdicts["pol about"] == "verified"
-    assert verdicts["all"] == "verified"
+    sign_assertion(verifying.graph, triple_hash, KEY, datetime.now(UTC))  # a trusted issuer states it
+    assert verifying.call(TOOL, NOTE).details["verdict"] == "verified"
+
+
+def test_rules_in_a_proof_by_a_stranger_do_not_count(
+    verifying: Plugin, opened: Opened, skill: Written, tmp_path: Path
+) -> None:
+    triple_hash = asserted(verifying, requireProof=True)
+    stranger = opened(proofs={"keys": str(tmp_path / "other-keys")})
+    stranger.load(skill("other", permissions=PERMISSIONS, files={"shapes.ttl": RULES}))
+    proof = stranger.graph.proofs.get(
+        stranger.call("skill_assert", {**NOTE, "requireProof": True}).details["proofHash"]
+    )
+    assert proof is not None
+    verifying.graph.proofs.add(replace(proof, proves=(triple_hash,)))
+    details = verifying.call(TOOL, NOTE).details
+    assert len({check["proofId"] for check in details["checks"] if "proofId" in check}) == 2
+    assert (details["verdict"], details["rules"]) == ("not_evaluated", ["core"])
 
 
 def test_a_statement_with_a_zero_knowledge_proof_is_verified(verifying: Plugin, tmp_path: Path) -> None:

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from cortex_graph import Provenance
 from cortex_skills import Plugin
+from tests.proofs.logic.conftest import PREFIXES
 
 FACT = {"subject": "s", "predicate": "note", "object": "o"}
 ALL = {"scope": "namespace"}
 PERMISSIONS = {"graph": ["read", "write"], "proofs": ["request", "verify"]}
+RULES = f"{PREFIXES}:S a sh:NodeShape ; sh:targetSubjectsOf :note ; sh:property [ sh:path :note ; sh:maxCount 9 ] ."
 BY = Provenance("retract", "2.0.0", "eve", datetime(2026, 2, 1, tzinfo=UTC))
 
 
 def test_a_withdrawn_statement_is_not_found_by_a_query_and_verify_names_who_withdrew_it(
     plugin: Plugin, skill: Callable[..., Path]
 ) -> None:
-    plugin.load(skill("probe", permissions=PERMISSIONS))
+    plugin.load(skill("probe", permissions=PERMISSIONS, files={"shapes.ttl": RULES}))
     triple_id = plugin.call("skill_assert", {**FACT, "requireProof": True}, agent="bob").details["tripleHash"]
     assert plugin.call("skill_verify_assertion", FACT).details["verdict"] == "verified"
     assert plugin.graph.withdraw(triple_id, BY)

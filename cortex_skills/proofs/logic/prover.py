@@ -211,6 +211,24 @@ class Prover:
             hint="try again later, or write shapes that read less of the graph",
         )
 
+    def valid_proof(
+        self,
+        quad: Quad,
+        provenance: Provenance,
+        rules: RuleSet | None,
+        cancel: CancelToken | None = None,
+        *,
+        others: Sequence[RuleSet] = (),
+    ) -> str | None:
+        """The id of the proof that `assert_proved` would find in the graph; None when it would make one.
+
+        Raises:
+            CortexError: as for `assert_proved`.
+
+        """
+        evaluation, _ = self.evaluate(quad, rules, cancel, others=others)
+        return self._stored(quad, evaluation, provenance)[0]
+
     def _stored(self, quad: Quad, evaluation: Evaluation, provenance: Provenance) -> tuple[str | None, list[str]]:
         """The valid stored proof of a statement by this key; else the outdated ones that this key made for this skill.
 

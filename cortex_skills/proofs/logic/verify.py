@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyoxigraph import Quad, RdfFormat, parse
@@ -199,8 +200,8 @@ def _check_logic(document: LogicProof, now: Evaluation | None, why_not: str, *, 
     then, again = (_without_texts(rules) for rules in (document.fields["rules"], [r.to_json() for r in now.rule_sets]))
     if then != again and not changed:
         return _check("logic", Verdict.REFUTED, "its rules return another result for the same premises")
-    names = ", ".join(result.rules.name for result in now.rule_sets if result.applied)
-    return _check("logic", Verdict.VERIFIED, f"by {names}")
+    names = tuple(result.rules.name for result in now.rule_sets if result.applied)
+    return replace(_check("logic", Verdict.VERIFIED, f"by {', '.join(names)}"), rules=names)
 
 
 def _without_texts(rules: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:

@@ -38,6 +38,7 @@ class ErrorView:
         hint: what to do next.
         request_id: under which the server's log has it.
         nearest: links to things with similar names.
+        since: since when the store has not answered; empty otherwise.
         retry_s: after how many seconds the page asks again; 0 for never.
 
     """
@@ -49,13 +50,14 @@ class ErrorView:
     hint: str
     request_id: str
     nearest: tuple[Near, ...]
+    since: str
     retry_s: int
 
 
-def error_view(error: HttpError, request_id: str) -> ErrorView:
+def error_view(error: HttpError, request_id: str, since: str = "") -> ErrorView:
     """The page of an error."""
     nearest = tuple(Near(near["label"], near["href"]) for near in error.details.get("nearest", ()))
     title = _TITLES.get(error.status, "This did not work")
     retry_s = _RETRY_S if error.status == 503 else 0
     message = error.message[:1].upper() + error.message[1:]
-    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, retry_s)
+    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, since, retry_s)

@@ -4,6 +4,7 @@ Rules kept here:
 - a token needs the permission `read` and the plugin's namespace; without `write` it cannot call tools that write; the
   name of the token is the agent;
 - a session belongs to the token that opened it; for any other token it does not exist;
+- budgets and rate limits are those of the session, and of the token for requests without a session;
 - the method, the type, the size and the duration of a request are checked before the SDK gets it;
 - sessions (`sessions.py`), calls under way and open streams are limited in total and by token, each by itself: a stream
   takes the place of no call;
@@ -54,6 +55,7 @@ _VERSION = "mcp-protocol-version"
 _WITHOUT_SESSIONS = "2026"  # the first protocol version whose requests need no session
 _PRINCIPAL = "cortex.principal"
 _SESSION = "cortex.mcp"
+_LIMITS = "cortex.limits"
 
 
 def mcp_route(endpoint: McpEndpoint) -> Route:
@@ -102,7 +104,8 @@ class McpEndpoint:
             self._sessions.check(caller)
         with (self._open if is_stream else self._calls).one(caller):
             manager = self._manager or await self._begin(service)
-            scope = {**scope, _PRINCIPAL: principal, _SESSION: session, "user": _user_called(caller)}
+            limits = f"{caller} {session_id}" if self._sessions.is_of(session_id, caller) else caller
+            scope = {**scope, _PRINCIPAL: principal, _SESSION: session, _LIMITS: limits, "user": _user_called(caller)}
             answer = WatchedAnswer(send)
             answer.before = partial(self._note, manager, caller, scope["method"], session_id)
             with (
@@ -290,4 +293,5 @@ def _caller_of(request: Any) -> Any:
     principal: Principal = request.scope[_PRINCIPAL]
     session: dict[str, str] = request.scope.get(_SESSION, {})
     agent = session.get("agent") if principal.is_host else principal.name
-    return Caller(agent, session.get("skill"), "write" in principal.permissions, may_name_agent=principal.is_host)
+    may_write = "write" in principal.permissions
+    return Caller(agent, session.get("skill"), may_write, principal.is_host, request.scope.get(_LIMITS))

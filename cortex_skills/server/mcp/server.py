@@ -127,7 +127,9 @@ class _Handlers:
         def call(cancel: CancelToken) -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
             try:
-                return self._plugin.call(params.name, arguments, skill=skill, agent=agent, cancel=cancel)
+                return self._plugin.call(
+                    params.name, arguments, skill=skill, agent=agent, cancel=cancel, session=caller.session
+                )
             finally:
                 LISTENER.reset(listening)
 

@@ -91,6 +91,11 @@ class SessionTable:
         if session is not None and session.owner == owner:
             del self._sessions[session_id]
 
+    def is_of(self, session_id: str | None, owner: str) -> bool:
+        """Whether a caller has opened this session, and it has not ended."""
+        session = self._sessions.get(session_id or "")
+        return session is not None and session.owner == owner
+
     @contextmanager
     def using(self, session_id: str | None, owner: str, *, is_stream: bool) -> Iterator[None]:
         """A request of a session, for the block; an unknown session, or one of another caller, is ignored."""

@@ -15,12 +15,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.as_of import as_of
+from cortex_graph.exceptions import invalid
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.rest.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.cancellation import CancelGroup
+    from cortex_skills.memory import Memories
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.server.store_health import StoreHealth
@@ -39,6 +42,9 @@ class OperationService(Protocol):
 
     def graph(self, namespace: str) -> NamespacedGraph:
         """The graph of a namespace."""
+
+    def memories(self, namespace: str) -> Memories:
+        """The memories of the agents of a namespace."""
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph."""
@@ -77,12 +83,18 @@ class ApiCall:
     def graph(self) -> NamespacedGraph:
         """The graph of the namespace of the call, or the memories in it of the agent that the call names.
 
+        As of a moment, if the call names one (`asOf`).
+
         Raises:
             HttpError: the caller may not use it.
 
         """
         graph = self.service.graph(self.caller.namespace(self.query.get("namespace")))
-        agent = self.query.get("memoriesOf")
+        agent, moment, undated = (self.query.get(key) for key in ("memoriesOf", "asOf", "undated"))
+        if moment is not None and agent is None:
+            return as_of(graph, moment, undated or "include")
+        if moment is not None or undated is not None:
+            raise invalid("asOf" if moment else "undated", "is for the graph of a namespace as of a moment")
         if agent is None:
             return graph
         self.caller.require("memories")

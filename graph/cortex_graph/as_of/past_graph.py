@@ -14,14 +14,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.argument_checks import check_moment
 from cortex_graph.as_of.past_records import PastRecords
 from cortex_graph.as_of.past_store import PastStore
+from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.namespaced import NamespacedGraph
-from cortex_graph.records import read_times
+from cortex_graph.records import read_instants, select
+from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT
 
 UNDATED = ("include", "exclude")
 
@@ -32,7 +34,26 @@ class PastGraph(NamespacedGraph):
     def __init__(self, today: NamespacedGraph, store: PastStore) -> None:
         self._use(store, today.names)
         self.today = today
+        self.past = store
         self.moment = store.records[0].moment
+
+    def dated(self) -> int:
+        """Count the triples whose time of assertion is known; takes longer the more records there are.
+
+        Raises:
+            QueryTimeout: it took too long.
+
+        """
+        (records,) = self.past.records
+        start, until = f"{self.names.graph.value}/triple/", Literal(date_time(self.moment), datatype=DATE_TIME)
+        text = (
+            f"SELECT (COUNT(*) AS ?n) {{ ?r {GENERATED_AT} ?t "
+            f'FILTER(?t <= {until}) FILTER(STRSTARTS(STR(?r), "{start}")) }}'
+        )
+        (row,) = select(self.past.base, self.names.provenance_graph, text)
+        present = row["n"]
+        restored = sum(each.is_dated for each in records.restored.values())
+        return restored + (int(present.value) if isinstance(present, Literal) else 0)
 
     def frequent_predicates(self) -> list[NamedNode]:
         """Return the frequent predicates of today."""
@@ -69,4 +90,4 @@ def as_of_graphs(graphs: Sequence[NamespacedGraph], moment: Any, undated: Any = 
 def undated_among(graph: NamespacedGraph, triple_ids: Iterable[str]) -> int:
     """Return how many of some triples have no time of assertion."""
     records = {graph.names.record(triple_id) for triple_id in triple_ids}
-    return len(records) - len(read_times(graph.store, graph.names, records))
+    return len(records) - len(read_instants(graph.store, graph.names, records))

@@ -25,7 +25,7 @@ from cortex_graph.exceptions import QueryLimit
 from cortex_graph.names import Names
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.recent_cache import hash_of
-from cortex_graph.records import instant, read_records, read_times, select
+from cortex_graph.records import instant, read_instants, read_records, select
 from cortex_graph.store import GraphStore, Pattern, Revisioned
 from cortex_graph.vocabulary import (
     DATE_TIME,
@@ -97,7 +97,7 @@ class PastRecords:
 
         """
         nodes = [self.names.record(hash_of(line)) for line in lines]
-        times = read_times(self.store, self.names, nodes)
+        times = read_instants(self.store, self.names, nodes)
         return [self.undated if node not in times else times[node] <= self.moment for node in nodes]
 
     @cached_property
@@ -193,7 +193,7 @@ class PastRecords:
     def _learn(self, nodes: Iterable[NamedNode]) -> None:
         kinds = tuple(f"{self._own}{kind}/" for kind in ("triple", "withdrawn", "proof"))
         new = [node for node in dict.fromkeys(nodes) if node.value.startswith(kinds) and node not in self._known]
-        times = read_times(self.store, self.names, new)
+        times = read_instants(self.store, self.names, new)
         self._known.update((node, node not in times or times[node] <= self.moment) for node in new)
 
     def _past_node(self, node: object) -> NamedNode | None:

@@ -47,20 +47,18 @@ class PastStore:
     """
 
     bulk_is_atomic = False
+    keeps_order = True  # its records are read one by one, since a query copies them
 
     def __init__(self, store: GraphStore, records: Iterable[PastRecords]) -> None:
         self.base = store
         self.maintenance = Lock()
         self.records = tuple(records)
         self._data = {each.names.graph: each for each in self.records}
+        self._indexes = {each.names.index_graph for each in self.records}
         self._provenance = {each.names.provenance_graph: each for each in self.records}
         first = self.records[0]
         self.moment = first.moment
         self._bound = f"{date_time(first.moment)} {first.undated}"
-
-    @property
-    def keeps_order(self) -> bool:
-        return self.base.keeps_order
 
     def contains(self, quad: Quad) -> bool:
         pattern = Pattern(quad.graph_name, quad.subject, quad.predicate, quad.object)  # type: ignore[arg-type]
@@ -77,6 +75,8 @@ class PastStore:
         return quad if quad is not None and past.shows([str(quad).encode()])[0] else None
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
+        if pattern.graph in self._indexes:  # `find` needs none
+            return Page.of(pattern.graph, [], None)
         kind, place = self._place(pattern, cursor)
         past = self._of(pattern.graph)
         if pattern.graph in self._provenance:
@@ -107,6 +107,8 @@ class PastStore:
         return Page.of(pattern.graph, quads, None)
 
     def quads(self, pattern: Pattern) -> Iterator[Quad]:
+        if pattern.graph in self._indexes:
+            return
         past = self._of(pattern.graph)
         if pattern.graph in self._provenance:
             yield from self._record_quads(past, pattern)
