@@ -25,6 +25,7 @@ from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
 from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
+from cortex_skills.cli.explore import explore
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.init import init
 from cortex_skills.cli.key import key
@@ -179,7 +180,7 @@ program = CommandLine(
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],
-        "Keep the graph": [graph],
+        "Keep the graph": [explore, graph],
         "Maintain the installation": [doctor, completion],
     },
     params=[

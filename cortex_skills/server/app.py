@@ -77,19 +77,22 @@ _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
 
 
-def create_app(source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S) -> Starlette:
+def create_app(
+    source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S, explorer: ExplorerState | None = None
+) -> Starlette:
     """The application.
 
     Args:
         source: an open plugin, or the configuration of one to open.
         host: the address that it is served at, if it is not the configured one.
         body_s: how long the body of a request may take to arrive, in seconds.
+        explorer: the state of its explorer, if the caller makes codes for it.
 
     """
     config = source if isinstance(source, Config) else source.config
     address = host or config.cortex.host
     hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
-    mcp, explorer = McpEndpoint(), ExplorerState(config.agent_namespace)
+    mcp, explorer = McpEndpoint(), explorer or ExplorerState(config.agent_namespace)
     check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))
     api = routes_of([*API, *index_operations(API)])
     app = Starlette(

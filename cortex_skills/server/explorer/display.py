@@ -174,6 +174,11 @@ def shown_text(text: str, most: int = IN_TABLE, *, lines: int = 1) -> ShownText:
     return ShownText(_joined(pieces), len(text), is_clipped=len(text) > 64 * most)
 
 
+def field_value(text: str) -> str:
+    """A text in a field: itself if it has only visible characters, else with tokens in place of the others."""
+    return shown_text(text, 16 * IN_TABLE).plain
+
+
 def _within(chars: str, most: int, lines: int) -> tuple[str, int]:
     """The beginning of a text with at most so many characters and lines, and the lines that are left."""
     part = chars[:most]

@@ -43,8 +43,8 @@ _READ = ("GET", "HEAD")
 
 
 def explorer_routes() -> list[Route]:
-    """All routes of the explorer; paths without parameters first."""
-    pages = sorted(PAGES, key=lambda page: page.path.count("{"))
+    """All routes of the explorer; of two that match a path, the one with the later parameters first."""
+    pages = sorted(PAGES, key=lambda page: f"{page.path}\x7f".replace("{", "\x7f"))
     return [
         *entrance_routes(),
         Route(f"{PREFIX}/{{file}}", endpoint=_StaticFile(), include_in_schema=False),

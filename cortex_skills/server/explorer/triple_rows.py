@@ -1,0 +1,102 @@
+"""Triples as rows: each with who asserted it, and its thread of evidence.
+
+Rules kept here:
+- the records of all rows are read together;
+- a row of a list checks no proof, and shows none as verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cortex_graph.assertions import Assertion, assertions_of
+from cortex_graph.store import Triple
+from cortex_skills.server.explorer.display import OF_NAME, ShownName, ShownTerm, ShownText, shown_text
+from cortex_skills.server.explorer.evidence import EvidenceThread, recorded_thread
+from cortex_skills.server.explorer.look_alike_names import alike
+from cortex_skills.server.explorer.reading import Reading
+
+_SECONDS = len("2026-01-31T12:00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOrigin:
+    """Who asserted a triple, and when; each part is None if it is not recorded.
+
+    Attributes:
+        skill, version, agent: the texts of the record.
+        time: an `xsd:dateTime`.
+        when: the same for a reader.
+
+    """
+
+    skill: ShownText | None = None
+    version: ShownText | None = None
+    agent: ShownText | None = None
+    time: str | None = None
+    when: str | None = None
+    is_recorded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TripleRow:
+    """A triple.
+
+    Attributes:
+        subject, predicate, object: its terms.
+        href: the page of the assertion.
+        origin: who asserted it.
+        thread: its evidence, unchecked.
+
+    """
+
+    subject: ShownTerm
+    predicate: ShownName
+    object: ShownTerm
+    href: str
+    origin: ShownOrigin
+    thread: EvidenceThread
+
+
+def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:
+    """Rows of triples, given by their ids, with their present records."""
+    records = assertions_of(reading.graph, [triple_id for triple_id, _ in triples])
+    return tuple(_row(reading, triple_id, triple, records.get(triple_id)) for triple_id, triple in triples)
+
+
+def assertion_rows(reading: Reading, assertions: Iterable[Assertion]) -> tuple[TripleRow, ...]:
+    """Rows of assertions."""
+    return tuple(_row(reading, each.triple_id, each.triple, each) for each in assertions)
+
+
+def _row(reading: Reading, triple_id: str, triple: Triple, assertion: Assertion | None) -> TripleRow:
+    subject, predicate, term = triple
+    return TripleRow(
+        reading.display.term(subject),
+        reading.display.iri(predicate.value),
+        reading.display.term(term),
+        reading.addresses.assertion(triple_id),
+        shown_origin(assertion),
+        recorded_thread(assertion),
+    )
+
+
+def shown_origin(assertion: Assertion | None) -> ShownOrigin:
+    """Who made an assertion."""
+    if assertion is None:
+        return ShownOrigin()
+    texts = (assertion.skill, assertion.skill_version, assertion.agent)
+    skill, version, agent = (None if text is None else shown_text(text, OF_NAME // 2) for text in texts)
+    return ShownOrigin(skill, version, agent, assertion.time, moment(assertion.time), is_recorded=True)
+
+
+def moment(time: str | None) -> str | None:
+    """A time of a record for a reader: to the second, in UTC."""
+    return None if time is None else shown_text(time[:_SECONDS].replace("T", " "), 30).plain
+
+
+def names_of(rows: Iterable[TripleRow]) -> dict[str, str]:
+    """The names of rows that look like other names of them."""
+    terms = [term for row in rows for term in (row.subject, row.predicate, row.object)]
+    return alike(term.name for term in terms if isinstance(term, ShownName))
