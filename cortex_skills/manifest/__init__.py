@@ -5,7 +5,7 @@ from cortex_skills.manifest.frontmatter import parse_manifest
 from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
-    Assertion,
+    DeclaredAssertion,
     Dependency,
     EnrichmentField,
     Manifest,
@@ -19,7 +19,7 @@ from cortex_skills.safe_io.schemas import Problem as ManifestProblem
 
 __all__ = [
     "DEFAULT_TOOLS",
-    "Assertion",
+    "DeclaredAssertion",
     "Dependency",
     "EnrichmentField",
     "Manifest",

@@ -25,7 +25,7 @@ from typing import Any
 
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
-    Assertion,
+    DeclaredAssertion,
     Dependency,
     EnrichmentField,
     Manifest,
@@ -206,7 +206,8 @@ def _semantic(block: dict[str, Any]) -> Semantic:
         version=int(block.get("version", 1)),
         permissions=Permissions(**{area: frozenset(actions) for area, actions in granted.items()}),
         assertions=tuple(
-            Assertion(entry["predicate"], entry.get("requireProof", False)) for entry in block.get("assertions", [])
+            DeclaredAssertion(entry["predicate"], entry.get("requireProof", False))
+            for entry in block.get("assertions", [])
         ),
         queries=tuple(Query(entry["predicate"], entry.get("scope", "agent")) for entry in block.get("queries", [])),
         allowed_tools=tuple(block.get("allowedTools", [])) or DEFAULT_TOOLS,
