@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from cortex_graph.names import is_namespace
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.server.http_errors import HttpError
@@ -62,10 +63,10 @@ class PageCall:
             HttpError: `not_found`: the caller may not use it, or it is no namespace.
 
         """
-        try:
-            return self.service.graph(self.principal.namespace(self.path["namespace"]))
-        except (HttpError, CortexError):
-            raise not_found("there is no such namespace, or it is not open to you") from None
+        namespace = self.path["namespace"]
+        if not (is_namespace(namespace) and self.principal.may_use(namespace)):
+            raise not_found("there is no such namespace, or it is not open to you")
+        return self.service.graph(namespace)
 
     def api(self, **query: Any) -> ApiCall:
         """The call of an operation of the REST API by the same caller, in the namespace of the path."""
