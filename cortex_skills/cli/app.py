@@ -32,6 +32,7 @@ from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.proof import proof
+from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import mcp, serve
 from cortex_skills.cli.sign import sign, verify
@@ -181,6 +182,7 @@ program = CommandLine(
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],
         "Keep the graph": [explore, graph],
+        "Keep skills": [registry],
         "Maintain the installation": [doctor, completion],
     },
     params=[

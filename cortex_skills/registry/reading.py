@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn, cast
 
 from pyoxigraph import NamedNode, Quad
@@ -130,6 +130,10 @@ class RegistryReader:
         links = self.store.quads(Pattern(self._graph, None, terms.DEPENDS_ON, self.terms.record(key)))
         found = (self._record_at(cast(NamedNode, quad.subject)) for quad in links)
         return sorted(record.key for record in found if record is not None)
+
+    def names_of(self, edges: Iterable[NamedNode]) -> list[str]:
+        """The names of records, registered or not, from their nodes: `NAMESPACE/NAME`, sorted."""
+        return sorted(map(self.terms.name_of, edges))
 
     def verify_events(self, since: int = 1) -> ChainFault | None:
         """The first broken event from a number on; None when the chain is whole."""

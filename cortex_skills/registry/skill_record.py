@@ -13,10 +13,11 @@ Rules kept here:
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
+from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -150,6 +151,10 @@ class RegistryTerms:
     def event(self, sequence: int) -> NamedNode:
         """The node of an event."""
         return self.names.beside("event", str(sequence))
+
+    def name_of(self, record: NamedNode) -> str:
+        """The name of the node of a record: `NAMESPACE/NAME`."""
+        return unquote(record.value.removeprefix(f"{self.names.beside('skill').value}/"))
 
     def id_of(self, version: NamedNode) -> str:
         """The id of the node of a version."""
@@ -341,11 +346,3 @@ def _time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         corrupt(f"{text[:40]!r} is no time of a skill")
-
-
-def names_of(edges: Iterable[NamedNode], registry: RegistryTerms) -> Iterator[str]:
-    """The names of records, from their nodes: `NAMESPACE/NAME`, decoded."""
-    from urllib.parse import unquote
-
-    start = registry.names.beside("skill").value + "/"
-    yield from (unquote(node.value.removeprefix(start)) for node in edges)

@@ -29,6 +29,7 @@ COMMANDS = [
     ["completion"],
     ["explore"],
     ["graph"],
+    ["registry"],
     ["mcp"],
     ["serve"],
     ["token"],
