@@ -94,6 +94,22 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class Action:
+    """What can be done on a page, by a form with the fields `action` and `form` (`acting.py`).
+
+    Attributes:
+        label: the word on its button.
+        permission: of the caller, beside that of the page.
+        run: does it, with the other fields of the form; the address to go to, below `/explore`.
+
+    """
+
+    label: str
+    permission: str
+    run: Callable[[PageCall, Mapping[str, str]], str]
+
+
+@dataclass(frozen=True, slots=True)
 class ExplorerPage:
     """A page.
 
@@ -107,6 +123,7 @@ class ExplorerPage:
         is_public: whether it is among what `allowAnonymousReads` shows.
         pool: the worker pool of the page and its forms.
         forms: the other forms by name, the preferred first.
+        actions: what can be done on it, by name.
         label: in the navigation; empty for a page that is not in it.
         section: the heading there.
         keys: the keys that open it, such as `g r`.
@@ -122,6 +139,7 @@ class ExplorerPage:
     is_public: bool = True
     pool: Literal["quick", "slow", "sparql"] = "quick"
     forms: Mapping[str, Form] = field(default_factory=dict)
+    actions: Mapping[str, Action] = field(default_factory=dict)
     label: str = ""
     section: str = ""
     keys: str = ""
