@@ -28,7 +28,7 @@ from cortex_skills.server.explorer.addresses import Addresses
 from cortex_skills.server.explorer.look_alike_names import warning_of
 
 IN_TABLE = 300  # characters of a literal
-OF_NAME = 96
+OF_NAME = 64
 OF_HEADING = 200
 LINES = 20  # of a literal on its own page
 OF_LINE = 400  # characters of such a line, on average

@@ -53,8 +53,11 @@ class EvidenceThread:
 
     @property
     def spoken(self) -> str:
-        """All links in words."""
-        return "; ".join(link.words for link in self.links)
+        """All links in words, those of the same words together."""
+        by_words: dict[str, list[str]] = {}
+        for link in self.links:
+            by_words.setdefault(link.words, []).append(link.name)
+        return "Evidence: " + "; ".join(f"{', '.join(names)} {words}" for words, names in by_words.items())
 
 
 def recorded_thread(assertion: Assertion | None) -> EvidenceThread:
@@ -65,12 +68,12 @@ def recorded_thread(assertion: Assertion | None) -> EvidenceThread:
 
     """
     proofs = 0 if assertion is None else len(assertion.proofs)
-    unchecked = "not checked in a list" if proofs else "none recorded"
+    unchecked = "not checked in a list" if proofs else "not recorded"
     links = (
         *_origin(assertion),
-        EvidenceLink("rules", LinkState.MISSING, f"rules: {unchecked}"),
-        EvidenceLink("proof", LinkState.MISSING, f"proof: {unchecked}"),
-        EvidenceLink("signature", LinkState.MISSING, f"signature of an issuer: {unchecked}"),
+        EvidenceLink("rules", LinkState.MISSING, unchecked),
+        EvidenceLink("proof", LinkState.MISSING, unchecked),
+        EvidenceLink("signature", LinkState.MISSING, unchecked),
     )
     return EvidenceThread(links, proofs)
 
@@ -87,7 +90,7 @@ def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> Eviden
     record = [part.check.verdict for part in parts if part.check.part == "record" and part.proof is None]
     if Verdict.REFUTED in record:
         why = "the record is of another statement"
-        agent, skill = (EvidenceLink(link.name, LinkState.REFUTED, f"{link.name}: {why}") for link in (agent, skill))
+        agent, skill = (EvidenceLink(link.name, LinkState.REFUTED, why) for link in (agent, skill))
     logic = [part for part in parts if part.kind == LOGIC]
     credentials = [part for part in parts if part.kind == CREDENTIAL]
     others = [part for part in parts if part.proof is not None and part not in credentials]
@@ -96,9 +99,9 @@ def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> Eviden
         (
             agent,
             skill,
-            _checked("rules", "rules", rules, "no rules were applied"),
-            _checked("proof", "proof", others, "none"),
-            _checked("signature", "signature of an issuer", credentials, "none: no issuer outside vouches for it"),
+            _checked("rules", rules, "none were applied"),
+            _checked("proof", others, "none"),
+            _checked("signature", credentials, "none: no issuer outside vouches for it"),
         ),
         len({part.proof for part in parts if part.proof is not None}),
     )
@@ -107,28 +110,27 @@ def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> Eviden
 def _origin(assertion: Assertion | None) -> tuple[EvidenceLink, EvidenceLink]:
     if assertion is None:
         words = "unknown: imported, or written without a record"
-        return tuple(EvidenceLink(name, LinkState.MISSING, f"{name}: {words}") for name in ("agent", "skill"))  # type: ignore[return-value]
-    agent = _stated("agent", "agent", assertion.agent is not None)
-    return agent, _stated("skill", "skill", assertion.skill is not None)
+        return EvidenceLink("agent", LinkState.MISSING, words), EvidenceLink("skill", LinkState.MISSING, words)
+    return _stated("agent", assertion.agent), _stated("skill", assertion.skill)
 
 
-def _stated(name: str, words: str, is_known: bool) -> EvidenceLink:
-    state = LinkState.KNOWN if is_known else LinkState.MISSING
-    return EvidenceLink(name, state, f"{words}: {'recorded' if is_known else 'none recorded'}")
+def _stated(name: str, value: str | None) -> EvidenceLink:
+    if value is None:
+        return EvidenceLink(name, LinkState.MISSING, "not recorded")
+    return EvidenceLink(name, LinkState.KNOWN, "recorded")
 
 
-def _checked(name: str, words: str, parts: Sequence[Part], without: str) -> EvidenceLink:
+def _checked(name: str, parts: Sequence[Part], without: str) -> EvidenceLink:
     if not parts:
-        return EvidenceLink(name, LinkState.MISSING, f"{words}: {without}")
+        return EvidenceLink(name, LinkState.MISSING, without)
     by_proof: dict[str | None, list[Verdict]] = {}
     for part in parts:
         by_proof.setdefault(part.proof, []).append(part.check.verdict)
-    verdicts = [Verdict.of_all(each) for each in by_proof.values()]
     untrusted = {part.proof for part in parts if part.check.part == SIGNER and part.check.verdict != Verdict.VERIFIED}
     counted = [Verdict.of_all(each) for proof, each in by_proof.items() if proof not in untrusted]
     if Verdict.REFUTED in counted:
-        return EvidenceLink(name, LinkState.REFUTED, f"{words}: refuted")
+        return EvidenceLink(name, LinkState.REFUTED, "refuted")
     if Verdict.VERIFIED in counted:
-        return EvidenceLink(name, LinkState.KNOWN, f"{words}: verified for you now")
+        return EvidenceLink(name, LinkState.KNOWN, "verified for you now")
     why = "by a signer that is not trusted here" if untrusted and not counted else "not checked"
-    return EvidenceLink(name, LinkState.MISSING, f"{words}: {why}, of {len(verdicts)}")
+    return EvidenceLink(name, LinkState.MISSING, why)

@@ -13,6 +13,8 @@ from cortex_skills.server.rest.model_types import FROM_QUERY, ApiModel, Cursor
 # Longer names have no page: a page repeats the parameters of its address in its links.
 Text = Annotated[str, Field(max_length=1_024)]
 Word = Annotated[str, Field(max_length=300)]
+# As long as an address may be.
+Query = Annotated[str, Field(max_length=24_000)]
 Limit = Annotated[int, FROM_QUERY, Field(ge=1, le=1_000)]
 
 
@@ -84,3 +86,19 @@ class SkillQuery(ApiModel, total=False):
     """Of the page of a skill."""
 
     file: Word
+
+
+class SparqlQuery(AsOfQuery, total=False):
+    """Of the page of a query."""
+
+    query: Query
+    view: Literal["table", "map", "chart", "raw"]
+    limit: Limit
+
+
+class MapQuery(AsOfQuery, total=False):
+    """Of a map: of a resource, or of the triples of a query."""
+
+    name: Text
+    steps: Annotated[int, FROM_QUERY, Field(ge=1, le=3)]
+    query: Query

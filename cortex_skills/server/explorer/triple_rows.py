@@ -8,7 +8,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from cortex_graph.assertions import Assertion, assertions_of
 from cortex_graph.store import Triple
@@ -17,6 +18,9 @@ from cortex_skills.server.explorer.evidence import EvidenceThread, recorded_thre
 from cortex_skills.server.explorer.look_alike_names import alike
 from cortex_skills.server.explorer.reading import Reading
 
+_Term = TypeVar("_Term", ShownTerm, ShownName)
+
+_WHO = 28  # characters of the name of an agent, a skill or a version
 _SECONDS = len("2026-01-31T12:00:00")
 
 
@@ -62,12 +66,12 @@ class TripleRow:
 def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:
     """Rows of triples, given by their ids, with their present records."""
     records = assertions_of(reading.graph, [triple_id for triple_id, _ in triples])
-    return tuple(_row(reading, triple_id, triple, records.get(triple_id)) for triple_id, triple in triples)
+    return _compared([_row(reading, triple_id, triple, records.get(triple_id)) for triple_id, triple in triples])
 
 
 def assertion_rows(reading: Reading, assertions: Iterable[Assertion]) -> tuple[TripleRow, ...]:
     """Rows of assertions."""
-    return tuple(_row(reading, each.triple_id, each.triple, each) for each in assertions)
+    return _compared([_row(reading, each.triple_id, each.triple, each) for each in assertions])
 
 
 def _row(reading: Reading, triple_id: str, triple: Triple, assertion: Assertion | None) -> TripleRow:
@@ -82,21 +86,36 @@ def _row(reading: Reading, triple_id: str, triple: Triple, assertion: Assertion 
     )
 
 
+def _compared(rows: list[TripleRow]) -> tuple[TripleRow, ...]:
+    """The rows, with a warning at each name that looks like another name of them."""
+    others = alike(term.name for row in rows for term in _names(row))
+    if not others:
+        return tuple(rows)
+
+    def warned(term: _Term) -> _Term:
+        if not isinstance(term, ShownName) or term.name not in others:
+            return term
+        return replace(term, warning=f"looks like {shown_text(others[term.name], OF_NAME).plain}, another name here")
+
+    return tuple(
+        replace(row, subject=warned(row.subject), predicate=warned(row.predicate), object=warned(row.object))
+        for row in rows
+    )
+
+
+def _names(row: TripleRow) -> list[ShownName]:
+    return [term for term in (row.subject, row.predicate, row.object) if isinstance(term, ShownName)]
+
+
 def shown_origin(assertion: Assertion | None) -> ShownOrigin:
     """Who made an assertion."""
     if assertion is None:
         return ShownOrigin()
     texts = (assertion.skill, assertion.skill_version, assertion.agent)
-    skill, version, agent = (None if text is None else shown_text(text, OF_NAME // 2) for text in texts)
+    skill, version, agent = (None if text is None else shown_text(text, _WHO) for text in texts)
     return ShownOrigin(skill, version, agent, assertion.time, moment(assertion.time), is_recorded=True)
 
 
 def moment(time: str | None) -> str | None:
     """A time of a record for a reader: to the second, in UTC."""
     return None if time is None else shown_text(time[:_SECONDS].replace("T", " "), 30).plain
-
-
-def names_of(rows: Iterable[TripleRow]) -> dict[str, str]:
-    """The names of rows that look like other names of them."""
-    terms = [term for row in rows for term in (row.subject, row.predicate, row.object)]
-    return alike(term.name for term in terms if isinstance(term, ShownName))

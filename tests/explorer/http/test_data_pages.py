@@ -79,10 +79,11 @@ def test_the_overview_counts_and_names_who_asserted(running: Running, reader: ht
     assert "/explore/mayros/list?predicate=mayros%3Acontains" in page.links
     assert "Calls of the last hour" not in page.text
     document = reader.get("/explore/mayros?format=json").json()
-    assert (document["triples"], document["assertions"], document["withdrawn"]) == (16, 1, 1)
-    assert document["latest"][0]["provenance"]["agent"] == "a1"
+    triples = running.plugin.graph.count()
+    assert (document["triples"], document["withdrawn"]) == (triples, 1)
+    assert "a1" in {each["provenance"]["agent"] for each in document["latest"]}
     void = Dataset(parse(reader.get("/explore/mayros?format=void").content, RdfFormat.TURTLE))
-    assert '"16"^^<http://www.w3.org/2001/XMLSchema#integer>' in str(void)
+    assert f'"{triples}"^^<http://www.w3.org/2001/XMLSchema#integer>' in str(void)
 
 
 def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, reader: httpx.Client) -> None:
@@ -93,7 +94,7 @@ def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, re
     assert "5 more" in page.text
     assert "clous" in page.text
     assert "stock-watch" in page.text
-    assert "agent: recorded; skill: recorded; rules: none recorded" in response.text
+    assert "Evidence: agent, skill recorded; rules, proof, signature not recorded" in response.text
     assert "/explore/mayros/r/used?name=mayros%3Anails&predicate=mayros%3Acontains" in page.links
     assert response.headers["vary"] == "Accept, Cookie"
 
@@ -106,7 +107,7 @@ def test_the_rdf_of_a_page_is_isomorphic_to_what_the_store_holds(
         ("r?name=nails", {"subject": "nails"}),
         ("r/used?name=nails", {"object": {"node": "nails"}}),
         ("list?predicate=inStock", {"predicate": "inStock"}),
-        ("list?agent=a1", {"predicate": "reorder"}),
+        ("list?skill=stock-watch", {"predicate": "reorder"}),
     ):
         answer = reader.get(f"/explore/mayros/{path}&format={form}")
         assert answer.status_code == 200, answer.text

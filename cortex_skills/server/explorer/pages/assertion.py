@@ -204,17 +204,13 @@ def _chain(call: PageCall, read: _Read, parts: Sequence[Part], proofs: list[Stor
     logic = [each for each in proofs if each.kind == LOGIC]
     sets = rule_sets(logic[0]) if logic else []
     applied = [f"{name} {version}, digest {digest[:8]}…{digest[-4:]}" for name, version, digest in sets]
-    yield ChainLink(text(sets[-1][0] if sets else "No rules"), rules, tuple(map(text, [*applied, _state(rules)])))
+    yield ChainLink(text(sets[-1][0] if sets else "No rules"), rules, tuple(map(text, [*applied, rules.words])))
     others = [each for each in proofs if each.kind != "credential"]
     page = TextLink("The proof", to.proof(others[0].id)) if others else None
-    yield ChainLink(text("Proof of Logic" if logic else "Proof"), proof, (text(_state(proof)),), page)
+    yield ChainLink(text("Proof of Logic" if logic else "Proof"), proof, (text(proof.words),), page)
     credentials = [each for each in proofs if each.kind == "credential"]
     page = TextLink("The credential", to.proof(credentials[0].id)) if credentials else None
-    yield ChainLink(text("Signature of an issuer"), signature, (text(_state(signature)),), page)
-
-
-def _state(link: EvidenceLink) -> str:
-    return link.words.partition(": ")[2]
+    yield ChainLink(text("Signature of an issuer"), signature, (text(signature.words),), page)
 
 
 def _skill_remarks(call: PageCall, assertion: Assertion) -> Iterator[str]:

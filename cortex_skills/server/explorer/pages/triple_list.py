@@ -29,7 +29,7 @@ from cortex_skills.server.rest.triples import object_of
 from cortex_skills.server.rest.triples import page as triples_page
 
 _LIMIT = 100
-_FACETS = 10
+_FACETS = 8
 _RECORDED = ("skill", "agent", "since", "recorded")
 _PARTS = ("subject", "predicate", "object")
 
