@@ -40,7 +40,7 @@ class Place:
             [{"subject": "nails", "predicate": "colour", "object": SECRET}], Provenance("stock-watch", "1.0.0", "a1")
         )
         self.paths = {"namespace": "mayros", "id": str(made["id"]), "name": "none"}
-        self.queries = {"name": "mayros:nails", "predicate": "mayros:colour", "q": "nails"}
+        self.name = {"name": "mayros:nails"}
         self.browsers: dict[str, httpx.Client] = {}
         self.clients: dict[str, httpx.Client] = {}
         for role, permissions in ROLES.items():
@@ -57,12 +57,11 @@ class Place:
 
     def path(self, page: ExplorerPage, form: str) -> str:
         """The address of a page in one form."""
-        known = () if page.query is None else page.query.__annotations__
-        given = {name: value for name, value in self.queries.items() if name in known}
-        if page.name not in ("resource", "used", "find", "map"):
-            given = {}
-        path = page.path.format(**self.paths)
-        return str(httpx.URL(path, params={**given, "format": form}))
+        given = {"resource": self.name, "used": self.name, "find": {"q": "nails"}, "map": self.name}.get(page.name, {})
+        if page.name == "sparql":
+            is_graph = form in ("turtle", "json-ld", "rdf-xml", "n-triples")
+            given = {"query": "CONSTRUCT WHERE { ?s ?p ?o }" if is_graph else "SELECT * { ?s ?p ?o }"}
+        return str(httpx.URL(page.path.format(**self.paths), params={**given, "format": form}))
 
 
 @pytest.fixture(scope="module")
