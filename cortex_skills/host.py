@@ -21,7 +21,9 @@ from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_record import SkillKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,24 @@ class Host:
         from cortex_skills.registry.registry import SkillRegistry
 
         return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
+
+    @cached_property
+    def skills_to_use(self) -> SkillRegistry:
+        """The registry as agents use it: with the procedural skills of the package."""
+        from cortex_skills.registry.package_skills import register_package_skills
+
+        register_package_skills(self.registry)
+        return self.registry
+
+    @cached_property
+    def loaded_skills(self) -> LoadedSkills:
+        """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
+        from cortex_skills.registry.loaded_skills import LoadedSkills
+
+        def record(key: SkillKey, success: bool, agent: str, note: str) -> None:
+            self.registry.outcome(key, success=success, actor=agent, note=note)
+
+        return LoadedSkills(record)
 
     @cached_property
     def prover(self) -> Prover:

@@ -100,6 +100,13 @@ class Proofs:
     openings_key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """Which tools a model is offered (`tools`): by the names of profiles."""
+
+    profiles: tuple[str, ...] = ("core",)
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -122,6 +129,7 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
+    tools: ToolSettings = ToolSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

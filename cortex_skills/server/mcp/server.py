@@ -114,7 +114,8 @@ class _Handlers:
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx)))
+        profiles = self._plugin.config.tools.profiles
+        return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx), profiles))
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)
