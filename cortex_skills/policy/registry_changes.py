@@ -55,7 +55,9 @@ def check_learned_name(name: str) -> None:
     like = appearance(name)
     if like != name and like.isascii():
         raise CortexError(
-            "invalid_arguments", f"the name {shown(name)} looks like {like}, and is another one", hint="write it in Latin"
+            "invalid_arguments",
+            f"the name {shown(name)} looks like {like}, and is another one",
+            hint="write it in Latin",
         )
 
 

@@ -1,8 +1,8 @@
 """What of a registered skill a model reads.
 
 Rules kept here:
-- a skill of the package, one that a person registered, and one that a trusted publisher signed is read as it was
-  written: registering it, like loading it, was the decision of a person;
+- the current version of a skill of the package, of one that a person registered, and of one that a trusted publisher
+  signed is read as it was written: registering it, like loading it, was the decision of a person;
 - the text of any other skill may have been written by whom nobody knows. Lines and fields with an instruction that a
   procedure does not need (`injection`) are removed and counted; naming a tool or an action is what a step is for, and
   stays. What is an instruction only together is removed as a whole;
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from cortex_skills.enrichment.policy import Policy
@@ -81,7 +82,7 @@ def cleaned_body(text: str) -> tuple[str, int]:
     written = [place for place, line in enumerate(kept) if line.strip()]
     split = {
         place
-        for pair in zip(written, written[1:], strict=False)
+        for pair in pairwise(written)
         if _is_instruction(" ".join(kept[place] for place in pair))
         for place in pair
     }
@@ -100,7 +101,7 @@ def cleaned_fields(value: dict[str, Any], policy: Policy) -> tuple[dict[str, Any
     def keep(item: Any) -> Any:
         nonlocal removed
         if isinstance(item, str):
-            if policy.drop_all_text and " " in item or _is_instruction(item):
+            if (policy.drop_all_text and " " in item) or _is_instruction(item):
                 removed += 1
                 return ""
             texts.append(item)
@@ -115,7 +116,9 @@ def cleaned_fields(value: dict[str, Any], policy: Policy) -> tuple[dict[str, Any
 
     found = {key: keep(member) for key, member in value.items()}
     if _is_instruction("\n".join(texts)):
-        empty = {key: type(member)() if isinstance(member, str | list | dict) else member for key, member in found.items()}
+        empty = {
+            key: type(member)() if isinstance(member, str | list | dict) else member for key, member in found.items()
+        }
         return {**empty, "name": found.get("name", ""), "namespace": found.get("namespace", "")}, removed + len(texts)
     return found, removed
 

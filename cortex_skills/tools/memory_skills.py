@@ -130,11 +130,14 @@ def _resource(call: Call) -> Outcome:
         "sha256": found.sha256,
     }
     if (content := _text_of(found.data)) is None:
-        details |= {"base64": base64.b64encode(found.data[:_MAX_TEXT]).decode(), "truncated": len(found.data) > _MAX_TEXT}
+        details |= {
+            "base64": base64.b64encode(found.data[:_MAX_TEXT]).decode(),
+            "truncated": len(found.data) > _MAX_TEXT,
+        }
         return Outcome(f"{shown_name(found.path)} has {len(found.data)} bytes, which are not text.", details)
     view = shown_record(registry, record, call.host.cleaning)
     text, removed = content[:_MAX_TEXT], 0
-    if not is_trusted(record.standing, view["current"]["attest"] if version.id == record.version_id else ""):
+    if version.id != record.version_id or not is_trusted(record.standing, view["current"]["attest"]):
         text, removed = ("", 1) if call.host.cleaning.drop_all_text else cleaned_body(text)
     details |= {"text": text, "truncated": len(content) > _MAX_TEXT, "strippedCount": removed}
     lines = [between_marks("file", found.path, text)]

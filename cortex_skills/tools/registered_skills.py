@@ -67,7 +67,7 @@ def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) 
     registry = call.host.skills_to_use
     view = shown_record(registry, record, call.host.cleaning)
     version = registry.version(version_id or record.version_id)
-    trusted = is_trusted(record.standing, view["current"]["attest"] if version.id == record.version_id else "")
+    trusted = version.id == record.version_id and is_trusted(record.standing, view["current"]["attest"])
     found = document_for_model(registry.document(version), trusted=trusted, policy=call.host.cleaning)
     standing = f"{view['lifecycle']}, {view['origin']}, trust tier {view['trustTier']}"
     lines = [f"{record.key} version {version.number} ({standing}): {json_text(found.view['description'])}"]

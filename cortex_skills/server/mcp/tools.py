@@ -1,8 +1,8 @@
 """Tools as MCP lists and answers them.
 
 Rules kept here:
-- a tool is listed if it is of a configured profile and a call of it can succeed: every active skill allows it, an active skill has the permissions, and
-  the caller's token allows it;
+- a tool is listed if it is of a configured profile and a call of it can succeed: every active skill allows it, an
+  active skill has the permissions, and the caller's token allows it;
 - its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
   several are active;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
