@@ -73,10 +73,9 @@ class Host:
     @cached_property
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace; the key of this installation signs what is registered."""
-        from cortex_skills.keys.folder import signing_key
-        from cortex_skills.registry.registry import SkillRegistry
+        from cortex_skills.registry.opening import open_registry
 
-        return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
+        return open_registry(self.config, self.graph)
 
     @cached_property
     def prover(self) -> Prover:

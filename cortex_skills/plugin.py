@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from cortex_graph.exceptions import GraphError
 from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.sources import SyncReport
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -90,6 +92,7 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        synchronise: bool = True,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -102,6 +105,8 @@ class Plugin:
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
                 because the local developer's key signs them as they are read.
             cleaning: restrictions on what a model reads, beyond the default ones (`cortex_skills.enrichment.Policy`).
+            synchronise: whether the skills in the folders `registry.folders`, those with an absolute path, are
+                registered when they are new or changed; what is refused is a warning in the log.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
@@ -114,7 +119,10 @@ class Plugin:
             log.warning("configuration: %s", warning)
         graph = open_graph(config)
         try:
-            return cls(config, graph, agent, approve, developing, cleaning)
+            plugin = cls(config, graph, agent, approve, developing, cleaning)
+            if synchronise:
+                plugin._synchronise_at_open()
+            return plugin
         except BaseException:
             graph.store.close()
             raise
@@ -256,6 +264,34 @@ class Plugin:
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
+
+    def synchronise(self) -> SyncReport:
+        """Register the skills in all folders of `registry.folders` that are new or changed.
+
+        Returns:
+            What was registered, and what was refused and why.
+
+        Raises:
+            GraphError: the store cannot be used.
+
+        """
+        return self._synchronised([Path(folder) for folder in self.config.registry.folders])
+
+    def _synchronise_at_open(self) -> None:
+        folders = [Path(folder) for folder in self.config.registry.folders if Path(folder).is_absolute()]
+        try:
+            refused = self._synchronised(folders).refused
+        except GraphError as error:
+            log.warning("the skills in the configured folders are not registered: %s", error.message)
+            return
+        for folder, problem in refused.items():
+            log.warning("the skill in %s is not registered: %s", folder, problem.message)
+
+    def _synchronised(self, folders: Collection[Path]) -> SyncReport:
+        from cortex_skills.registry.sources import NOTHING, synchronise
+
+        found = [folder.expanduser() for folder in folders if folder.expanduser().is_dir()]
+        return synchronise(self.registry, found, actor=self.agent) if found else NOTHING
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

@@ -139,7 +139,12 @@ class Common:
 
     @contextmanager
     def plugin(
-        self, config: Config | None = None, developing: Collection[Path] = (), *, reads: bool = False
+        self,
+        config: Config | None = None,
+        developing: Collection[Path] = (),
+        *,
+        reads: bool = False,
+        serves: bool = False,
     ) -> Iterator[Plugin]:
         """A plugin on the configured store, without skills.
 
@@ -147,6 +152,7 @@ class Common:
             config: replaces the configuration from the options.
             developing: folders of skills under development (see `Plugin.open`).
             reads: whether the command only reads, so that it creates no store.
+            serves: whether it serves agents, so that the skills in the configured folders are registered.
 
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
@@ -160,13 +166,16 @@ class Common:
         if reads and folder is not None and not holds_store(folder):
             self._check_place_of_store(folder, is_users=settings.is_user_store)
             settings, is_new = self.settings(store="memory:"), False
-        with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT, developing=developing) as plugin:
+        agent = self.agent or DEFAULT_AGENT
+        with Plugin.open(settings, agent=agent, developing=developing, synchronise=serves) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
             yield plugin
 
     @contextmanager
-    def loaded(self, config: Config | None = None, *, strict: bool = True, reads: bool = False) -> Iterator[Plugin]:
+    def loaded(
+        self, config: Config | None = None, *, strict: bool = True, reads: bool = False, serves: bool = False
+    ) -> Iterator[Plugin]:
         """The same, with the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
 
         Raises:
@@ -176,7 +185,7 @@ class Common:
         """
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
-        with self.plugin(config, reads=reads) as plugin:
+        with self.plugin(config, reads=reads, serves=serves) as plugin:
             for folder in self.skills:
                 self.load(plugin, folder, strict=strict)
             if not plugin.skills and not plugin.is_watching:

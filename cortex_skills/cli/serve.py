@@ -27,7 +27,9 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     settings = common.settings()
     with ExitStack() as open_now:
         plugin = open_now.enter_context(
-            common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
+            common.loaded(settings, strict=False, serves=True)
+            if common.skills
+            else common.plugin(settings, serves=True)
         )
         from cortex_skills.server.explorer.code_socket import path_for
         from cortex_skills.server.serve import serve as run
@@ -58,7 +60,7 @@ def mcp(common: Common, skill: str | None) -> None:
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
     common.skills = common.skills or [builtin_skill(NOTEBOOK)]
-    with common.loaded(strict=False) as plugin:
+    with common.loaded(strict=False, serves=True) as plugin:
         if skill is not None:
             acting_skill(skill, plugin.skills)
         from cortex_skills.server.mcp.stdio import serve as serve_stdio
