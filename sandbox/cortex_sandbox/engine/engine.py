@@ -65,7 +65,10 @@ class Engine:
             SandboxError: as `compile_apart`.
 
         """
-        return wasmtime.Module.deserialize(self.wasm, compile_apart(self.dimensions, wasm))
+        code = compile_apart(self.dimensions, wasm)
+        if code is None:
+            raise ValueError("the code was kept, though nothing asked for that")
+        return wasmtime.Module.deserialize(self.wasm, code)
 
 
 def _config(native_stack: int, reservation: int) -> wasmtime.Config:
