@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from cortex_sandbox import SandboxError, compiling
+from cortex_sandbox import Limits, Sandbox, SandboxError, compiling, warm_up
 from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.code_cache import load_module
@@ -404,3 +404,18 @@ def test_a_child_compiles_a_module_whose_parent_compiled_others() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """)
     assert printed == "42"
+
+
+def test_warming_up_twice_compiles_nothing_that_is_compiled_and_nothing_that_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = Sandbox()  # whatever this machine lacks is compiled here
+    box.close()
+    warm_up(Limits())
+    said: list[str] = []
+    with compiling.announced(said.append):
+        warm_up(Limits())
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
+        warm_up(Limits(memory_bytes=200 << 20, stack_bytes=1 << 20))
+    assert said == []

@@ -25,7 +25,7 @@ import wasmtime
 
 from cortex_sandbox.compiling import compiles
 from cortex_sandbox.engine.cache import cache_folder, is_private
-from cortex_sandbox.engine.native_code import check_waiting, compile_apart
+from cortex_sandbox.engine.native_code import check_waiting, compile_apart, compile_into
 from cortex_sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
         if path is not None and (module := _cached(engine.wasm, path)) is not None:
             return module  # another process has compiled it meanwhile
         log.info("compiling %s for this machine (once)", label)
-        # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
-        code = compile_apart(engine.dimensions, wasm(), path, lock)
-        module = _cached(engine.wasm, path) if path is not None and code is None else None
-        if module is None:
-            code = code or compile_apart(engine.dimensions, wasm())  # what was kept cannot be used
-            module = wasmtime.Module.deserialize(engine.wasm, code)
-        return module
+        code = None
+        if path is not None:
+            code = compile_into(path, lock, engine.dimensions, wasm())
+            # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
+            if code is None and (module := _cached(engine.wasm, path)) is not None:
+                return module
+        return wasmtime.Module.deserialize(engine.wasm, code or compile_apart(engine.dimensions, wasm()))
 
 
 @contextmanager

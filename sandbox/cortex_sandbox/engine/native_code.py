@@ -31,22 +31,47 @@ KEPT = b"\xff" * SIZE_BYTES
 _LOOK_S = 0.1
 
 
-def compile_apart(
-    dimensions: tuple[int, int], wasm: bytes, keep: Path | None = None, lock: int | None = None
-) -> bytearray | None:
-    """The native code of a module, as `wasmtime.Module.deserialize` takes it; None when it was kept instead.
+def compile_apart(dimensions: tuple[int, int], wasm: bytes) -> bytearray:
+    """The native code of a module, as `wasmtime.Module.deserialize` takes it.
 
     Args:
         dimensions: of the engine (`Engine.dimensions`).
         wasm: the module.
-        keep: the file of the cache for the code.
-        lock: a descriptor with the lock of that file, which the child holds too.
 
     Raises:
         SandboxError: named `SandboxUnavailable`: the child cannot be started, is killed, or fails, as it does when the
             bytes are not a module; `Interrupted`: this thread stopped waiting (`compiling.unless`).
 
     """
+    code, reason = _compile(dimensions, wasm, None, None)
+    if code is None:
+        raise _unavailable(reason)
+    return code
+
+
+def compile_into(path: Path, lock: int | None, dimensions: tuple[int, int], wasm: bytes) -> bytearray | None:
+    """Keep the native code of a module in a file of the cache; the code when it cannot be written, else None.
+
+    Args:
+        path: the file.
+        lock: a descriptor with the lock of the file, which the child holds too.
+        dimensions: as for `compile_apart`.
+        wasm: the module.
+
+    Raises:
+        SandboxError: as `compile_apart`.
+
+    """
+    code, reason = _compile(dimensions, wasm, path, lock)
+    if code is None and reason:
+        raise _unavailable(reason)
+    return code
+
+
+def _compile(
+    dimensions: tuple[int, int], wasm: bytes, keep: Path | None, lock: int | None
+) -> tuple[bytearray | None, str]:
+    """The code, None when it was kept or is not whole, and in the latter case the reason."""
     try:
         child = subprocess.Popen(  # noqa: S603 - this interpreter and a function of this package
             command("cortex_sandbox.engine.compile_child", *dimensions),
@@ -74,9 +99,7 @@ def compile_apart(
         for pipe in (child.stdout, child.stderr):
             _of(pipe).close()
     child.wait()
-    if code is None and not is_kept:
-        raise _unavailable(reason or _ending(child.returncode))
-    return code
+    return code, "" if is_kept or code is not None else reason or _ending(child.returncode)
 
 
 def _exchange(child: subprocess.Popen[bytes], *parts: bytes) -> tuple[bytearray | None, bool, str]:
