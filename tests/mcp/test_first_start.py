@@ -81,8 +81,8 @@ def test_the_lists_are_answered_while_the_sandbox_is_compiled_and_a_call_reports
     assert raw.process.stderr is not None
     assert raw.process.stderr.readline() == NOTE  # in a pipe too
     go.touch()  # nothing can be loaded now: the process ends as it did before it served any client
-    _, errors = raw.process.communicate(timeout=WAIT_S)
-    assert raw.process.returncode == 1
+    assert raw.process.wait(WAIT_S) == 1
+    errors = raw.process.stderr.read()
     assert b"the sandbox was not compiled for this machine: no" in errors
 
 
