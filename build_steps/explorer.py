@@ -3,8 +3,8 @@
 Rules kept here:
 - the packages are pinned in `src/package-lock.json`; esbuild is that of the sandbox (`guests/esbuild.wasm`);
 - the same inputs give the same bytes; a digest of all inputs in `assets.json` shows whether the files are current;
-- the name of a file contains a part of its SHA-256, so that a browser may keep it for ever; `assets.json` has the names;
-- `licences.txt` holds the licence text of each package whose code is in a script; a package without one fails the build;
+- the name of a file contains a part of its SHA-256, so that a browser keeps it for ever; `assets.json` has the names;
+- `licences.txt` holds the licence text of each package in a script; a package without one fails the build;
 - the folder appears complete, in one rename.
 """
 

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, and then shared.
+- the prover is created when a proof is first made or checked, and the registry when it is first asked; both are shared
+  from then on.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,14 @@ class Host:
     def declared_predicates(self) -> DeclaredPredicates:
         """The predicates that need a proof, according to all active skills."""
         return DeclaredPredicates(self.graph.names)
+
+    @cached_property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace; the key of this installation signs what is registered."""
+        from cortex_skills.keys.folder import signing_key
+        from cortex_skills.registry.registry import SkillRegistry
+
+        return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
 
     @cached_property
     def prover(self) -> Prover:

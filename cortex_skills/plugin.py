@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.lifecycle.reload.approval import Approval
-    from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
+    from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -162,6 +163,11 @@ class Plugin:
         """The skills and versions in the folders that are not active, and why."""
         return self._active.rejected
 
+    @property
+    def last_reloads(self) -> Mapping[str, Reloaded]:
+        """The last reload of each skill that was reloaded, by its name, with what it changed."""
+        return self._active.last_reloads
+
     def unload(self, name: str) -> None:
         """Deactivate a skill and remove it.
 
@@ -254,6 +260,11 @@ class Plugin:
         except asyncio.CancelledError:
             cancel.cancel()
             raise
+
+    @property
+    def registry(self) -> SkillRegistry:
+        """The registered skills of the namespace. It decides nothing about who may change what."""
+        return self._host.registry
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

@@ -27,12 +27,14 @@ from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
 from cortex_skills.cli.dev import dev
 from cortex_skills.cli.doctor import doctor
+from cortex_skills.cli.explore import explore
 from cortex_skills.cli.graph import graph
 from cortex_skills.cli.init import init
 from cortex_skills.cli.key import key
 from cortex_skills.cli.logs import logging_to
 from cortex_skills.cli.options import Common
 from cortex_skills.cli.proof import proof
+from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
 from cortex_skills.cli.serve import mcp, serve
 from cortex_skills.cli.sign import sign, verify
@@ -186,7 +188,8 @@ program = CommandLine(
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],
-        "Keep the graph": [graph],
+        "Keep the graph": [explore, graph],
+        "Keep skills": [registry],
         "Maintain the installation": [doctor, completion],
     },
     params=[

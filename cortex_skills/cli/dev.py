@@ -30,6 +30,7 @@ from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, SKILL, Common
 from cortex_skills.cli.output import style_of
 from cortex_skills.cli.tests import OutcomePrinter, run_tests, settings_for_tests, summary
+from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--data", metavar="FILE", type=FILE, help="RDF file to import into the graph first.")
 @click.option("--test", is_flag=True, help="Run the skill's tests after each save.")
 @click.option("--yes-permissions", is_flag=True, help="Allow a save to add permissions to a skill.")
+@TYPES
 @SKILL
 @click.pass_obj
 def dev(
@@ -58,6 +60,7 @@ def dev(
     data: Path | None,
     test: bool,
     yes_permissions: bool,
+    types: bool | None,
     skill: str | None,
 ) -> None:
     """Watch a skill, or a folder of skills, and reload it after each save.
@@ -72,8 +75,9 @@ def dev(
         where = "on a temporary graph in memory (--store URL keeps it)"
         if settings.store != "memory:":
             where = f"on the graph in {settings.store_name}"
+        check = TypeOption(common, types)
         tests = _Tests(common, folder) if test else None
-        session = _Session(common, plugin, folder, _arguments(query), skill, tests, approve=yes_permissions)
+        session = _Session(common, plugin, folder, _arguments(query), skill, tests, check, approve=yes_permissions)
         where = f"watching {folder} {where}; Ctrl-C ends"
         session.report("watching", where, folder=str(folder), store=settings.store_name)
         if data is not None:
@@ -105,6 +109,7 @@ class _Session:
         query: dict[str, Any] | None,
         skill: str | None,
         tests: _Tests | None,
+        check: TypeOption,
         *,
         approve: bool,
     ) -> None:
@@ -114,6 +119,7 @@ class _Session:
         self._query = query
         self._skill = skill
         self._tests = tests
+        self._check = check
         self._approve = approve
         self._is_loaded = False
         self._last_fault = ""
@@ -169,6 +175,7 @@ class _Session:
             message = f"loaded {name} {skill.semantic.skill_version}, exports {', '.join(hooks) or 'no hooks'}"
             self.report("loaded", message, started, name=name, version=skill.semantic.skill_version, hooks=hooks)
         self._ask(names)
+        self._check_types(names)
         self._test(names)
 
     def report(self, event: str, message: str, started: float | None = None, **facts: Any) -> None:
@@ -189,7 +196,9 @@ class _Session:
         self._show(done, started)
         names = [item.name for item in (*done.reloaded, *done.loaded)]
         self._ask(names)
-        self._test([*names, *self._tested_by(paths or (), names)])
+        names += self._tested_by(paths or (), names) if self._tests is not None else []
+        self._check_types(names)
+        self._test(names)
 
     def _tested_by(self, paths: Collection[str], but: Collection[str]) -> list[str]:
         """The skills of which a test, or the data of a test, was saved."""
@@ -198,6 +207,13 @@ class _Session:
         folders = {name: skill.folder for name, skill in self._plugin.skills.items() if name not in but}
         saved = [Path(path) for path in paths if is_test_file(path) or Path(path).suffix in _DATA]
         return [name for name, folder in folders.items() if any(path.is_relative_to(folder) for path in saved)]
+
+    def _check_types(self, names: list[str]) -> None:
+        """Show the type errors of skills, which answer all the same."""
+        for name in names:
+            folder = self._plugin.skills[name].folder
+            if error := self._check.error_of(folder, tests=self._tests is not None):
+                self._show_error(error, folder)
 
     def _test(self, names: list[str]) -> None:
         for name in names if self._tests is not None else ():
@@ -274,7 +290,8 @@ class _Tests:
         printer = OutcomePrinter(out)
         needed = tuple(self._common.skills) if is_skill(self._folder) else (*self._common.skills, self._folder)
         show = (lambda _: None) if out.as_json else (lambda outcome: printer(outcome, _shown_as(folder)))
-        report = run_tests(self._common, self._config, folder, needed, "", show)
+        types = TypeOption(self._common, wanted=False)  # checked already
+        report = run_tests(self._common, self._config, folder, needed, "", show, types)
         if report.outcomes:
             session.report("tested", f"{report.skill}: {summary([report])}", **report.to_json())
         else:

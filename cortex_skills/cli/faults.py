@@ -17,6 +17,7 @@ from cortex_skills.errors import CortexError
 
 _MAX_BYTES = 1 << 20
 _MANIFEST = "SKILL.md"
+_EXCERPT = re.compile(r"((.+):(\d+):(\d+))\n")  # its first line
 _LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 
 
@@ -79,6 +80,10 @@ def faults_of(error: CortexError, folder: Path) -> list[Fault]:
         _, *shown = str(details.get("excerpt", "")).expandtabs(4).split("\n")
         fault = Fault(error.code, message, error.hint, "", inner["file"], inner["line"], inner["column"])
         return [replace(fault, excerpt="\n".join(shown))]
+    if place := _EXCERPT.match(str(details.get("excerpt", ""))):
+        fault = Fault(error.code, error.message.replace(f" at {place[1]}", "", 1), error.hint, "", place[2])
+        _, *shown = str(details["excerpt"]).expandtabs(4).split("\n")
+        return [replace(fault, line=int(place[3]), column=int(place[4]), excerpt="\n".join(shown))]
     field = details.get("field")
     fault = Fault(error.code, error.message, error.hint, field=field or "", file=_MANIFEST if field else "")
     return [_placed(fault, folder)]

@@ -21,21 +21,23 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     """Serve the graph over HTTP, to clients with a token.
 
     SPARQL is at /sparql, the tools for agents (MCP) at /mcp, the Cortex REST API at /api/v1, its description at
-    /openapi.json. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM ends the server after its requests
-    are answered.
+    /openapi.json, pages for a browser at /explore. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM
+    ends the server after its requests are answered.
     """
     settings = common.settings()
     with ExitStack() as open_now:
         plugin = open_now.enter_context(
             common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
         )
+        from cortex_skills.server.explorer.code_socket import path_for
         from cortex_skills.server.serve import serve as run
 
         def ready(url: str) -> None:
             document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
 
-        run(plugin, host or settings.cortex.host, settings.cortex.port if port is None else port, ready)
+        port = settings.cortex.port if port is None else port
+        run(plugin, host or settings.cortex.host, port, ready, codes_at=path_for(settings))
 
 
 @click.command(cls=Command)

@@ -1,6 +1,7 @@
 """`test`: run the tests of skills, and show failures in the format of a compiler.
 
 Rules kept here:
+- type errors are the outcome of a test named `types`, which is there only when it fails;
 - each test is shown when it ends, and a summary at the end; with `--json` one document;
 - the exit code is 1 when a test failed, and when there was no test to run.
 """
@@ -17,6 +18,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import faults_of
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output, style_of, write_whole
+from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
@@ -30,8 +32,9 @@ _WORDS = {"passed": ("ok  ", "green"), "failed": ("fail", style_of("fail")), "sk
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, type=FOLDER)
 @click.option("--filter", "part", metavar="TEXT", default="", help="Only tests whose name or file contains this text.")
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML.")
+@TYPES
 @click.pass_obj
-def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None) -> None:
+def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None, types: bool | None) -> None:
     """Run the tests of skills, from their files *.test.ts.
 
     FOLDER is the folder of a skill, or a folder of skills. Each test runs in a sandbox, with the skill loaded on a
@@ -40,11 +43,11 @@ def test(common: Common, paths: tuple[Path, ...], part: str, junit: Path | None)
     """
     from cortex_skills.testing import report as reporting
 
-    config = settings_for_tests(common)
+    config, check = settings_for_tests(common), TypeOption(common, types)
     reports: list[TestReport] = []
     show: Callable[[TestOutcome, Path], None] = (lambda *_: None) if common.out.as_json else OutcomePrinter(common.out)
     for path in paths:
-        reports += _tested(common, config, path, part, show)
+        reports += _tested(common, config, path, part, show, check)
     if junit is not None:
         write_whole(junit, reporting.junit(reports))
     outcomes = [outcome for report in reports for outcome in report.outcomes]
@@ -76,12 +79,19 @@ def run_tests(
     needed: tuple[Path, ...],
     part: str,
     show: Callable[[TestOutcome], None],
+    check: TypeOption,
 ) -> TestReport:
-    """Run the tests of one skill."""
+    """Check the types of one skill, and run its tests."""
     from cortex_skills.plugin import DEFAULT_AGENT
+    from cortex_skills.testing.report import TestOutcome, TestReport
     from cortex_skills.testing.runner import TestRun
 
-    return TestRun(config, folder, needed, part, common.agent or DEFAULT_AGENT).run(show)
+    outcomes: tuple[TestOutcome, ...] = ()
+    if (error := check.error_of(folder, tests=True)) is not None:
+        outcomes = (TestOutcome("", "types", "failed", error=error),)
+        show(outcomes[0])
+    report = TestRun(config, folder, needed, part, common.agent or DEFAULT_AGENT).run(show)
+    return TestReport(report.skill, (*outcomes, *report.outcomes))
 
 
 class OutcomePrinter:
@@ -112,12 +122,17 @@ def summary(reports: list[TestReport]) -> str:
 
 
 def _tested(
-    common: Common, config: Config, path: Path, part: str, show: Callable[[TestOutcome, Path], None]
+    common: Common,
+    config: Config,
+    path: Path,
+    part: str,
+    show: Callable[[TestOutcome, Path], None],
+    check: TypeOption,
 ) -> list[TestReport]:
     from cortex_skills.skill_folder.snapshot import is_skill, skill_folders
 
     needed = tuple(common.skills) if is_skill(path) else (*common.skills, path)
     return [
-        run_tests(common, config, folder, needed, part, lambda outcome, folder=folder: show(outcome, folder))  # type: ignore[misc]
+        run_tests(common, config, folder, needed, part, lambda outcome, folder=folder: show(outcome, folder), check)  # type: ignore[misc]
         for folder in skill_folders(path)
     ]

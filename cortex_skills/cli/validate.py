@@ -2,7 +2,7 @@
 
 Rules kept here:
 - every problem of every skill is reported, with file, line, field and remedy, also after a skill that is invalid;
-- code of a skill runs only with `--load`, on an empty graph in memory.
+- code of a skill runs only with `--load`, on an empty graph in memory; the compiler only reads it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from cortex_skills.cli.commands import Command
 from cortex_skills.cli.faults import Fault, faults_of
 from cortex_skills.cli.options import FOLDER, Common
 from cortex_skills.cli.output import Output
+from cortex_skills.cli.types import TYPES, TypeOption
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import Problem
 
@@ -61,15 +62,17 @@ class Report:
 @click.command(cls=Command)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FOLDER)
 @click.option("--load", is_flag=True, help="Also scan, bundle and load each skill, on an empty graph in memory.")
+@TYPES
 @click.pass_obj
-def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
+def validate(common: Common, paths: tuple[Path, ...], load: bool, types: bool | None) -> None:
     """Check skills, and report every problem.
 
-    PATH is the folder of a skill, or a folder of skills. Checks each SKILL.md by all rules of the manifest, and
-    shapes.ttl if there is one; with --load also whether the skill loads: dependencies, scan, bundle, and the
-    exports of its code.
+    PATH is the folder of a skill, or a folder of skills. Checks each SKILL.md by all rules of the manifest, shapes.ttl
+    if there is one, and the types of the code if the TypeScript compiler is installed; with --load also whether the
+    skill loads: dependencies, scan, bundle, and the exports of its code.
     """
-    reports = [report for path in paths for report in _check_all(path)]
+    check = TypeOption(common, types)
+    reports = [_with_types(report, check) for path in paths for report in _check_all(path)]
     if load and not any(report.faults for report in reports):
         with common.plugin(common.settings(store="memory:"), paths) as plugin:
             reports = [report for path in paths for report in _load(common, plugin, path)]
@@ -83,6 +86,11 @@ def validate(common: Common, paths: tuple[Path, ...], load: bool) -> None:
             f"{len(bad)} of {len(reports)} skills {'is' if len(bad) == 1 else 'are'} not valid ({_problems(count)})",
             hint="correct the problems listed above",
         )
+
+
+def _with_types(report: Report, check: TypeOption) -> Report:
+    error = None if report.name is None else check.error_of(report.folder)
+    return report if error is None else replace(report, faults=(*report.faults, *faults_of(error, report.folder)))
 
 
 def _check_all(path: Path) -> Iterator[Report]:

@@ -26,7 +26,7 @@ from cortex_skills.lifecycle.loader import Loader, dispose
 from cortex_skills.lifecycle.reload.approval import Approval
 from cortex_skills.lifecycle.reload.granted_permissions import GrantedPermissions
 from cortex_skills.lifecycle.reload.reloader import Reloader
-from cortex_skills.lifecycle.reload.report import Rejected, ReloadReport
+from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
 from cortex_skills.manifest import load_order
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.runtime.skill import Skill
@@ -79,6 +79,7 @@ class ActiveSkills:
         on_reload: called with the report of each reload that is not empty.
         on_change: called when other skills or other versions are active.
         reloads: how many skills were reloaded, or loaded by a reload.
+        last_reloads: the last reload of each skill, by its name, with what it changed.
 
     """
 
@@ -93,6 +94,7 @@ class ActiveSkills:
         self.on_reload: Callbacks[[ReloadReport]] = Callbacks("a reload")
         self.on_change: Callbacks[[]] = Callbacks("a change of the active skills")
         self.reloads = 0
+        self.last_reloads: Mapping[str, Reloaded] = MappingProxyType({})
 
     @property
     def skills(self) -> Mapping[str, Skill]:
@@ -182,6 +184,8 @@ class ActiveSkills:
             except Exception as error:
                 raise as_ours("the reload", error) from error
             self.reloads += len(report.reloaded) + len(report.loaded)
+            latest = {change.name: change for change in report.reloaded}
+            self.last_reloads = MappingProxyType({**self.last_reloads, **latest})
         if report:  # without the lock: a callback may call this object
             self.on_reload.notify(report)
         if report.reloaded or report.loaded:

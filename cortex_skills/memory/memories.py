@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from cortex_graph import NamespacedGraph
+from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id, move_memories
 from cortex_graph.store import Pattern
@@ -63,8 +63,10 @@ class Memories:
         self.settle()
         return AgentGraph(self._graph, agent)
 
-    def remember(self, new: NewMemory, *, agent: str, skill: str | None = None) -> tuple[str, bool]:
-        """Store a memory of an agent.
+    def remember(
+        self, new: NewMemory, *, agent: str, skill: str | None = None, author: str | None = None
+    ) -> tuple[str, bool]:
+        """Store a memory of an agent; `author` is the agent that writes it, if it is another.
 
         Returns:
             The id of the memory, and whether it is new.
@@ -78,7 +80,8 @@ class Memories:
         if known is not None:
             return known.id, False
         identifier = memory_id(graph.make_key(), new.text)
-        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock()))
+        provenance = None if author is None else Provenance(agent=author)
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock()), provenance)
         return identifier, True
 
     def recall(self, query: MemoryQuery, *, agent: str, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:

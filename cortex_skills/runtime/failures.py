@@ -3,6 +3,7 @@
 Rules kept here:
 - the name, the message, the stack and the source line of an exception are texts of the skill, which a host may show to
   a model. They are left out together when one of them reads like an instruction to the model, also split over several;
+- an exception that a host function threw keeps its code and its hint;
 - what is left out is written to the log of the skill, and nowhere else.
 """
 
@@ -19,12 +20,14 @@ from cortex_skills.safe_io.display import one_line
 
 LEFT_OUT = "(left out: this text of the skill reads like an instruction)"
 _HINTS = {
-    "skill_timeout": "make it do less, or raise skillSandbox.executionTimeoutMs",
+    "skill_timeout": "make it do less; skillSandbox.executionTimeoutMs is its limit, and onQuery has at most 2 s",
     "skill_memory": "make it keep less, or raise skillSandbox.memoryLimitBytes",
 }
 
 
-def skill_error(skill: str, operation: str, error: SandboxError, log: SkillLog) -> CortexError:
+def skill_error(
+    skill: str, operation: str, error: SandboxError, log: SkillLog, refusal: CortexError | None = None
+) -> CortexError:
     """An error of a skill's code, with its location.
 
     Args:
@@ -32,9 +35,10 @@ def skill_error(skill: str, operation: str, error: SandboxError, log: SkillLog) 
         operation: what the code was called for.
         error: the error.
         log: of the skill; receives the texts that are left out.
+        refusal: the error of a host function that it is, whose code and hint it keeps.
 
     """
-    known = from_floor(error)
+    known = refusal or from_floor(error)
     code = known.code if known is not None else "skill_error"
     place = f" at {error.file}:{error.line}:{error.column}" if error.frames else ""
     reason, details = str(error), error.details
@@ -44,7 +48,7 @@ def skill_error(skill: str, operation: str, error: SandboxError, log: SkillLog) 
     return CortexError(
         code,
         one_line(f"{operation} of {skill} failed{place}: {reason}"),
-        hint=_HINTS.get(code, ""),
+        hint=_HINTS.get(code, "") if refusal is None else refusal.hint,
         details={**details, "operation": operation, "skill": skill},
     )
 

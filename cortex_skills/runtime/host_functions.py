@@ -5,19 +5,23 @@ Rules kept here:
 - the rules of a tool call apply: permissions, declared predicates, proofs, budgets (`policy`);
 - deleting a statement that has proofs withdraws it;
 - a skill recalls, remembers and inspects the memories of the agent on whose behalf it acts, and of no other;
-- a failure reaches the skill's code as an error with its stable code;
+- a failure reaches the skill's code as an error with its stable code and its hint, and is remembered, so that it keeps
+  them where the code does not handle it;
 - surplus arguments are ignored, as in JavaScript: `rows.map(graphClient.createTriple)` passes three;
 - a graph call does not start after the deadline of the skill.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.names import Names
-from cortex_sandbox import Promised, SandboxTimeout, remaining_s
+from cortex_sandbox import Promised, SandboxError, SandboxTimeout, remaining_s
+from cortex_skills.errors import CortexError, from_floor
 from cortex_skills.host import Host
 from cortex_skills.manifest import Manifest, Semantic
 from cortex_skills.memory import memory_query, new_memory
@@ -25,6 +29,8 @@ from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.permissions import check_may_write, check_permissions, is_of_memories
 from cortex_skills.policy.removals import is_withdrawn
+
+_MAX_REFUSALS = 16
 
 
 class HostFunctions:
@@ -43,6 +49,7 @@ class HostFunctions:
         self._memories = host.memories
         self._required = host.declared_predicates
         self._strict = host.config.strict_declarations
+        self._refusals: deque[Exception] = deque(maxlen=_MAX_REFUSALS)
         self.agent = host.session.agent
         self.own_budgets = self.budgets = host.limits.own.budgets
 
@@ -56,7 +63,28 @@ class HostFunctions:
             "memory.remember": self.remember,
             "memory.recall": self.recall,
         }
-        return {name: Promised(function) for name, function in functions.items()}
+        return {name: Promised(self._remembering(function)) for name, function in functions.items()}
+
+    def refusal(self, error: SandboxError) -> CortexError | None:
+        """The error of a host function that the code of the skill did not handle; None for another exception."""
+        if error.name != "HostError":
+            return None
+        for refused in reversed(self._refusals):
+            message = getattr(refused, "message", "")
+            if message and error.message.startswith(message):
+                return from_floor(refused)
+        return None
+
+    def _remembering(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def remembering(*given: Any) -> Any:
+            try:
+                return function(*given)
+            except Exception as error:
+                self._refusals.append(error.with_traceback(None))
+                raise
+
+        return remembering
 
     def create_triple(self, triple: Any = None, *_: Any) -> dict[str, Any]:
         """Write a triple; `created` is False when it was there already."""

@@ -172,7 +172,7 @@ class SkillRuntime:
             stopped_by = error if _is_spent(box, error) else self._call_on_error(box, error, "onQuery", deadline)
             if stopped_by is not None:
                 self._stopped(box, stopped_by)
-            raise skill_error(self.name, "onQuery", error, self._log) from error
+            raise skill_error(self.name, "onQuery", error, self._log, self._functions.refusal(error)) from error
         finally:
             self._functions.agent = self._session.agent
             self._log.forward(box.take_logs())
@@ -255,7 +255,7 @@ class SkillRuntime:
         try:
             box.call("onActivate", self._session.to_json(), timeout_s=_left(deadline))
         except SandboxError as error:
-            known = skill_error(self.name, "onActivate", error, self._log)
+            known = skill_error(self.name, "onActivate", error, self._log, self._functions.refusal(error))
             if _is_spent(box, error) or self._call_on_error(box, error, "onActivate", deadline) is not None:
                 raise known from error
             self._log.write(logging.WARNING, f"is degraded: {known}")
@@ -264,7 +264,8 @@ class SkillRuntime:
 
     def _stopped(self, box: Box, error: SandboxError) -> None:
         """Discard a sandbox that cannot be used any more."""
-        self._log.write(logging.WARNING, f"its sandbox was stopped ({error}) and discarded")
+        place = f" at {error.file}:{error.line}:{error.column}" if error.frames else ""
+        self._log.write(logging.WARNING, f"its sandbox was stopped{place} ({error}) and discarded")
         self._box = None
         box.close()
         if not isinstance(error, SandboxMemoryError):

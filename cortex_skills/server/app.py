@@ -20,12 +20,17 @@ from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cortex_skills.config.settings import Config
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S, Bodies
-from cortex_skills.server.explorer.routes import PAGE_HEADERS, explorer_routes
+from cortex_skills.server.explorer.callers import ExplorerState
+from cortex_skills.server.explorer.following import may_be_followed, resource_address, to_resource
+from cortex_skills.server.explorer.policy import PAGE_HEADERS
+from cortex_skills.server.explorer.routes import FrontDoor, explorer_routes
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp.http import McpEndpoint, mcp_route
 from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES, host_check
@@ -36,6 +41,7 @@ from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
 from cortex_skills.server.rest import (
     audit_log,
+    memory_operations,
     overview,
     proofs,
     queries,
@@ -50,7 +56,7 @@ from cortex_skills.server.rest.operations import Operation
 from cortex_skills.server.rest.routes import NOT_FOUND, routes_of
 from cortex_skills.server.rest.sandbox_cleanup import sweep
 from cortex_skills.server.service import Service
-from cortex_skills.server.sparql import sparql_route
+from cortex_skills.server.sparql import sparql_routes
 
 API: tuple[Operation, ...] = (
     *triples.OPERATIONS,
@@ -62,6 +68,7 @@ API: tuple[Operation, ...] = (
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
     *audit_log.OPERATIONS,
+    *memory_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}
@@ -70,37 +77,65 @@ _SWEEP_S = 5.0
 _LAST_SWEEP_S = 10.0
 
 
-def create_app(source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S) -> Starlette:
+def create_app(
+    source: Plugin | Config, *, host: str | None = None, body_s: float = BODY_S, explorer: ExplorerState | None = None
+) -> Starlette:
     """The application.
 
     Args:
         source: an open plugin, or the configuration of one to open.
         host: the address that it is served at, if it is not the configured one.
         body_s: how long the body of a request may take to arrive, in seconds.
+        explorer: the state of its explorer, if the caller makes codes for it.
 
     """
     config = source if isinstance(source, Config) else source.config
     address = host or config.cortex.host
     hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
-    mcp = McpEndpoint()
+    mcp, explorer = McpEndpoint(), explorer or ExplorerState(config.agent_namespace)
+    check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))
+    api = routes_of([*API, *index_operations(API)])
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), sparql_route(), *routes_of([*API, *index_operations(API)]), *explorer_routes()],
+        routes=[mcp_route(mcp), *sparql_routes(), *explorer_routes(), *_with_front_door(api)],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),
             Middleware(UnreadBodies),
             Middleware(ErrorResponses),
-            Middleware(RequestChecks, checks=[host_check(hosts)]),
+            Middleware(RequestChecks, checks=[check]),
         ],
         lifespan=_lifespan(source, body_s, mcp),
     )
     app.router.redirect_slashes = False
-    app.router.default = NOT_FOUND
+    app.router.default = _resource_or(config, NOT_FOUND)
     app.state.mcp = mcp
+    app.state.explorer = explorer
     if isinstance(source, Plugin):  # a mounted application gets no lifespan events
         app.state.service = Service(source, AccessControl(config), Bodies(body_s))
     return app
+
+
+def _with_front_door(routes: list[Route]) -> list[Route]:
+    """The routes, with a way for browsers from `/` to the explorer."""
+    return [
+        Route("/", endpoint=FrontDoor(route.endpoint), include_in_schema=False) if route.path == "/" else route
+        for route in routes
+    ]
+
+
+def _resource_or(config: Config, otherwise: ASGIApp) -> ASGIApp:
+    """The answer to a path without a route: the page of the resource whose IRI it is, if there may be one."""
+    address_of = resource_address(config)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        address = address_of(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
+        if address is None:
+            await otherwise(scope, receive, send)
+        else:
+            await to_resource(scope, address)(scope, receive, send)
+
+    return answer
 
 
 def _lifespan(

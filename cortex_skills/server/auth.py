@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a token is read from one `Authorization` header only: never from a URL, which is logged;
-- a credential has one spelling: `Bearer`, in any case (RFC 9110 §11.1), one space, and the token (RFC 6750 §2.1);
+- a credential is `Bearer`, in any case (RFC 9110 §11.1), one space, and the token (RFC 6750 §2.1); or the token alone,
+  because clients of Cortex send their `authToken` as it is, and their users configure both;
 - the file of tokens is read for each request, so that a revoked or expired token is refused from then on;
 - `cortex.authToken` is a token for the configured namespace with every permission;
 - without a token nothing is allowed, unless the configuration allows reads: then reads of the configured namespace,
@@ -38,8 +39,7 @@ SHOWN = "cortex.shown"
 
 _MAX_TOKEN = 512
 _B64TOKEN = r"[A-Za-z0-9._~+/-]+=*"
-_CREDENTIAL = re.compile(rf"(?i:bearer) ({_B64TOKEN})")
-_CONFIGURED = re.compile(rf"(?:Bearer )?({_B64TOKEN})")
+_CREDENTIAL = re.compile(rf"(?:(?i:bearer) )?({_B64TOKEN})")
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -173,25 +173,37 @@ class AccessControl:
         found = _CREDENTIAL.fullmatch(shown[0].decode("latin-1"))
         if len(shown) > 1 or found is None or len(found[1]) > _MAX_TOKEN:
             raise unauthorized()
-        return self._holder(found[1])
+        principal = self.holder(digest_of(found[1]))
+        if principal is None:
+            raise unauthorized()
+        return principal
 
-    def _holder(self, text: str) -> Principal:
+    def grant_of(self, text: str) -> str | None:
+        """The digest of a token that is valid now; None if it is not."""
+        found = _CREDENTIAL.fullmatch(text.strip())
+        if found is None or len(found[1]) > _MAX_TOKEN:
+            return None
+        digest = digest_of(found[1])
+        return digest if self.holder(digest) is not None else None
+
+    def holder(self, digest: str) -> Principal | None:
+        """The holder of the token with this digest, if it is valid now."""
+        if self._configured is not None and hmac.compare_digest(self._configured, digest):
+            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
         try:
             tokens = self.file.tokens()
         except CortexError as error:  # then only the configured token is accepted
             log.error("%s", error.message)
-            tokens = ()
-        token = find(text, tokens)
-        if self._configured is not None and hmac.compare_digest(self._configured, digest_of(text)):
-            return Principal("configured", (self._usual,), frozenset(PERMISSIONS), self._usual, is_host=True)
+            return None
+        token = find(digest, tokens)
         if token is None or not token.is_valid(datetime.now(UTC)):
-            raise unauthorized()
+            return None
         return Principal(token.name, token.namespaces, token.permissions, self._usual)
 
 
 def _configured(value: str) -> str:
-    """The token of `cortex.authToken`, which may be the whole credential, as other Cortex clients need it."""
-    found = _CONFIGURED.fullmatch(value)
+    """The token of `cortex.authToken`, which may be the whole credential, as in a configuration shared with clients."""
+    found = _CREDENTIAL.fullmatch(value)
     if found is None or len(found[1]) > _MAX_TOKEN:
         hint = f"use up to {_MAX_TOKEN} letters, digits and - . _ ~ + /"
         raise CortexError("config_invalid", "no client could send the token in cortex.authToken", hint=hint)

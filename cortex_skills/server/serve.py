@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -30,6 +31,8 @@ from cortex_skills.server.app import create_app
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import BODY_S
 from cortex_skills.server.connection_places import ConnectionPlaces
+from cortex_skills.server.explorer.callers import ExplorerState
+from cortex_skills.server.explorer.code_socket import CodeSocket
 from cortex_skills.server.file_descriptors import connections_within
 from cortex_skills.server.mcp.http import McpEndpoint
 from cortex_skills.server.protocol import MAX_HEAD, ConnectionLimits, LimitedProtocol
@@ -48,6 +51,9 @@ def serve(
     *,
     limits: ConnectionLimits | None = None,
     body_s: float = BODY_S,
+    explorer: ExplorerState | None = None,
+    codes_at: Path | None = None,
+    for_this_user: bool = False,
 ) -> None:
     """Serve a plugin until a signal ends the process; call it from the main thread.
 
@@ -58,6 +64,9 @@ def serve(
         ready: called with the URL once the server answers.
         limits: of connections.
         body_s: how long the body of a request may take to arrive, in seconds.
+        explorer: the state of its explorer, if the caller makes codes for it.
+        codes_at: the private socket where `cortex-skills explore` asks for codes; None for none.
+        for_this_user: whether the user who runs it is let in by a code, so that no token is needed.
 
     Raises:
         CortexError: `config_invalid`: the address cannot be used, or is not allowed with this configuration.
@@ -66,8 +75,12 @@ def serve(
     limits = limits or ConnectionLimits()
     limits = replace(limits, connections=connections_within(limits.connections))
     with bound(host, port) as listener:
-        check_reach(plugin, listener)
-        prepared(plugin, host, partial(ready, url_of(listener)), limits=limits, body_s=body_s).run([listener])
+        check_reach(plugin, listener, needs_token=not for_this_user)
+        url = url_of(listener)
+        server = prepared(plugin, host, partial(ready, url), limits=limits, body_s=body_s, explorer=explorer)
+        if codes_at is not None:
+            server.codes = (codes_at, local_url(url))
+        server.run([listener])
 
 
 def prepared(
@@ -77,10 +90,11 @@ def prepared(
     *,
     limits: ConnectionLimits | None = None,
     body_s: float = BODY_S,
-) -> uvicorn.Server:
+    explorer: ExplorerState | None = None,
+) -> _Server:
     """A server that can be run on a socket; arguments as in `serve`."""
     limits = limits or ConnectionLimits()
-    app = create_app(plugin, host=host, body_s=body_s)
+    app = create_app(plugin, host=host, body_s=body_s, explorer=explorer)
     mcp: McpEndpoint = app.state.mcp
     mcp.is_ended_by_server = True
     places = ConnectionPlaces[LimitedProtocol](limits.connections, limits.of_token)
@@ -114,8 +128,21 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
 
+def local_url(url: str) -> str:
+    """The URL by which this machine reaches a server that listens at all its addresses."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
 class _Server(uvicorn.Server):
-    """Calls back when it answers, and shuts down on a signal without raising it again afterwards."""
+    """Calls back when it answers, and shuts down on a signal without raising it again afterwards.
+
+    Attributes:
+        codes: the path of the private socket for codes, and the URL that it names; None for none.
+
+    """
+
+    codes: tuple[Path, str] | None = None
+    _code_socket: CodeSocket | None = None
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], begin_shutdown: Callable[[], None]) -> None:
         super().__init__(config)
@@ -124,10 +151,16 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if self.codes is not None:
+            state = self.config.app.state  # type: ignore[union-attr]
+            path, url = self.codes
+            self._code_socket = await CodeSocket.open(path, state.explorer, state.service.access, url)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._begin_shutdown()
+        if self._code_socket is not None:
+            self._code_socket.close()
         await super().shutdown(sockets)
 
     @contextmanager
@@ -181,7 +214,7 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def check_reach(plugin: Plugin, listener: socket.socket) -> None:
+def check_reach(plugin: Plugin, listener: socket.socket, *, needs_token: bool = True) -> None:
     """Refuse an address that other machines can reach, unless every request needs a token.
 
     Raises:
@@ -194,7 +227,7 @@ def check_reach(plugin: Plugin, listener: socket.socket) -> None:
         log.warning("cortex.authToken is short enough to be guessed: use %d characters or more", _SHORT)
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
-        if not has_tokens and not settings.allow_anonymous_reads:
+        if needs_token and not has_tokens and not settings.allow_anonymous_reads:
             log.warning("there is no token, so every request is refused: `cortex-skills token create NAME` makes one")
         return
     if settings.allow_anonymous_reads:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from cortex_graph import WELL_KNOWN_VOCABULARIES, NamespacedGraph
 from cortex_graph.memory_graphs import move_memories
 from cortex_skills.cancellation import CancelGroup
+from cortex_skills.memory import Memories
 from cortex_skills.plugin import Plugin
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.bodies import Bodies
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
 
 _MAX_GRAPHS = 256
+_MAX_MEMORIES = 16  # each keeps the indexes of some agents
 # Threads, and calls that may wait for one.
 _POOLS = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
 
@@ -54,6 +56,7 @@ class Service:
         self.verification_counts = VerificationCounts()
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
         self._settled: set[str] = set()
+        self._memories: dict[str, Memories] = {}
         self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
@@ -81,6 +84,18 @@ class Service:
             else:
                 self._graphs.move_to_end(namespace)
             return graph
+
+    def memories(self, namespace: str) -> Memories:
+        """The memories of the agents of a namespace; the caller has checked that it may be used."""
+        graph = self.graph(namespace)
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.memories
+        with self._making:
+            memories = self._memories.pop(namespace, None) or Memories(graph)
+            self._memories[namespace] = memories  # the latest is the last
+            if len(self._memories) > _MAX_MEMORIES:
+                del self._memories[next(iter(self._memories))]
+            return memories
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph; the file of its shapes is read once.

@@ -126,6 +126,8 @@ interface GraphError extends Error {
   readonly name: "HostError";
   /** A stable code: `permission_denied`, `undeclared_predicate`, `proof_required`, `write_limit`, `invalid_arguments` … */
   readonly code: string;
+  /** What to do: `did you mean reorder?`. Part of the message too. */
+  readonly hint?: string;
 }
 
 declare const graphClient: GraphClient;

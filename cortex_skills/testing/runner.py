@@ -198,7 +198,11 @@ def _offered(plugin: Plugin, failures: list[CortexError], *, snapshot: SkillSnap
         result = plugin.call(tool, arguments, skill=snapshot.name, agent=agent)
         enrichment = result.details.get("enrichment")
         if isinstance(enrichment, dict) and enrichment.get("status") == "failed":
-            failures.append(CortexError(enrichment["code"], enrichment["message"], details=enrichment))
+            failures.append(
+                CortexError(
+                    enrichment["code"], enrichment["message"], hint=enrichment.get("hint", ""), details=enrichment
+                )
+            )
             raise failures[-1]
         return {**result.to_json(), "said": read_block(result.text)}
 

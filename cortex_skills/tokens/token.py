@@ -126,9 +126,8 @@ def read_record(record: Any) -> Token:
     return token
 
 
-def find(text: str, tokens: Iterable[Token]) -> Token | None:
-    """The token with this text, valid or expired; the time does not depend on the text."""
-    digest = digest_of(text)
+def find(digest: str, tokens: Iterable[Token]) -> Token | None:
+    """The token with the text of this digest, valid or expired; the time does not depend on the digest."""
     found = None
     for token in tokens:
         if hmac.compare_digest(token.digest, digest):

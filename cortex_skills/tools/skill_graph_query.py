@@ -209,7 +209,7 @@ def _enrich(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Enriched:
     except CortexError as error:
         if call.cancel is not None:
             call.cancel.check()
-        failure = {"status": "failed", "code": error.code, "message": error.message[:500]}
+        failure = {"status": "failed", "code": error.code, "message": error.message[:500], "hint": error.hint[:500]}
         return _Enriched(matches, {**failure, "excerpt": error.details.get("excerpt", "")})
     if answer is None:
         return _Enriched(matches, {"status": "none"})

@@ -67,6 +67,12 @@ _SCHEMA: dict[str, Any] = {
             "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
             "description": "The end of the proof's validity; a day from now when left out.",
         },
+        "metadata": {
+            "type": "object",
+            "maxProperties": 16,
+            "additionalProperties": {"type": "string", "maxLength": 256},
+            "description": "Notes of the caller, which are returned. They are no part of the proof, and not stored.",
+        },
     },
     "required": ["proofType", "subject", "predicate"],
     "additionalProperties": False,
@@ -87,6 +93,7 @@ _ANSWER: dict[str, Any] = {
             "items": {"type": "object"},
             "description": "The signatures of the commitments that this graph has.",
         },
+        "metadata": {"type": "object", "description": "The notes of the caller."},
     },
     "required": ["proofId", "status", "proofType", "tripleHash", "expires", "establishes", "proof", "credentials"],
 }
@@ -96,8 +103,9 @@ def _run(call: Call) -> Outcome:
     from cortex_skills.proofs.zk.request import utc_now
     from cortex_skills.proofs.zk.service import evidence_of, request
 
+    notes = {key: call.arguments[key] for key in ("metadata",) if key in call.arguments}
     proof_id, proof = request(
-        call.arguments,
+        {key: value for key, value in call.arguments.items() if key not in notes},
         call.host.graph,
         call.host.config,
         skill=call.skill.name,
@@ -115,6 +123,7 @@ def _run(call: Call) -> Outcome:
         "establishes": meaning,
         "proof": proof.to_json(),
         "credentials": evidence_of(call.host.graph, proof.claim.commitments),
+        **notes,
     }
     lines = [
         f"Proved ({proof.claim.proof_type}): {meaning}.",

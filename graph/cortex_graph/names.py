@@ -13,6 +13,8 @@ Rules kept here:
 - an absolute IRI is used unchanged: a scheme followed by `//`, or `urn:`, `did:`, `mailto:`
   (`https://schema.org/name`), and any other scheme in angle brackets (`<tag:example.org,2024:x>`). A name that looks
   like one is written with its namespace: `mayros:https://…` is always a name;
+- `<mayros:agent:a1>` is the name `mayros:agent:a1`, because other Cortex servers write names so. The IRI
+  `mayros:agent:a1`, whose scheme is the namespace, is written `<:mayros:agent:a1>`;
 - `name` is the inverse of `node`: for every IRI `i`, `node(name(i)) == i`, for every namespace.
 
     >>> names = Names("mayros")
@@ -55,7 +57,7 @@ WELL_KNOWN_VOCABULARIES: Mapping[str, str] = MappingProxyType(
 
 _NAMESPACE = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*")
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|did|mailto):", re.IGNORECASE)
-_BRACKETED = re.compile(r"<[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
+_BRACKETED = re.compile(r"<:?[a-z][a-z0-9+.-]*:.*>", re.IGNORECASE | re.DOTALL)
 
 # RFC 3987 `iunreserved / sub-delims / ":" / "@"`, without spaces, invisible and direction-changing characters.
 _KEPT = (
@@ -116,6 +118,7 @@ class Names:
         # A namespace contains no `/`, so none of these can be the graph of another namespace.
         self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
         self.index_graph = NamedNode(f"{base}{namespace}/index")
+        self.registry_graph = NamedNode(f"{base}{namespace}/registry")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{base}{namespace}/memories/"
         self._record = f"{base}{namespace}/triple/"
@@ -146,7 +149,9 @@ class Names:
             if _ABSOLUTE.match(name):
                 return absolute(name, field)
             if name[0] == "<" and _BRACKETED.fullmatch(name):
-                return absolute(name[1:-1], field)
+                if self._is_ambiguous(name[1:-1]):
+                    return self._made(self._own, name[1 + len(self.prefix) : -1], field)
+                return absolute(name[1:-1].removeprefix(":"), field)
         return self._made(self._own, name, field)
 
     def name(self, iri: str) -> str:
@@ -161,11 +166,20 @@ class Names:
                 return f"{prefix}:{text}"
         if _ABSOLUTE.match(iri) and not iri.startswith(self.prefix) and iri.partition(":")[0] not in self.vocabularies:
             return iri
-        return f"<{iri}>"
+        return f"<:{iri}>" if self._is_ambiguous(iri) else f"<{iri}>"
 
     def record(self, triple_hash: str) -> NamedNode:
         """Return the IRI of the provenance record of a triple: `{base}NS/triple/HASH`."""
         return NamedNode(self._record + triple_hash)
+
+    def beside(self, kind: str, *parts: str) -> NamedNode:
+        """Return the IRI of a thing that is kept beside the names of the namespace: `{base}NS/KIND/PART/…`.
+
+        Raises:
+            InvalidArguments: a part is not Unicode text.
+
+        """
+        return NamedNode("/".join([f"{self.base}{self.namespace}", kind, *(_encoded(part, kind) for part in parts)]))
 
     def agent(self, agent: str) -> NamedNode:
         """Return the IRI of an agent: `{base}NS:agent:ID`."""
@@ -191,6 +205,11 @@ class Names:
             return None
         return unquote(graph.value[len(self.memories) :])
 
+    def _is_ambiguous(self, text: str) -> bool:
+        """Return whether a text is a full name, and may be an IRI whose scheme is the namespace."""
+        is_iri = _ABSOLUTE.match(text) or self.base.startswith(self.prefix)
+        return text.startswith(self.prefix) and not is_iri
+
     @staticmethod
     def _made(start: str, local: str, field: str) -> NamedNode:
         if not local:
@@ -199,10 +218,10 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is the provenance graph or the index graph of a namespace, or of memories in it."""
+    """Return whether a graph is kept beside that of a namespace: records, index, registry, and those of memories."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
-    is_beside = of_memories or kind in ("provenance", "index")
+    is_beside = of_memories or kind in ("provenance", "index", "registry")
     return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
 
 

@@ -197,16 +197,16 @@ class Sandbox(Box):
             if ticket is not None:
                 ticket.start(self._guest.instance.interrupt)
             if outer is None and fits_here(self._stack_bytes):
-                return self._run(work, deadline, None)
+                return self._run(work, deadline, timeout, None)
             advance = self._guest.engine.clock.advance
-            run = partial(self._run, work, deadline, outer)
+            run = partial(self._run, work, deadline, timeout, outer)
             return deep_threads.run(run, self.interrupt, deadline=deadline, when_late=advance)
         finally:
             if ticket is not None and ticket.end():
                 self._discard("it was interrupted")
             self._lock.release()
 
-    def _run(self, work: Callable[[Guest], T], deadline: float, outer: PendingCall | None) -> T:
+    def _run(self, work: Callable[[Guest], T], deadline: float, timeout: float, outer: PendingCall | None) -> T:
         guest = self._guest
 
         def installed() -> T:
@@ -218,14 +218,27 @@ class Sandbox(Box):
             return work(guest)
 
         try:
-            return guest.instance.run(installed, deadline, outer)
-        except ThrownError as thrown:
-            raise self._error(thrown.described, thrown.has_been_full) from None
+            answer = guest.instance.run(installed, deadline, outer)
+            self._check_in_time(timeout)
+            return answer
+        except SandboxError as error:
+            if isinstance(error, ThrownError):
+                error = self._error(error.described, error.has_been_full)
+            self._check_in_time(timeout, error)
+            raise error from None
         finally:
             if guest.instance.alive and guest.instance.stopped is None:
                 self._memory_bytes = guest.memory_bytes
             else:
                 self._discard("it was stopped at a limit")
+
+    def _check_in_time(self, timeout: float, error: SandboxError | None = None) -> None:
+        """Raise the error of a guest that was stopped at its time limit, with the place where it was."""
+        if isinstance(self._guest.instance.stopped, SandboxTimeout):
+            frames = () if error is None else error.frames
+            late = SandboxTimeout(f"stopped: the time limit of {timeout:.3g} s was reached", "Timeout", frames)
+            late.excerpt = "" if error is None else error.excerpt
+            raise late from None
 
     def _error(self, described: bytes, has_been_full: bool | None = None) -> SandboxError:
         """The error that the guest threw. The engine throws `null` when it has no memory left for an error."""

@@ -234,6 +234,7 @@ declare const __host: (text: string) => string;
     const error = new NativeError(described.message);
     defineProperty(error, 'name', { value: described.name, configurable: true, writable: true });
     if (described.code) defineProperty(error, 'code', { value: described.code, enumerable: true });
+    if (described.hint) defineProperty(error, 'hint', { value: described.hint, enumerable: true });
     throw error;
   };
 

@@ -27,7 +27,9 @@ COMMANDS = [
     ["status"],
     ["doctor"],
     ["completion"],
+    ["explore"],
     ["graph"],
+    ["registry"],
     ["mcp"],
     ["serve"],
     ["token"],
@@ -73,7 +75,7 @@ def test_no_help_text_is_truncated(run):
 
 def test_the_help_of_serve_names_every_endpoint(run):
     text = " ".join(run("serve", "--help").stdout.split())
-    assert all(f"at {path}" in text for path in ("/sparql", "/mcp", "/api/v1", "/openapi.json"))
+    assert all(f"at {path}" in text for path in ("/sparql", "/mcp", "/api/v1", "/openapi.json", "/explore"))
 
 
 def test_a_full_disk_is_reported_with_a_hint(run, monkeypatch):

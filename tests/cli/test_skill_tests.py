@@ -132,7 +132,7 @@ def test_a_failure_is_reported_with_file_and_line(run, write_skill):
         ("const { exec } = require('child_process'); exec('true');", "scan_rejected", 1),
         ("test('x', async (t) => {\n  await t.load('../greeter2/x.ttl');\n});", "skill_error", 2),
         ("test('x', async (t) => {\n  await t.load('SKILL.md');\n});", "skill_error", 2),
-        ("for (;;);", "skill_timeout", None),
+        ("for (;;);", "skill_timeout", 1),
         ("test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => 5 as any;", "skill_error", None),
         (
             "test('x', () => {}); Object.getPrototypeOf(Array.from([])).map = () => [{ name: 5, mode: '' }] as any;",
@@ -276,7 +276,9 @@ def test_a_hook_that_throws_fails_the_test_that_called_it_with_its_own_error(run
     folder = write_skill(code=THROWS, **{"skill.test.ts": test})
     answer = run("test", folder, "--junit", tmp_path / "junit.xml")
     assert answer.exit_code == 1
-    assert answer.stdout.count("onQuery of greeter failed at skill.ts:5:33: TypeError: cannot read") == 2
+    place = f"{folder}/skill.ts:5:33: error[skill_error]: onQuery of greeter failed: TypeError: cannot read"
+    assert answer.stdout.count(place) == 2
+    assert answer.stdout.count("  5 |     return { additionalContext: results[0].object.length.of.nothing };") == 2
     assert "2 failed" in answer.stdout
     assert "skill.ts:5:33: TypeError" in (tmp_path / "junit.xml").read_text()
     errors = [test["error"] for test in run("test", folder, "--json").json["skills"][0]["tests"]]

@@ -39,6 +39,9 @@ def without_times(output: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # each step waits up to 90 s for the shell
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.skipif(
+    shutil.which("tsc", path="/usr/local/bin:/usr/bin:/bin") is not None, reason="types would be checked"
+)
 def test_replaying_the_session_gives_the_recorded_output(recorded: Cast, tmp_path: Path) -> None:
     today = played(tmp_path)
     assert [part.label for part in today.parts()] == [step.label for step in STEPS]

@@ -100,6 +100,24 @@ def test_an_absolute_iri_is_unchanged(iri: str) -> None:
     assert names.name(iri) == iri
 
 
+def test_a_full_name_in_angle_brackets_is_that_name() -> None:
+    names = Names("mayros")
+    assert names.node("<mayros:agent:a 1>") == names.node("mayros:agent:a 1")
+    assert names.node("<Mayros:x>").value == "Mayros:x"
+    assert names.node("<other:x>").value == "other:x"
+    assert Names("http").node("<http://a/b>").value == "http://a/b"
+    assert Names("urn").node("<urn:isbn:1>").value == "urn:isbn:1"
+    based = Names("mayros", base="mayros:")
+    assert based.node("<mayros:mayros:x>").value == "mayros:mayros:x"
+
+
+@pytest.mark.parametrize("iri", ["mayros:x", "mayros:", "mayros:a:b", "mayros:%20"])
+def test_an_iri_whose_scheme_is_the_namespace_has_a_name_of_its_own(iri: str) -> None:
+    names = Names("mayros")
+    assert names.name(iri) == f"<:{iri}>"
+    assert names.node(f"<:{iri}>").value == iri
+
+
 def test_other_absolute_iris_are_in_angle_brackets() -> None:
     names = Names("mayros")
     assert names.name("tag:example.org,2024:x") == "<tag:example.org,2024:x>"

@@ -74,3 +74,60 @@ def test_a_refused_write_keeps_its_hint_through_the_code_of_a_skill(plugin: Plug
     plugin.load(skill("probe", code))
     report = plugin.call("skill_graph_query", {}).details["enrichment"]
     assert "probe does not declare that it asserts 'notes'; did you mean note?" in report["message"], report
+
+
+REFUSED = """// @ts-nocheck
+export default { name: "probe", async onQuery() {
+  try {
+    await graphClient.createTriple({ subject: "s", predicate: "notes", object: 1 });
+  } catch (error) {
+    logger.warn(error.code, error.hint);
+    if (CAUGHT) return { additionalContext: { code: error.code, note: error.hint } };
+    throw error;
+  }
+} };"""
+
+
+def test_a_refused_write_keeps_its_code_and_hint_in_the_skill_the_log_and_the_result(
+    plugin: Plugin, skill: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin.load(skill("probe", REFUSED.replace("CAUGHT", "false")))
+    report = plugin.call("skill_graph_query", {}).details["enrichment"]
+    assert (report["code"], report["hint"]) == ("undeclared_predicate", "did you mean note?")
+    assert "[skill:probe] undeclared_predicate did you mean note?" in caplog.text
+    plugin.unload("probe")
+    plugin.load(skill("probe", REFUSED.replace("CAUGHT", "true")))
+    answer = plugin.call("skill_graph_query", {})
+    assert '{"code":"undeclared_predicate","note":' in answer.text
+    assert " did you mean note?" in answer.text
+
+
+def test_a_skill_cannot_make_up_the_code_of_a_refusal(plugin: Plugin, skill: Callable[..., Path]) -> None:
+    code = """// @ts-nocheck
+    export default { name: "probe", onQuery() {
+      throw Object.assign(new Error("no"), { name: "HostError", code: "store_locked", hint: "none" });
+    } };"""
+    plugin.load(skill("probe", code))
+    report = plugin.call("skill_graph_query", {}).details["enrichment"]
+    assert (report["code"], report["hint"]) == ("skill_error", "")
+
+
+def test_a_time_out_names_the_limit_and_the_line(opened: Callable[..., Plugin], skill: Callable[..., Path]) -> None:
+    plugin = opened(sandbox={"executionTimeoutMs": 300})
+    code = """export default {
+      name: "probe",
+      async onQuery({ results }: { results: unknown[] }) {
+        let count = results.length;
+        await null;
+        for (;;) {
+          count += 1;
+        }
+      },
+    };"""
+    plugin.load(skill("probe", code))
+    report = plugin.call("skill_graph_query", {}).details["enrichment"]
+    assert report["code"] == "skill_timeout"
+    assert report["message"].startswith(
+        "onQuery of probe failed at skill.ts:7:11: Timeout: stopped: the time limit of 0.3 s"
+    )
+    assert "  7 |           count += 1;" in report["excerpt"]

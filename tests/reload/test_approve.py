@@ -59,7 +59,9 @@ def test_a_new_skill_of_a_watched_folder_is_taken_when_it_is_approved(hot: Plugi
     assert sorted(hot.skills) == ["kyc", "second"]
 
 
-def test_signing_a_skill_wakes_the_hosts_that_watch_it(opened: Opened, skills: Path) -> None:
+def test_signing_a_skill_wakes_the_hosts_that_watch_it_and_the_last_line_of_the_log_states_the_outcome(
+    opened: Opened, skills: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = write(skills / "kyc", 1)
     assert run("sign", folder).exit_code == 0
     plugin = opened(hotReload=True, verification={"requireSignature": True})
@@ -71,6 +73,8 @@ def test_signing_a_skill_wakes_the_hosts_that_watch_it(opened: Opened, skills: P
     assert run("sign", folder).exit_code == 0
     reports.reloaded("kyc")
     assert version_of(plugin, "kyc") == "2"
+    lines = [record.getMessage() for record in caplog.records if record.name == "cortex_skills.reload"]
+    assert lines[-1] == "kyc is reloaded: version 1.2.3 answers"
 
 
 def test_a_name_that_nothing_waits_under_is_refused_with_the_nearest(skills: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from cortex_sandbox import (
     Frame,
+    Limits,
     Module,
     Sandbox,
     SandboxError,
@@ -236,3 +237,24 @@ def test_errors_have_stable_codes_by_class() -> None:
     assert issubclass(SandboxMemoryError, SandboxError)
     assert issubclass(TranspileError, SandboxError)
     assert len({e.code for e in (SandboxError, SandboxTimeout, SandboxMemoryError, TranspileError)}) == 4
+
+
+STOPPED = {
+    "a loop": ("export default { f() {\n  let n = 0;\n  for (;;) {\n    n++;\n  }\n} };", 4),
+    "a loop that catches": ("export default { f() {\n  for (;;) {\n    try { for (;;); } catch {}\n  }\n} };", 3),
+    "a loop after a promise": ("export default { async f() {\n  await null;\n  while (true) {}\n} };", 3),
+    "a helper": ("export default { f() { spin(); } };\nfunction spin() {\n  do {} while (true);\n}", 3),
+    "a regular expression": ("export default { f() {\n  return /(a+)+$/.test('a'.repeat(40) + 'b');\n} };", 2),
+    "stack traces turned off": ("Error.stackTraceLimit = 0; export default { f() {\n  for (;;);\n} };", None),
+    "a native function": ("export default { f() {\n  const n = 2n ** 300000n;\n  return [n ** 90n];\n} };", None),
+}
+
+
+@pytest.mark.parametrize(("source", "line"), STOPPED.values(), ids=STOPPED)
+def test_a_guest_that_is_stopped_names_its_limit_and_its_line(source: str, line: int | None) -> None:
+    with Sandbox(Limits(timeout_s=0.1)) as box:
+        box.load_module(source, "skill.js", timeout_s=10)
+        with pytest.raises(SandboxTimeout) as stopped:
+            box.call("f")
+        assert stopped.value.message == "stopped: the time limit of 0.1 s was reached"
+        assert (stopped.value.line, box.alive) == (line, False)

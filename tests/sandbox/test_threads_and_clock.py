@@ -207,7 +207,7 @@ else:
 def test_a_guest_is_stopped_when_the_thread_of_the_clock_is_stuck(thread: str, stuck: str) -> None:
     command = [sys.executable, "-c", STUCK_CLOCK, thread, stuck]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    assert (done.stdout, done.stderr) == ("stopped: the time limit was reached\n", "")
+    assert (done.stdout, done.stderr) == ("stopped: the time limit of 0.1 s was reached\n", "")
 
 
 def test_a_thread_of_the_clock_that_ended_is_started_again() -> None:

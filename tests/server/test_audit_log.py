@@ -136,7 +136,25 @@ def test_an_invalid_filter_is_refused_with_its_name(auditor, query):
     assert next(iter(query)) in json.dumps(answer.json())
 
 
-@pytest.mark.parametrize("path", ["/api/v1/audit", "/api/v1/audit/stats", "/api/v1/audit/00000000-1"])
+def test_the_calls_are_events_too(auditor):
+    body = auditor.get("/api/v1/events", params={"agent": "a2", "type": "tool_call"}).json()
+    assert body["total"] == 1
+    (event,) = body["events"]
+    assert (event["type"], event["agentId"], event["agent_id"]) == ("tool_call", "a2", "a2")
+    assert event["fields"] == {"tool": "skill_assert", "skill": "probe", "outcome": "ok"}
+    assert event["durationMs"] == event["duration_ms"] >= 0
+    assert auditor.get(f"/api/v1/events/{event['id']}").json() == event
+    assert auditor.get("/api/v1/events/00000000-1").status_code == 404
+    assert auditor.get("/api/v1/events", params={"limit": "2"}).json()["total"] == 2
+    for query in ({"type": "llm_call"}, {"to": "2000-01-01T00:00:00Z"}):
+        assert auditor.get("/api/v1/events", params=query).json() == {"events": [], "total": 0}
+    assert auditor.post("/api/v1/events", json={"events": []}).json()["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/audit", "/api/v1/audit/stats", "/api/v1/audit/00000000-1", "/api/v1/events", "/api/v1/events/00000000-1"],
+)
 def test_the_audit_needs_its_permission_and_the_namespace(audited, path):
     all_others = audited.client(audited.token("others", permissions=("read", "write", "provenance", "memories")))
     assert all_others.get(path).json()["code"] == "permission_denied"

@@ -70,10 +70,17 @@ def test_the_scheme_is_accepted_in_any_case(server, scheme):
     assert server.client().get("/api/v1/triples", headers=headers).status_code == 200
 
 
+def test_a_token_alone_is_accepted_as_clients_of_cortex_send_it(server):
+    headers = {"Authorization": server.token("schemes")}
+    assert server.client().get("/api/v1/triples", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize(
     "form",
     [
-        "{}",
+        " {} x",
+        "{},",
+        '"{}"',
         "Bearer  {}",
         "Bearer\t{}",
         "Bearer{}",

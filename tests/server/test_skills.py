@@ -118,13 +118,35 @@ def test_the_number_of_sandboxes_is_limited(serve):
     assert answers == [201] * MAX_SANDBOXES + [503]
 
 
-def test_planned_paths_are_named_in_the_error(server):
+def test_a_sandbox_may_be_a_part_of_a_namespace(client, namespace):
+    part = f"{namespace}:skill:verify-kyc"
+    sandbox = client.post("/api/v1/skills/sandbox", json={"namespace": part, "ttl_seconds": 300}).json()
+    assert sandbox["namespace"] == f"{part}:{sandbox['id']}"
+    for subject in (f"{sandbox['namespace']}:s", f"{part}:s"):
+        client.post("/api/v1/triples", json={"subject": subject, "predicate": "p", "object": 1})
+    ended = client.delete(f"/api/v1/skills/sandbox/{sandbox['id']}").json()
+    assert ended == {"deleted": True, "namespace": sandbox["namespace"], "triples_removed": 1}
+    assert [triple["subject"] for triple in client.get("/api/v1/triples").json()["triples"]] == [f"{part}:s"]
+    declared = {"namespace": part, "assertions": [{"predicate": "p", "requireProof": False}]}
+    assert client.post("/api/v1/skills/validate", json=declared).json()["valid"] is True
+
+
+@pytest.mark.parametrize("part", [":", ":a:", ":a b", ':"} UNION {', ":<x>", ":a/b", ":ü", ":" + "a" * 300])
+def test_a_part_of_a_namespace_that_is_no_name_is_refused(client, namespace, part):
+    answer = client.post("/api/v1/skills/sandbox", json={"namespace": namespace + part})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_arguments")
+
+
+def test_a_part_of_a_namespace_of_others_is_refused(client):
+    assert client.post("/api/v1/skills/sandbox", json={"namespace": "elsewhere:a"}).status_code == 403
+
+
+def test_an_unknown_path_is_not_found(server):
     client = server.client()
-    for path, word in (("/api/v1/agents/a/consistency", "scores"), ("/api/v1/memory/recall", "memories")):
-        response = client.post(path, json={})
+    for path in ("/nothing", "/api/v1/agents/a/consistency", "/api/v2/triples"):
+        response = client.get(path)
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
-        assert word in response.json()["error"]
-    assert client.get("/nothing").json()["error"] == "there is nothing at this path"
+        assert response.json()["error"] == "there is nothing at this path"
 
 
 def test_declarations_that_need_a_proof_are_reported_if_rules_are_off(serve):

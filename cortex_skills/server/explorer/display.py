@@ -28,7 +28,7 @@ from cortex_skills.server.explorer.addresses import Addresses
 from cortex_skills.server.explorer.look_alike_names import warning_of
 
 IN_TABLE = 300  # characters of a literal
-OF_NAME = 96
+OF_NAME = 64
 OF_HEADING = 200
 LINES = 20  # of a literal on its own page
 OF_LINE = 400  # characters of such a line, on average
@@ -172,6 +172,11 @@ def shown_text(text: str, most: int = IN_TABLE, *, lines: int = 1) -> ShownText:
         elif len(part) < len(chars) or left < 0:
             return ShownText(_joined(pieces), len(text), is_clipped=True)
     return ShownText(_joined(pieces), len(text), is_clipped=len(text) > 64 * most)
+
+
+def field_value(text: str) -> str:
+    """A text in a field: itself if it has only visible characters, else with tokens in place of the others."""
+    return shown_text(text, 16 * IN_TABLE).plain
 
 
 def _within(chars: str, most: int, lines: int) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - a page of an error shows what the JSON of the error holds, and nothing else of the server;
+- its message, which may repeat what was asked for, is shown like any other text;
 - what is unknown and what belongs to others have the same page.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cortex_skills.server.explorer.display import shown_text
 from cortex_skills.server.explorer.page import Near
 from cortex_skills.server.http_errors import HttpError
 
@@ -24,6 +26,7 @@ _TITLES = {
     504: "This took too long",
 }
 _RETRY_S = 10
+_MESSAGE = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class ErrorView:
         hint: what to do next.
         request_id: under which the server's log has it.
         nearest: links to things with similar names.
+        since: since when the store has not answered; empty otherwise.
         retry_s: after how many seconds the page asks again; 0 for never.
 
     """
@@ -49,13 +53,14 @@ class ErrorView:
     hint: str
     request_id: str
     nearest: tuple[Near, ...]
+    since: str
     retry_s: int
 
 
-def error_view(error: HttpError, request_id: str) -> ErrorView:
+def error_view(error: HttpError, request_id: str, since: str = "") -> ErrorView:
     """The page of an error."""
     nearest = tuple(Near(near["label"], near["href"]) for near in error.details.get("nearest", ()))
     title = _TITLES.get(error.status, "This did not work")
     retry_s = _RETRY_S if error.status == 503 else 0
-    message = error.message[:1].upper() + error.message[1:]
-    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, retry_s)
+    message = shown_text(error.message[:1].upper() + error.message[1:], _MESSAGE).plain
+    return ErrorView(title, error.status, error.code, message, error.hint, request_id, nearest, since, retry_s)

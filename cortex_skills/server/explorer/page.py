@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.server.auth import Principal
 
-ROOT = "/explore"
-
 
 @dataclass(frozen=True, slots=True)
 class PageCall:

@@ -1,109 +1,126 @@
-"""The routes of the explorer: the caller, the form of the answer, errors as pages.
+"""The routes of the explorer: the caller of a page, and the form of the answer.
 
 Rules kept here:
-- the caller is checked first, then the request; a view runs in a worker pool;
+- the caller is checked first, then the request; a view and its template run in a worker pool;
 - `format=` selects a form by its name, otherwise `Accept` does; what fits none is refused with the list of forms;
-- a browser gets an error as a page, a program as the JSON of the REST API; without a session a page leads to the login;
-- a page does not cost its caller more than the view: templates are rendered in the same worker.
+- a query ends when its client disconnects or the server shuts down.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cortex_skills.server.auth import Principal
-from cortex_skills.server.bodies import to_json
+from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.answers import HTML, ExplorerEndpoint, prefers_pages, surroundings
 from cortex_skills.server.explorer.assets import FOLDER, PREFIX, files
-from cortex_skills.server.explorer.error_pages import ErrorView, error_view
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Faulty, Form, PageCall, Redirected, not_found
+from cortex_skills.server.explorer.callers import state_of, visitor_of
+from cortex_skills.server.explorer.entrance import entrance_routes
+from cortex_skills.server.explorer.following import may_run, unmarked
+from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall, not_found
 from cortex_skills.server.explorer.pages import PAGES
-from cortex_skills.server.explorer.rendering import Surroundings, navigation_of, render
-from cortex_skills.server.http_errors import HttpError, as_http, method_not_allowed
-from cortex_skills.server.middleware.request_log import REQUEST_ID
+from cortex_skills.server.explorer.rendering import Surroundings, render
+from cortex_skills.server.http_errors import HttpError, as_http, method_not_allowed, unauthorized
+from cortex_skills.server.middleware.response_headers import FOR_PROGRAMS, OWN_HEADERS
 from cortex_skills.server.rest.schemas import parse_query
 from cortex_skills.server.service import Service
 from cortex_skills.server.sparql.negotiation import chosen
 
-HTML = "text/html"
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
-)
-# By path prefix, for `ResponseHeaders`.
-PAGE_HEADERS: dict[str, dict[str, str]] = {
-    ROOT: {"content-security-policy": _POLICY, "cross-origin-opener-policy": "same-origin"},
-    PREFIX: {"cache-control": "public, max-age=31536000, immutable"},
-}
+if TYPE_CHECKING:
+    from cortex_skills.cancellation import CancelToken
+    from cortex_skills.server.worker_pools import WorkerPool
+
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
+_READ = ("GET", "HEAD")
 
 
 def explorer_routes() -> list[Route]:
-    """All routes of the explorer; paths without parameters first."""
-    pages = sorted(PAGES, key=lambda page: page.path.count("{"))
+    """All routes of the explorer; of two that match a path, the one with the later parameters first."""
+    pages = sorted(PAGES, key=lambda page: f"{page.path}\x7f".replace("{", "\x7f"))
     return [
+        *entrance_routes(),
         Route(f"{PREFIX}/{{file}}", endpoint=_StaticFile(), include_in_schema=False),
-        *(Route(page.path, endpoint=PageEndpoint(page), include_in_schema=False) for page in pages),
-        Route(f"{ROOT}/{{rest:path}}", endpoint=_Unknown(), include_in_schema=False),
+        *(
+            Route(page.path, endpoint=ExplorerEndpoint(partial(_answer, page)), include_in_schema=False)
+            for page in pages
+        ),
+        Route(f"{ROOT}/{{rest:path}}", endpoint=ExplorerEndpoint(_unknown), include_in_schema=False),
     ]
 
 
-class PageEndpoint:
-    """Answers one page in all its forms, as an ASGI application."""
+class FrontDoor:
+    """`/`: a browser is led to the explorer, a program gets what it got before.
 
-    def __init__(self, page: ExplorerPage) -> None:
-        self._page = page
+    Args:
+        index: the answer to programs.
+
+    """
+
+    def __init__(self, index: ASGIApp) -> None:
+        self._index = index
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request (ASGI)."""
-        page = self._page
-        form: Form | None = None
-        try:
-            if scope["method"] not in ("GET", "HEAD"):
-                raise method_not_allowed(scope["method"], "GET, HEAD")
-            query, form = _form_of(page, scope)
-            caller = _caller(scope)
-            caller.require(page.permission)
-            service: Service = scope["app"].state.service
-            with service.calls.token() as cancel:
-                call = PageCall(
-                    service, caller, parse_query(page.query, query), scope["path_params"], may_run=True, cancel=cancel
-                )
-                pool = service.pools[page.pool]
-                if form is None:
-                    response = await pool.run(partial(_shown, page, call, _around(page, call, scope)))
-                else:
-                    response = await _written(page, form, call, pool.run)
-        except Redirected as found:
-            response = RedirectResponse(found.address, 303)
-        except Exception as error:
-            response = _failed(error, scope, as_page=form is None)
-        response.headers["vary"] = "Accept, Cookie"
-        await response(scope, receive, send)
+        names_html = "text/html" in Headers(scope=scope).get("accept", "").lower()
+        if scope["method"] in _READ and names_html and prefers_pages(scope):
+            response: ASGIApp = RedirectResponse(ROOT, 303, headers={"vary": "Accept"})
+            await response(scope, receive, send)
+        else:
+            await self._index(scope, receive, send)
 
 
-def _caller(scope: Scope) -> Principal:
+async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
+    """The answer to a request for a page or one of its forms."""
+    if scope["method"] not in _READ:
+        raise method_not_allowed(scope["method"], ", ".join(_READ))
     service: Service = scope["app"].state.service
-    client = scope.get("client")
-    return service.access.identify(scope["headers"], client[0] if client else None)
+    query, form = _form_of(page, scope)
+    visitor = visitor_of(scope)
+    if not (visitor.principal.has_token or page.is_public):
+        raise unauthorized()
+    visitor.principal.require(page.permission)
+    parameters = parse_query(page.query, unmarked(query)[0])
+    runs = may_run(scope, shows_token=visitor.shows_token)
+    pool = service.pools[page.pool]
+    async with AsyncExitStack() as stack:
+        cancel = stack.enter_context(service.calls.token())
+        await stack.enter_async_context(_cancelled_by_leaving(receive, cancel))
+        call = PageCall(service, visitor.principal, parameters, scope["path_params"], runs, cancel)
+        if form is None:
+            around = surroundings(scope, visitor, page.name, call.path.get("namespace"))
+            response = await pool.run(partial(_shown, page, call, around))
+        else:
+            response = await _written(page, form, call, pool, stack)
+    if "{namespace}" in page.path:
+        state_of(scope).since = None
+    if form is not None:
+        policy = {"content-security-policy": FOR_PROGRAMS["content-security-policy"]}
+        scope[OWN_HEADERS] = {**policy, **form.headers}
+    return response
+
+
+@asynccontextmanager
+async def _cancelled_by_leaving(receive: Receive, cancel: CancelToken) -> AsyncIterator[None]:
+    """Cancel the call if the client disconnects during the block."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        cancel.cancel()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 def _form_of(page: ExplorerPage, scope: Scope) -> tuple[bytes, Form | None]:
@@ -113,22 +130,17 @@ def _form_of(page: ExplorerPage, scope: Scope) -> tuple[bytes, Form | None]:
         HttpError: `not_acceptable` or `invalid_arguments`.
 
     """
-    accept = ",".join(Headers(scope=scope).getlist("accept")) or None
-    named: list[bytes] = []
-    rest: list[bytes] = []
-    for part in scope["query_string"].split(b"&"):
-        (named if part.startswith(b"format=") else rest).append(part)
-    if len(named) == 1:
-        name = named[0].partition(b"=")[2].decode("latin-1")
-        if name == "html":
-            return b"&".join(rest), None
-        if name in page.forms:
-            return b"&".join(rest), page.forms[name]
-        raise _not_acceptable(page, f"this page has no form `{name[:40]}`")
-    if named:
+    parts = scope["query_string"].split(b"&")
+    named = [part.partition(b"=")[2].decode("latin-1") for part in parts if part.startswith(b"format=")]
+    if len(named) > 1:
         raise HttpError("invalid_arguments", "`format` is given twice")
+    if named:
+        rest = b"&".join(part for part in parts if not part.startswith(b"format="))
+        if named[0] != "html" and named[0] not in page.forms:
+            raise _not_acceptable(page, f"this page has no form `{named[0][:40]}`")
+        return rest, page.forms.get(named[0])
     offered: dict[str, Form | None] = {HTML: None, **{form.media_type: form for form in page.forms.values()}}
-    found = chosen(accept, offered)
+    found = chosen(",".join(Headers(scope=scope).getlist("accept")) or None, offered)
     if found is None:
         raise _not_acceptable(page, "this page has none of the accepted forms")
     return scope["query_string"], found[1]
@@ -148,76 +160,34 @@ def _shown(page: ExplorerPage, call: PageCall, around: Surroundings) -> Response
     return Response(render(page.template, around, view), status, media_type=HTML)
 
 
-async def _written(page: ExplorerPage, form: Form, call: PageCall, run: Any) -> Response:
-    """Another form of the page."""
+async def _written(page: ExplorerPage, form: Form, call: PageCall, pool: WorkerPool, stack: AsyncExitStack) -> Response:
+    """Another form of the page; a stream takes over what is open for the call."""
     try:
-        body = await run(partial(form.write, call))
+        body = await pool.run(partial(form.write, call))
     except Faulty as fault:
         raise fault.error from None
-    headers = dict(form.headers)
+    is_text = form.media_type.startswith("text/")
+    headers = {"content-type": f"{form.media_type}; charset=utf-8" if is_text else form.media_type}
     if form.file_type:
         headers["content-disposition"] = f'attachment; filename="{page.name}.{form.file_type}"'
-    kind = f"{form.media_type}; charset=utf-8" if form.media_type.startswith("text/") else form.media_type
-    headers["content-type"] = kind
     if isinstance(body, bytes):
         return Response(body, headers=headers)
-    return StreamingResponse(_parts(body, run), headers=headers)
+    return StreamingResponse(_parts(body, pool, stack.pop_all()), headers=headers)
 
 
-async def _parts(body: Iterator[bytes], run: Any) -> AsyncIterator[bytes]:
-    try:
-        while (part := await run(partial(next, body, None))) is not None:
-            yield part
-    finally:
-        with suppress(AttributeError, ValueError):
-            body.close()  # type: ignore[attr-defined]
+async def _parts(body: Iterator[bytes], pool: WorkerPool, stack: AsyncExitStack) -> AsyncIterator[bytes]:
+    async with stack:
+        try:
+            while (part := await pool.run(partial(next, body, None))) is not None:
+                yield part
+        finally:
+            with suppress(AttributeError, ValueError):  # ValueError: a worker still runs it
+                body.close()  # type: ignore[attr-defined]
 
 
-def _around(page: ExplorerPage | None, call: PageCall | None, scope: Scope) -> Surroundings:
-    here = quote(scope["path"]) + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
-    theme = _cookies(scope).get("cortex_theme")
-    if page is None or call is None:
-        return Surroundings("", here, theme=theme if theme in ("light", "dark") else None)
-    principal = call.principal
-    namespace = call.path.get("namespace") or (principal.usual if principal.may_use(principal.usual) else None)
-    has_find = namespace is not None and any(each.name == "find" for each in PAGES)
-    return Surroundings(
-        page.name,
-        here,
-        namespace,
-        navigation_of(PAGES, page.name, namespace, principal.permissions),
-        f"{ROOT}/{namespace}/find" if has_find else None,
-        principal.name,
-        ", ".join(sorted(principal.permissions)),
-        theme=theme if theme in ("light", "dark") else None,
-    )
-
-
-def _cookies(scope: Scope) -> Mapping[str, str]:
-    from starlette.requests import cookie_parser
-
-    return cookie_parser("; ".join(Headers(scope=scope).getlist("cookie")))
-
-
-def _failed(error: Exception, scope: Scope, *, as_page: bool) -> Response:
-    """The answer to a request that failed."""
-    known = as_http(error, scope[REQUEST_ID])
-    wants_page = chosen(",".join(Headers(scope=scope).getlist("accept")) or None, {"application/json": 0, HTML: 1})
-    if not as_page or (wants_page is not None and wants_page[1] == 0):
-        return Response(to_json(known.body(scope[REQUEST_ID])), known.status, known.headers, "application/json")
-    if known.code == "unauthorized" and scope["method"] in ("GET", "HEAD"):
-        here = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
-        return RedirectResponse(f"{ROOT}/login?next={quote(here, safe='')}", 303)
-    view: ErrorView = error_view(known, scope[REQUEST_ID])
-    return Response(render("error.html", _around(None, None, scope), view), known.status, known.headers, HTML)
-
-
-class _Unknown:
-    """The answer to paths without a page."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = _failed(not_found("there is no such page"), scope, as_page=True)
-        await response(scope, receive, send)
+async def _unknown(_: Scope, __: Receive) -> Response:
+    """Refuse a path without a page."""
+    raise not_found("there is no such page")
 
 
 class _StaticFile:
@@ -228,4 +198,5 @@ class _StaticFile:
         if name not in files().values():
             raise HttpError("not_found", "there is no such file")
         kind = _KINDS.get(name.rpartition(".")[2], "application/octet-stream")
+        scope[OWN_HEADERS] = {"cache-control": "public, max-age=31536000, immutable"}
         await Response((FOLDER / name).read_bytes(), media_type=kind)(scope, receive, send)

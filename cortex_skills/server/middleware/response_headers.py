@@ -4,7 +4,8 @@ Rules kept here:
 - the headers of a request are those of the longest prefix of its path, a whole number of segments; the prefix `` holds
   for every path;
 - the headers for programs are the default: nothing is cached, framed, sniffed, or allowed to load anything;
-- a route that serves pages has a policy of its own (`Content-Security-Policy`, CSP Level 3), which names what it loads.
+- a route that serves pages has a policy of its own (`Content-Security-Policy`, CSP Level 3), which names what it loads;
+- an answer that differs from its route sets its headers in the scope (`OWN_HEADERS`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from types import MappingProxyType
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# A key of an ASGI scope: headers of one answer, which replace those of its route.
+OWN_HEADERS = "cortex.own_headers"
 
 FOR_PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,7 +53,7 @@ class ResponseHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in added.items():
+                for name, value in {**added, **scope.get(OWN_HEADERS, {})}.items():
                     headers[name] = value
             await send(message)
 

@@ -1,8 +1,8 @@
-"""`/api/v1/audit`: the latest calls of tools, as the clients of Cortex read an audit log.
+"""`/api/v1/audit` and `/api/v1/events`: the latest calls of tools, as the clients of Cortex read them.
 
 Rules kept here:
 - what is answered is `Plugin.recent_calls`: calls of the plugin's namespace; another namespace has none;
-- reading it needs the permission `audit`.
+- reading it needs the permission `audit`; events of clients are not stored.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.server.rest.schemas import check
 
 _DEFAULT_LIMIT = 100
+_EVENT = "tool_call"
 
 OPERATIONS = Operations()
 
@@ -66,12 +67,41 @@ def get_audit_stats(call: ApiCall) -> ApiAnswer:
 )
 def get_call(call: ApiCall) -> ApiAnswer:
     """Return one call."""
+    return ApiAnswer(200, _entry(call, _find(call)))
+
+
+@OPERATIONS.add("GET", "/api/v1/events", {200: models.EventList}, permission="audit", query=models.EventsQuery)
+def list_events(call: ApiCall) -> ApiAnswer:
+    """List the latest calls of tools as events, the newest first."""
+    query = call.query
+    if _has_no_calls(call) or query.get("type", _EVENT) != _EVENT:
+        return ApiAnswer(200, {"events": [], "total": 0})
+    wanted = CallFilter(agent=query.get("agent"), since=query.get("from"), until=query.get("to"))
+    page = call.service.plugin.recent_calls.page(wanted, limit=query.get("limit", _DEFAULT_LIMIT))
+    events = [_event(found) for found in page.calls]
+    return ApiAnswer(200, {"events": events, "total": len(events)})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/events/{id}",
+    {200: models.CallEvent},
+    permission="audit",
+    query=NamespaceQuery,
+    errors=("not_found",),
+)
+def get_event(call: ApiCall) -> ApiAnswer:
+    """Return one call as an event."""
+    return ApiAnswer(200, _event(_find(call)))
+
+
+def _find(call: ApiCall) -> RecentCall:
     call_id = check(CallId, call.path["id"])
     found = None if _has_no_calls(call) else call.service.plugin.recent_calls.get(call_id)
     if found is None:
         hint = "the latest calls are kept for as long as the server runs"
         raise HttpError("not_found", "there is no call with this id", hint=hint)
-    return ApiAnswer(200, _entry(call, found))
+    return found
 
 
 def _has_no_calls(call: ApiCall) -> bool:
@@ -89,6 +119,22 @@ def _entry(call: ApiCall, found: RecentCall) -> dict[str, Any]:
         "resource": record["skill"] or "",
         "details": record["outcome"],
         **record,
+    }
+
+
+def _event(found: RecentCall) -> dict[str, Any]:
+    record = found.record
+    fields = {"tool": record.tool, "skill": record.skill or "", "outcome": record.outcome}
+    return {
+        "id": found.id,
+        "type": _EVENT,
+        "event_type": _EVENT,
+        "agentId": record.agent,
+        "agent_id": record.agent,
+        "timestamp": record.time,
+        "durationMs": record.milliseconds,
+        "duration_ms": record.milliseconds,
+        "fields": fields,
     }
 
 

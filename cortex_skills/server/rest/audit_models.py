@@ -1,7 +1,7 @@
-"""The models of the audit log: the members that the clients of Cortex read, and those of an audit record."""
+"""The models of the audit log and of events: what the clients of Cortex read, and the members of an audit record."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -75,3 +75,32 @@ class AuditStats(ApiModel):
     entries_by_user: Annotated[dict[str, Count], Field(description="By agent.")]
     entries_by_namespace: dict[str, Count]
     calls_by_outcome: dict[str, Count]
+
+
+class EventsQuery(NamespaceQuery, _Times, total=False):
+    """Which events."""
+
+    agent: Annotated[_Text, Field(description="The agent.")]
+    type: Annotated[_Text, Field(description="There is one type: `tool_call`.")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="100 by default."), FROM_QUERY]
+
+
+class CallEvent(ApiModel):
+    """One call of a tool as an event; its members have the names of all clients."""
+
+    id: CallId
+    type: Literal["tool_call"]
+    event_type: Literal["tool_call"]
+    agentId: str
+    agent_id: str
+    timestamp: Annotated[str, Field(description="The start (RFC 3339).")]
+    durationMs: Annotated[float, Field(ge=0)]
+    duration_ms: Annotated[float, Field(ge=0)]
+    fields: Annotated[dict[str, str], Field(description="`tool`, `skill` and `outcome`.")]
+
+
+class EventList(ApiModel):
+    """Events, the newest first."""
+
+    events: list[CallEvent]
+    total: Annotated[Count, Field(description="How many are listed.")]

@@ -114,6 +114,7 @@ CallId = Annotated[
         pattern=r"^[0-9a-f]{8}-[0-9]{1,15}$", description="The id of a call; the server makes others when it starts."
     ),
 ]
+MemoryId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a memory.")]
 
 
 class NamespaceQuery(ApiModel, total=False):

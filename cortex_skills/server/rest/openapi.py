@@ -13,7 +13,7 @@ from typing import Any, get_origin
 
 from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
-from cortex_skills.server.rest.model_types import CallId, ProofId, SandboxId, TripleId
+from cortex_skills.server.rest.model_types import CallId, MemoryId, ProofId, SandboxId, TripleId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
 from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
@@ -24,6 +24,8 @@ _PATH_TYPES = {
     ("sandbox", "id"): SandboxId,
     ("proofs", "id"): ProofId,
     ("audit", "id"): CallId,
+    ("events", "id"): CallId,
+    ("memory", "id"): MemoryId,
 }
 _OF_ALL = (
     "bad_request",

@@ -21,6 +21,7 @@ from cortex_skills.server.rest.sandboxes import Sandboxes
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.cancellation import CancelGroup
+    from cortex_skills.memory import Memories
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.server.store_health import StoreHealth
@@ -39,6 +40,9 @@ class OperationService(Protocol):
 
     def graph(self, namespace: str) -> NamespacedGraph:
         """The graph of a namespace."""
+
+    def memories(self, namespace: str) -> Memories:
+        """The memories of the agents of a namespace."""
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph."""

@@ -89,18 +89,14 @@ def _perform(
     return Response(to_json(answer.document), answer.status, media_type="application/json")
 
 
-async def not_found(scope: Scope, _: Receive, __: Send) -> None:
+async def not_found(_: Scope, __: Receive, ___: Send) -> None:
     """Answer a path without a route.
 
     Raises:
         HttpError: `not_found`.
 
     """
-    planned = next((what for prefix, what in _PLANNED.items() if scope["path"].startswith(prefix)), None)
-    message = "there is nothing at this path" if planned is None else f"{planned} are not implemented yet"
-    raise HttpError("not_found", message, hint="see /openapi.json for what there is")
+    raise HttpError("not_found", "there is nothing at this path", hint="see /openapi.json for what there is")
 
-
-_PLANNED = {"/api/v1/agents": "the scores of agents", "/api/v1/memory": "memories"}
 
 NOT_FOUND: ASGIApp = not_found

@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 
 
-def empty(graph: NamespacedGraph, sandbox_id: str) -> int:
-    """Delete every triple about a name of a sandbox; the id must be well-formed.
+def empty(graph: NamespacedGraph, prefix: str) -> int:
+    """Delete every triple about a name of a sandbox, by the full name that its names begin with.
 
     Returns:
         How many triples were deleted.
@@ -29,7 +29,7 @@ def empty(graph: NamespacedGraph, sandbox_id: str) -> int:
         QueryTimeout: they could not be found in time.
 
     """
-    start = graph.names.node(f"{graph.namespace}:{sandbox_id}").value
+    start = graph.names.node(prefix).value
     condition = f'?s = <{start}> || STRSTARTS(STR(?s), "{start}:")'
     query = f"SELECT DISTINCT ?s {{ ?s ?p ?o FILTER({condition}) }} LIMIT {_BATCH}"
     deleted = 0
@@ -51,7 +51,7 @@ def sweep(service: OperationService, *, everything: bool = False) -> None:
     """Empty the expired sandboxes, or all of them."""
     for area in service.sandboxes.ended(everything=everything):
         try:
-            empty(service.graph(area.namespace), area.id)
+            empty(service.graph(area.namespace), area.prefix)
         except (CortexError, GraphError) as error:
             log.warning("the sandbox %s could not be emptied: %s", area.id, error)
         else:

@@ -1,7 +1,8 @@
 """The list of sandboxes: parts of a namespace for trying a skill, which are emptied later.
 
 Rules kept here:
-- a sandbox is the names of a namespace that begin with `NS:sandbox-ID`: it grants no access to anything;
+- a sandbox is the names of a namespace that begin with `NS:sandbox-ID`, or `NS:PART:sandbox-ID` for a part of it: it
+  grants no access to anything;
 - it ends when it is deleted, when its time is over, and when the server ends;
 - the number of sandboxes is limited.
 """
@@ -20,16 +21,17 @@ MAX_SANDBOXES = 256
 
 @dataclass(frozen=True, slots=True)
 class SandboxArea:
-    """A sandbox: its id, its namespace, and when it ends (`time.monotonic`)."""
+    """A sandbox: its id, its namespace, the part of that (or nothing), and when it ends (`time.monotonic`)."""
 
     id: str
     namespace: str
+    part: str
     ends: float
 
     @property
     def prefix(self) -> str:
         """The beginning of its names."""
-        return f"{self.namespace}:{self.id}"
+        return ":".join(filter(None, (self.namespace, self.part, self.id)))
 
 
 class Sandboxes:
@@ -39,14 +41,14 @@ class Sandboxes:
         self._lock = threading.Lock()
         self._areas: dict[str, SandboxArea] = {}
 
-    def create(self, namespace: str, lifetime_s: float) -> SandboxArea:
+    def create(self, namespace: str, part: str, lifetime_s: float) -> SandboxArea:
         """Add a sandbox.
 
         Raises:
             HttpError: `server_busy`: there are too many.
 
         """
-        area = SandboxArea(f"sandbox-{secrets.token_hex(16)}", namespace, time.monotonic() + lifetime_s)
+        area = SandboxArea(f"sandbox-{secrets.token_hex(16)}", namespace, part, time.monotonic() + lifetime_s)
         with self._lock:
             if len(self._areas) >= MAX_SANDBOXES:
                 raise HttpError("server_busy", "there are too many sandboxes", hint="delete one that is not needed")

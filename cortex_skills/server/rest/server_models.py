@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, Namespace, SandboxId
+from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, SandboxId
 
 
 class ErrorBody(ApiModel):
@@ -142,10 +142,20 @@ class DeclaredAssertion(ApiModel):
     require_proof: NotRequired[Annotated[bool, Field(description="The same, as some clients spell it.")]]
 
 
+_NamespacePart = Annotated[
+    str,
+    Field(
+        max_length=256,
+        pattern=r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}(:[a-zA-Z0-9._@-]+)*$",
+        description="A namespace, or the beginning of names in it: `mayros:skill:verify-kyc`.",
+    ),
+]
+
+
 class DeclarationsToValidate(ApiModel):
     """What a manifest declares."""
 
-    namespace: Namespace
+    namespace: _NamespacePart
     assertions: Annotated[list[DeclaredAssertion], Field(max_length=1_000, fail_fast=True)]
 
 
@@ -176,7 +186,7 @@ _Lifetime = Annotated[int, Field(ge=1, le=86_400, description="In seconds; 300 b
 class NewSandbox(ApiModel):
     """Where, and for how long."""
 
-    namespace: Namespace
+    namespace: _NamespacePart
     ttl_seconds: NotRequired[_Lifetime]
 
 

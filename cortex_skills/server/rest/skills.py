@@ -78,7 +78,7 @@ def _problems_of(text: str, folder: str | None, companion: str | None) -> list[d
 
 
 def _problems_of_declarations(call: ApiCall, body: dict[str, Any]) -> list[dict[str, Any]]:
-    graph = call.service.graph(call.caller.namespace(body["namespace"]))
+    graph = call.service.graph(call.caller.namespace(body["namespace"].partition(":")[0]))
     problems = []
     for place, assertion in enumerate(body["assertions"]):
         where = f"assertions[{place}].predicate"
@@ -105,8 +105,9 @@ def create_sandbox(call: ApiCall) -> ApiAnswer:
 
     Triples about names that begin with `namespace` of the answer are deleted when it ends.
     """
-    namespace = call.caller.namespace(call.body["namespace"])
-    sandbox = call.service.sandboxes.create(namespace, float(call.body.get("ttl_seconds") or _LIFETIME_S))
+    namespace, _, part = call.body["namespace"].partition(":")
+    call.caller.namespace(namespace)
+    sandbox = call.service.sandboxes.create(namespace, part, float(call.body.get("ttl_seconds") or _LIFETIME_S))
     return ApiAnswer(201, {"id": sandbox.id, "namespace": sandbox.prefix})
 
 
@@ -129,8 +130,9 @@ def delete_sandbox(call: ApiCall) -> ApiAnswer:
         return ApiAnswer(200, {"deleted": False, "error": "sandbox not found"})
     else:
         namespace = sandbox.namespace
-    removed = empty(service.graph(namespace), sandbox_id)
+    prefix = f"{namespace}:{sandbox_id}" if sandbox is None else sandbox.prefix
+    removed = empty(service.graph(namespace), prefix)
     service.sandboxes.forget(sandbox_id)
     if sandbox is None and not removed:
         return ApiAnswer(200, {"deleted": False, "error": "sandbox not found"})
-    return ApiAnswer(200, {"deleted": True, "namespace": f"{namespace}:{sandbox_id}", "triples_removed": removed})
+    return ApiAnswer(200, {"deleted": True, "namespace": prefix, "triples_removed": removed})

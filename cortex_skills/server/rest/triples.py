@@ -8,7 +8,8 @@ Rules kept here:
   the caller asserted it without a skill; so does erasing it;
 - an answer of more than 1,000 triples is made of several pages of the graph; it ends early after about 10 MiB, and its
   cursor goes on;
-- with `onePage` an answer is one page of the graph, of about one mebibyte;
+- each triple that has a record has the time of its assertion, `created_at`;
+- with `onePage`, for stores, an answer is one page of the graph, of about one mebibyte, and without times;
 - an object in a query string is JSON (`5`, `true`, `{"node": "a"}`, `"5"`); text that is no JSON is a string.
 """
 
@@ -25,6 +26,7 @@ from cortex_graph.provenance import Provenance
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import triple_models as models
+from cortex_skills.server.rest.assertion_times import assertion_times
 from cortex_skills.server.rest.model_types import GraphQuery
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 
@@ -190,17 +192,16 @@ def _skip(graph: NamespacedGraph, pattern: dict[str, Any], cursor: str | None, o
 
 
 def _described(graph: NamespacedGraph, rows: list[dict[str, Any]], given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Triples with their provenance, if it was requested."""
-    if not given.get("provenance"):
+    """Triples with the time of their assertion, and with their provenance if it was requested."""
+    if given.get("provenance"):
+        records = {row["id"]: graph.provenance_of(row["id"]) for row in rows}
+        times = {key: record["time"] for key, record in records.items() if record and record["time"]}
+        rows = [row | {"provenance": records[row["id"]]} for row in rows]
+    elif given.get("onePage"):
         return rows
-    described = []
-    for row in rows:
-        record = graph.provenance_of(row["id"])
-        extra: dict[str, Any] = {"provenance": record}
-        if record and record["time"]:
-            extra["created_at"] = record["time"]
-        described.append(row | extra)
-    return described
+    else:
+        times = assertion_times(graph, [row["id"] for row in rows])
+    return [row | {"created_at": times[row["id"]]} if row["id"] in times else row for row in rows]
 
 
 def _triple(body: dict[str, Any]) -> dict[str, Any]:

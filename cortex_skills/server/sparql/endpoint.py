@@ -40,14 +40,16 @@ from cortex_skills.server.sparql.request import KINDS, SparqlRequest, read_get, 
 from cortex_skills.tokens import ALL_NAMESPACES
 
 PATH = "/sparql"
+PATHS = (PATH, "/api/v1/sparql")
 AT_ONCE = 2
 WAITING = 16
 _METHODS = "GET, HEAD, POST"
 
 
-def sparql_route() -> Route:
-    """The route of the endpoint."""
-    return Route(PATH, endpoint=SparqlEndpoint(), include_in_schema=False)
+def sparql_routes() -> list[Route]:
+    """The routes of the endpoint."""
+    endpoint = SparqlEndpoint()
+    return [Route(path, endpoint=endpoint, include_in_schema=False) for path in PATHS]
 
 
 class SparqlEndpoint:

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - a query comes by GET, by POST as a form, or by POST directly; an update by one of the two POSTs (§2.1, §2.2);
+- a query also comes as JSON, `{query, default_graph?, named_graphs?}`, as clients of Cortex send it;
 - a request holds one query or one update, and no parameters of the other;
 - further parameters are `namespace`, which selects some of the token's namespaces, and `timeout` in seconds, which
   shortens the server's; others that clients send (`format`, `output`, …) are ignored: `Accept` decides.
@@ -13,14 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from cortex_skills.server.bodies import invalid, pairs_of
+from cortex_skills.server.bodies import invalid, pairs_of, parse_json
 
 FORM = "application/x-www-form-urlencoded"
 QUERY = "application/sparql-query"
 UPDATE = "application/sparql-update"
-KINDS = frozenset({FORM, QUERY, UPDATE})
+JSON = "application/json"
+KINDS = frozenset({FORM, QUERY, UPDATE, JSON})
 _MAX_PARAMETERS = 128
 
+_MEMBERS = {"query": "query", "default_graph": "default-graph-uri", "named_graphs": "named-graph-uri"}
 _GRAPHS = {
     "query": ("default-graph-uri", "named-graph-uri"),
     "update": ("using-graph-uri", "using-named-graph-uri"),
@@ -80,12 +83,35 @@ def read_post(kind: str, query: bytes, body: bytes) -> SparqlRequest:
         return _request(given, "query" if "query" in given else "update")
     if "query" in given or "update" in given:
         raise invalid("the query or update is in the URL and in the body", "give it once")
+    if kind == JSON:
+        return _request(given | _members(body), "query")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         raise invalid("the text is not UTF-8") from None
     word = "query" if kind == QUERY else "update"
     return _request(given | {word: [text]}, word)
+
+
+def _members(body: bytes) -> dict[str, list[str]]:
+    """The parameters of a query in JSON."""
+    document = parse_json(body)
+    if not isinstance(document, dict):
+        raise invalid("the body is not an object", "send {query}")
+    for name in document:
+        if name not in _MEMBERS:
+            raise invalid(f"`{name[:80]}` is not a known member", f"known: {', '.join(_MEMBERS)}")
+    found = {}
+    for member, name in _MEMBERS.items():
+        value = document.get(member)
+        values = value if isinstance(value, list) and member == "named_graphs" else [] if value is None else [value]
+        if not all(isinstance(each, str) for each in values):
+            raise invalid(f"`{member}` is not text", "named_graphs is a list of texts", field=member)
+        if values:
+            found[name] = values
+    if "query" not in found:
+        raise invalid("`query` is missing", "send {query}", field="query")
+    return found
 
 
 def _parameters(encoded: bytes) -> dict[str, list[str]]:

@@ -3,8 +3,9 @@
 Rules kept here:
 - every pointer and length from the guest is checked against its memory before any byte is read or written;
 - a trap becomes a typed error, and the instance cannot be used afterwards;
-- the engine calls back every twentieth of a second: a guest is stopped past its deadline, after an interruption from
-  another thread, and when a callback raised an exception, which `run` raises again;
+- the engine calls back every twentieth of a second: a guest is stopped at once after an interruption from another
+  thread, and when a callback raised an exception, which `run` raises again. Past its deadline it is first asked to end
+  with an error that has its stack, and stopped 24 ms later;
 - when the interpreter exits, running guests are stopped first: a thread that dies inside a guest would crash the
   process;
 - one thread at a time (the owner holds a lock); while a guest runs, its instance is the current call of that thread
@@ -170,6 +171,7 @@ class Instance:
         self.outer: PendingCall | None = None
         self.alive = True
         self.stopped: SandboxError | None = None
+        self.stop_word: int | None = None  # the address of a word that asks the guest to end with an error
         self._kept: BaseException | None = None
 
     def function(self, name: str, parameters: int) -> GuestFunction:
@@ -236,10 +238,15 @@ class Instance:
 
     def ticks_left(self) -> int:
         """For how many more ticks the guest may run; 0 to stop it."""
-        if self.stopped is None and self._kept is None and time.monotonic() < self.deadline:
+        if self.stopped is not None or self._kept is not None:
+            return 0
+        if time.monotonic() < self.deadline:
             return self._ticks()
-        self.stopped = self.stopped or SandboxTimeout("stopped: the time limit was reached", "Timeout")
-        return 0
+        self.stopped = SandboxTimeout("stopped: the time limit was reached", "Timeout")
+        if self.stop_word is None:
+            return 0
+        self.write(self.stop_word, b"\1\0\0\0")
+        return ASK_TICKS // 2
 
     def _ticks(self) -> int:
         return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), ASK_TICKS)

@@ -20,6 +20,7 @@ from cortex_sandbox.quickjs.image import (
     NOTHING,
     OVERHEAD_BYTES,
     SCRATCH_BYTES,
+    STOP_AT,
     THREW,
     compile_source,
     image_for,
@@ -51,6 +52,7 @@ class Guest:
         whole = image.memory_bytes + memory_bytes + OVERHEAD_BYTES
         final = image.final_bytes is not None
         self.instance = Instance(engine, image.pre, image.final_bytes or whole, EXPORTS, final=final)
+        self.instance.stop_word = image.mail + STOP_AT
         self._full_at = image.memory_bytes + memory_bytes * 3 // 4
         self._call = self.instance.functions
         self._call["guest_limit"](memory_bytes, whole // PAGE, stack_bytes)

@@ -3,8 +3,9 @@
 Rules kept here:
 - a function has a JavaScript name (`echo`, `graphClient.createTriple`), and JSON values as arguments and result; in the
   guest it is a frozen global;
-- an exception with a `code` is meant for the guest and reaches it with its message. For any other exception the guest
-  learns only that the function failed, and the host's log has the traceback, a limited number of times per sandbox;
+- an exception with a `code` is meant for the guest and reaches it with its message and its hint. For any other
+  exception the guest learns only that the function failed, and the host's log has the traceback, a limited number of
+  times per sandbox;
 - log lines of the guest are kept in order up to a number of bytes; further lines are only counted;
 - the path and the arguments of a call come from the guest: both are checked.
 """
@@ -146,9 +147,10 @@ class HostSide:
         code = getattr(error, "code", None)
         if isinstance(code, str):
             message = error.message if isinstance(error, SandboxError) else str(error)
-            if hint := getattr(error, "hint", ""):
+            hint = str(getattr(error, "hint", ""))[:_MAX_ERROR_TEXT]
+            if hint:
                 message = f"{message}; {hint}"
-            return {"name": "HostError", "message": message[:_MAX_ERROR_TEXT], "code": code}
+            return {"name": "HostError", "message": message[:_MAX_ERROR_TEXT], "code": code, "hint": hint}
         self._failures += 1
         if self._failures <= _MAX_FAILURES_LOGGED:
             log.warning("the host function %s failed", path, exc_info=error)

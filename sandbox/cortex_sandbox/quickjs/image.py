@@ -59,6 +59,7 @@ _BAKING_STACK = 128 << 10
 _BAKING_BYTES = 16 << 20
 _BAKING_S = 30.0
 _MAIL = struct.Struct("<II")
+STOP_AT = _MAIL.size  # `mail.stop` in guest.c, relative to `mail`
 
 
 @dataclass(frozen=True)

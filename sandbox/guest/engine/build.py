@@ -4,6 +4,9 @@ Rules kept here:
 - the engine's source and the compiler are pinned in `requirements.txt` and `compiler.txt`; pip checks their hashes
   before anything is unpacked;
 - only the C files of the source archive are unpacked, by their base names;
+- the engine's file is changed in two places (`CHANGES`), so that the error of a stopped loop names a line of the loop.
+  The engine has positions of calls and a few other expressions only: now each statement has one. And at a jump it
+  looked for the position before the target, which is outside of the loop;
 - builds are reproducible: no debug information, no path and no time in the output;
 - asserts are compiled in: an engine in an unexpected state stops.
 """
@@ -21,6 +24,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ("guest.c", "memory.c", "engine.c", "dtoa.c", "libregexp.c", "libunicode.c")
+# In quickjs.c: a text, what replaces it, and how often it is there.
+CHANGES = (
+    ("    /* specific label handling */\n", "    emit_source_loc(s);\n", 1),
+    ("if (unlikely(js_poll_interrupts(ctx)))", "if (unlikely(js_poll_interrupts(ctx)) && pc++)", 7),
+)
 FLAGS = (
     "-g0",
     "--target=wasm32-wasi",
@@ -54,6 +62,7 @@ def build(out: Path) -> None:
         source = work / "source"
         source.mkdir()
         _unpack_source(_download("requirements.txt", work), source)
+        _change(source / "quickjs.c")
         for path in HERE.glob("*.c"):
             (source / path.name).write_bytes(path.read_bytes())
         with zipfile.ZipFile(_download("compiler.txt", work)) as wheel:
@@ -86,6 +95,21 @@ def _unpack_source(archive: Path, folder: Path) -> None:
             content = packed.extractfile(member) if member.isfile() and parts[-2:-1] == ("upstream-quickjs",) else None
             if content is not None and parts[-1].endswith((".c", ".h")):
                 (folder / parts[-1]).write_bytes(content.read())
+
+
+def _change(file: Path) -> None:
+    """Make the changes to the engine's file.
+
+    Raises:
+        RuntimeError: the file is not the one that they were written for.
+
+    """
+    text = file.read_text(encoding="utf-8")
+    for before, after, count in CHANGES:
+        if text.count(before) != count:
+            raise RuntimeError(f"{file.name} has {before.strip()!r} {text.count(before)} times, not {count} times")
+        text = text.replace(before, after)
+    file.write_text(text, encoding="utf-8")
 
 
 def _run(command: list[str], folder: Path, environment: os._Environ[str] | dict[str, str]) -> None:

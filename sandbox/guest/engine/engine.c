@@ -2,7 +2,7 @@
 // interpreter uses a `switch`.
 //
 // Rules kept here:
-// - the engine's file is compiled unchanged;
+// - the engine's file is compiled as it is, but for the `CHANGES` of build.py;
 // - a number is parsed as the nearest double, like the C library's `strtod` (tests/sandbox/test_numbers.py). `strtod` uses
 //   software floats of 128 bits here, which was the slowest part of `JSON.parse`;
 // - WebAssembly has no computed `goto`: the compiler would make it a table of numbers and a `switch` over them, with two

@@ -3,6 +3,8 @@
 // Rules kept here:
 // - only bytes and a status cross; the host never gets a handle of a value, so it cannot leak or confuse handles;
 // - an entry runs everything that it causes to its end, pending jobs included, in one crossing;
+// - the host sets `mail.stop` at the deadline: the engine, which looks at it now and then, throws an error with the stack
+//   that no code can catch, and which ends the entry;
 // - the only import is `host_call`, text in and text out; the clock is WASI's (see imports.py);
 // - a context gets the compiler by an explicit call only: sandboxes start from an image without it.
 
@@ -36,10 +38,17 @@ static JSValue entries[ENTRY_COUNT];
 static struct {
     const char *text;
     size_t length;
+    volatile uint32_t stop;
 } mail;
 static char scratch[SCRATCH_BYTES + 1] __attribute__((aligned(16)));
 extern uint32_t memory_used, memory_limit;  // memory.c, in pages
 static const char *lent;  // the last text for the host; the host has read it when it makes its next call
+
+static int is_stopped(JSRuntime *rt, void *opaque)
+{
+    (void)rt, (void)opaque;
+    return mail.stop != 0;
+}
 
 static void drop_exception(void)
 {
@@ -85,9 +94,12 @@ static int finish(JSValue answer)
     int done;
     if (JS_IsException(answer))
         return thrown();
-    while ((done = JS_ExecutePendingJob(runtime, &which)) != 0)
+    while ((done = JS_ExecutePendingJob(runtime, &which)) != 0) {
+        if (done < 0 && mail.stop)
+            return thrown();
         if (done < 0)
             drop_exception();
+    }
     if (JS_IsUndefined(answer))
         answer = JS_Call(context, entries[TAKE_OUTCOME], JS_UNDEFINED, 0, NULL);
     if (JS_IsException(answer))
@@ -122,6 +134,8 @@ int EXPORT(guest_start)(void)
 {
     runtime = JS_NewRuntime();
     context = runtime ? JS_NewContextRaw(runtime) : NULL;
+    if (runtime)
+        JS_SetInterruptHandler(runtime, is_stopped, NULL);
     return context && !JS_AddIntrinsicBaseObjects(context) && !JS_AddIntrinsicDate(context) &&
                    !JS_AddIntrinsicRegExp(context) && !JS_AddIntrinsicJSON(context) &&
                    !JS_AddIntrinsicProxy(context) && !JS_AddIntrinsicMapSet(context) &&

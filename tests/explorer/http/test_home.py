@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from tests.server.serving import Running, served
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("explorer")) as server:
-        yield server
+from tests.explorer.http.browsing import PAGE, TYPED
+from tests.server.serving import Running
 
 
 def test_the_first_page_lists_the_namespaces_of_the_token(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
-    page = reader.get("/explore", headers={"Accept": "text/html"})
+    page = reader.get("/explore", headers=PAGE)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert '<a class="term" href="/explore/mayros">mayros</a>' in page.text
     assert reader.get("/explore?format=json").json()["baseIri"] == "urn:cortex:"
-    assert reader.get("/explore", headers={"Accept": "application/json"}).json()["namespaces"] == []
+    assert "namespaces" in reader.get("/explore", headers={"Accept": "application/json"}).json()
 
 
-def test_a_page_has_the_policy_of_pages(running: Running) -> None:
-    headers = running.client().get("/explore/nothing", headers={"Accept": "text/html"}).headers
-    assert "require-trusted-types-for 'script'; trusted-types 'none'" in headers["content-security-policy"]
+def test_pages_have_the_policy_of_pages(running: Running) -> None:
+    headers = running.client().get("/explore/nothing", headers=PAGE).headers
+    assert headers["content-security-policy"] == (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
+    )
     assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_other_forms_allow_a_browser_nothing(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    policy = reader.get("/explore?format=json").headers["content-security-policy"]
+    assert policy == "default-src 'none'; frame-ancestors 'none'"
 
 
 def test_a_form_that_does_not_exist_is_refused_with_the_list(running: Running) -> None:
@@ -34,15 +43,52 @@ def test_a_form_that_does_not_exist_is_refused_with_the_list(running: Running) -
         refused = reader.get("/explore", **request)
         assert refused.status_code == 406
         assert "json (application/json)" in refused.text
+    assert reader.get("/explore?format=json&format=json").status_code == 400
 
 
-def test_a_browser_without_a_token_is_led_to_the_login(running: Running) -> None:
-    anonymous = running.client()
-    led = anonymous.get("/explore", headers={"Accept": "text/html"})
-    assert (led.status_code, led.headers["location"]) == (303, "/explore/login?next=%2Fexplore")
-    assert anonymous.get("/explore", headers={"Accept": "application/json"}).status_code == 401
+def test_a_parameter_that_the_page_does_not_know_is_refused(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    refused = reader.get("/explore?limit=1000000", headers=PAGE)
+    assert (refused.status_code, "`limit` is not a known parameter" in refused.text) == (400, True)
+
+
+def test_answers_depend_on_the_accepted_form_and_the_cookie(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    for path in ("/explore", "/explore?format=json", "/explore/none", "/explore/login", "/explore?format=docx"):
+        assert reader.get(path).headers["vary"] == "Accept, Cookie"
+    assert running.client().get("/", headers=PAGE).headers["vary"] == "Accept"
+
+
+def test_a_browser_is_led_from_the_root_to_the_explorer(running: Running) -> None:
+    client = running.client()
+    led = client.get("/", headers=TYPED)
+    assert (led.status_code, led.headers["location"]) == (303, "/explore")
+    for accept in ("*/*", "application/json", "application/json, text/html;q=0.5"):
+        assert client.get("/", headers={"Accept": accept}).json()["name"] == "cortex-skills"
 
 
 def test_an_unknown_page_is_a_page(running: Running) -> None:
-    page = running.client().get("/explore/mayros/no/such", headers={"Accept": "text/html"})
+    page = running.client().get("/explore/mayros/no/such", headers=PAGE)
     assert (page.status_code, "<h1>Not found</h1>" in page.text) == (404, True)
+    document = running.client().get("/explore/mayros/no/such", headers={"Accept": "application/json"})
+    assert (document.status_code, document.json()["code"]) == (404, "not_found")
+
+
+def test_text_of_the_address_is_escaped(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    for path in ("/explore/<script>alert(1)</script>", '/explore?"><script>=1', "/explore?format=<script>"):
+        page = reader.get(path, headers=PAGE)
+        assert page.status_code in (400, 404, 406)
+        assert not re.search(r"<script(?! type=\"module\" src=\"/explore/static/)", page.text)
+
+
+def test_a_page_is_read_only(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    refused = reader.post("/explore", headers={"Accept": "application/json"})
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_a_head_request_has_no_body(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    answer = reader.head("/explore", headers=PAGE)
+    assert (answer.status_code, answer.content) == (200, b"")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolutions
 
 from cortex_graph import GraphError, GraphUnavailable, Pattern, QueryTimeout
 from cortex_graph.store import Dataset
@@ -29,6 +29,7 @@ from tests.services.oxigraph import oxigraph
 G, S = NamedNode("urn:g"), NamedNode("urn:s")
 QUAD = Quad(S, S, Literal(1), G)
 SECRET = "hunter2-of-the-tests"
+NO_ROWS = b'{"head":{"vars":["s"]},"results":{"bindings":[]}}'
 WAIT_S = 60.0  # generous: only so that a test ends
 
 
@@ -47,6 +48,23 @@ def problem_of(answer: Answer, timeout_s: float = WAIT_S) -> tuple[GraphError, H
         assert server.url in caught.value.message
         assert len(str(caught.value)) < 1_000
         return caught.value, server
+
+
+@pytest.mark.parametrize("form", [QueryResultsFormat.CSV, QueryResultsFormat.TSV, QueryResultsFormat.JSON])
+@pytest.mark.parametrize("charset", ["", ";charset=UTF-8", '; header=present; charset="utf-8"'])
+def test_rows_are_read_whatever_parameters_their_media_type_has(form: QueryResultsFormat, charset: str) -> None:
+    body = NO_ROWS if form == QueryResultsFormat.JSON else b"?s\r\n"
+    kind = form.media_type.partition(";")[0] + charset
+
+    def answer(connection: socket.socket, request: bytes) -> None:  # and to what the store asks about the server
+        if f"Accept: {form.media_type}".lower().encode() in request.lower() and b"ASK" not in request:
+            connection.sendall(response(body=body, kind=kind))
+        else:
+            connection.sendall(response(body=TRUE if b"ASK" in request else NO_ROWS))
+
+    with hostile(answer) as server, closing(store_of(server.url)) as store:
+        found = store.query("SELECT ?s { ?s ?p ?o }", Dataset((G,)), results=form)
+        assert (found.form, b"".join(found.chunks)) == (form, body)
 
 
 def bomb() -> bytes:

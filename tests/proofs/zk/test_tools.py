@@ -116,6 +116,16 @@ def test_a_proof_is_made_stored_and_verified_by_its_id(alice: Household, kind: s
     assert verified.details["claim"] == made.details["proof"]["claim"]
 
 
+def test_the_notes_of_a_caller_are_returned_and_are_no_part_of_the_proof(alice: Household) -> None:
+    notes = {"purpose": "age check", "ticket": "7"}
+    made = alice.request(ADULT, metadata=notes)
+    assert made.details["metadata"] == notes
+    assert "age check" not in json.dumps(made.details["proof"])
+    assert "metadata" not in alice.request(ADULT).details
+    for wrong in ({"n": 1}, ["a"], {str(n): "" for n in range(17)}, {"long": "x" * 257}):
+        assert alice.request(ADULT, metadata=wrong).code == "invalid_arguments"
+
+
 def test_a_proof_is_verified_elsewhere_without_the_provers_data(
     alice: Household, household: Callable[..., Household]
 ) -> None:

@@ -40,6 +40,18 @@ def test_a_query_is_accepted_by_get_by_form_and_by_direct_post(filled: httpx.Cli
     assert rows(filled.post("/sparql", content=ALL, headers=QUERY)) == expected
 
 
+@pytest.mark.parametrize("path", ["/sparql", "/api/v1/sparql"])
+def test_a_query_is_accepted_as_json(filled: httpx.Client, namespace: str, path: str) -> None:
+    expected = [{"s": f"urn:cortex:{namespace}:a", "o": "1"}, {"s": f"urn:cortex:{namespace}:a", "o": "x"}]
+    assert rows(filled.post(path, json={"query": ALL})) == expected
+    assert rows(filled.post(path, json={"query": ALL, "default_graph": f"urn:cortex:{namespace}"})) == expected
+    none = {"query": ALL, "default_graph": None, "named_graphs": [f"urn:cortex:{namespace}"]}
+    assert rows(filled.post(path, json=none)) == []
+    assert filled.post(path, json={"query": "ASK { ?s ?p 1 }"}).json()["boolean"] is True
+    csv = filled.post(path, json={"query": ALL}, headers={"accept": "text/csv"})
+    assert csv.headers["content-type"] == "text/csv; charset=utf-8"
+
+
 def test_an_update_is_accepted_by_form_and_by_direct_post_only(client: httpx.Client, namespace: str) -> None:
     text = f"INSERT DATA {{ {namespace}:a {namespace}:p 1 }}"
     refused = client.get("/sparql", params={"update": text})
@@ -137,7 +149,13 @@ def test_the_error_of_an_invalid_query_names_the_line(client: httpx.Client, text
         ({"method": "POST", "data": {"nothing": "x"}}, 400),
         ({"method": "POST", "params": {"query": "ASK {}"}, "content": "ASK {}", "headers": QUERY}, 400),
         ({"method": "POST", "content": b"ASK { ?s ?p '\xff' }", "headers": QUERY}, 400),
-        ({"method": "POST", "json": {"query": "ASK {}"}}, 415),
+        ({"method": "POST", "json": {"query": "ASK {}", "update": "CLEAR DEFAULT"}}, 400),
+        ({"method": "POST", "json": {"query": 1}}, 400),
+        ({"method": "POST", "json": {}}, 400),
+        ({"method": "POST", "json": ["ASK {}"]}, 400),
+        ({"method": "POST", "json": {"query": "ASK {}", "named_graphs": "urn:x"}}, 403),
+        ({"method": "POST", "json": {"query": "ASK {}"}, "params": {"query": "ASK {}"}}, 400),
+        ({"method": "POST", "content": "ASK {}", "headers": {"content-type": "text/plain"}}, 415),
         ({"method": "POST", "content": "LOAD <http://localhost/x>", "headers": UPDATE}, 403),
         ({"method": "POST", "content": "CLEAR GRAPH <urn:cortex:other>", "headers": UPDATE}, 403),
         ({"method": "POST", "content": "INSERT DATA { GRAPH <urn:x> { <urn:a> <urn:b> 1 } }", "headers": UPDATE}, 403),

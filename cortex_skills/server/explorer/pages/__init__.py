@@ -5,6 +5,34 @@ every address follow from that.
 """
 
 from cortex_skills.server.explorer.page import ExplorerPage
-from cortex_skills.server.explorer.pages import home
+from cortex_skills.server.explorer.pages import (
+    assertion,
+    audit_page,
+    home,
+    map_page,
+    overview,
+    proof_list,
+    proof_page,
+    resource,
+    skill_list,
+    skill_page,
+    sparql_page,
+    triple_list,
+    used,
+)
 
-PAGES: tuple[ExplorerPage, ...] = (home.PAGE,)
+PAGES: tuple[ExplorerPage, ...] = (
+    home.PAGE,
+    overview.PAGE,
+    triple_list.PAGE,
+    resource.PAGE,
+    used.PAGE,
+    map_page.PAGE,
+    sparql_page.PAGE,
+    assertion.PAGE,
+    proof_list.PAGE,
+    proof_page.PAGE,
+    audit_page.PAGE,
+    skill_list.PAGE,
+    skill_page.PAGE,
+)

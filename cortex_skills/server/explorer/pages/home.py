@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex_skills.server.bodies import to_json
-from cortex_skills.server.explorer.page import ROOT, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.rest.stats import list_namespaces
 
 

@@ -20,6 +20,9 @@ STYLE = (
     ".f-node circle{fill:#fff;stroke:#0a6570;stroke-width:2}.f-node text{fill:#0a6570}.f-pre{fill:#566672}"
     ".f-lit rect{fill:#1b6e43}.f-lit text{fill:#1b6e43}.f-pred rect{fill:#f2eaf8}.f-pred text{fill:#6a3a93}"
     ".f-focus rect{fill:#0a6570}.f-focus text{fill:#fff}.f-more text{fill:#465864}"
+    ".g-edge{stroke:#b7c1c8;stroke-width:1.4}.g-label{font:10.5px sans-serif;fill:#6a3a93;text-anchor:middle}"
+    ".g-node text{font:12px ui-monospace,monospace;text-anchor:middle}.g-node circle{fill:#fff;stroke:#0a6570}"
+    ".g-node rect{fill:#eef1f3;stroke:#8493a0}.g-node.literal rect{fill:#e3f2e9}.g-node.focus circle{fill:#0a6570}"
     ".b0{fill:#0a6570}.b1{fill:#a8261c}.line{fill:none;stroke:#0a6570;stroke-width:2}.grid{stroke:#d9dfe3}"
 )
 

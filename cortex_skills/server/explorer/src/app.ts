@@ -7,6 +7,7 @@
 
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
+const REACH_MS = 2000;
 
 const find = document.querySelector<HTMLInputElement>('#find');
 const status = document.createElement('p');
@@ -14,19 +15,38 @@ status.className = 'spoken';
 status.setAttribute('role', 'status');
 document.body.append(status);
 
-enter();
+void enter();
 copying();
 keys();
 
-/** Puts the code behind `#` into the form of the entrance, removes it from the address, and sends the form. */
-function enter(): void {
+/**
+ * Removes the code behind `#` from the address, and sends it with the form of the entrance: at the private host name, if
+ * the page names one that the browser reaches, otherwise here.
+ */
+async function enter(): Promise<void> {
   const form = document.querySelector<HTMLFormElement>('form[data-enter]');
   const field = form?.querySelector<HTMLInputElement>('input[name=code]');
   const code = location.hash.slice(1);
   if (!form || !field || !code) return;
   history.replaceState(null, '', location.pathname + location.search);
+  const elsewhere = form.dataset.private;
+  if (elsewhere && (await reaches(elsewhere))) {
+    location.replace(`${elsewhere}${location.pathname}${location.search}#${code}`);
+    return;
+  }
   field.value = decoded(code);
   form.requestSubmit();
+}
+
+/** Whether the browser resolves a host name to this server. */
+async function reaches(origin: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(REACH_MS);
+    await fetch(`${origin}/explore/enter/reachable`, {mode: 'no-cors', credentials: 'omit', signal});
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function decoded(text: string): string {

@@ -59,6 +59,7 @@ export function draw(host: HTMLElement, data: MapData): void {
   const drawing = nodes.length <= MOST_SVG ? asSvg(host, data.title, nodes, links) : asCanvas(host, data.title, nodes, links);
   host.querySelector('svg')?.remove();
   host.prepend(drawing.element);
+  host.classList.add('live');
   move(host, drawing, nodes);
 }
 
@@ -284,9 +285,9 @@ function move(host: HTMLElement, drawing: Drawing, nodes: Node[]): void {
     if (near) choose(near);
   });
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-zoom]')) {
-    button.hidden = false;
     button.addEventListener('click', () => keys[button.dataset.zoom ?? '']?.());
   }
+  for (const box of document.querySelectorAll<HTMLElement>('[data-zooming]')) box.hidden = false;
   new ResizeObserver(() => drawing.show(view)).observe(host);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawing.show(view));
   go(whole());

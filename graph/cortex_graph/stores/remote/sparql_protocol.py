@@ -117,7 +117,7 @@ class SparqlProtocol:
             cancel=cancel,
         )
         self._check(reply, writes=False)
-        if reply.media_type != accept:
+        if reply.media_type != accept.partition(";")[0]:  # `text/csv; charset=utf-8`
             kind = excerpt(reply.media_type) or "no type"
             reply.close()
             raise self.client.unavailable(f"answers with {kind} instead of {accept}")

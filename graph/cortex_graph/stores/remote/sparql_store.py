@@ -23,6 +23,7 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
+from cortex_graph.claims import claimed
 from cortex_graph.exceptions import invalid
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.stores.http.bulk import batches, read_triples
@@ -35,6 +36,7 @@ from cortex_graph.stores.remote.literal_forms import LiteralForms
 from cortex_graph.stores.remote.paging import page_of
 from cortex_graph.stores.remote.sparql_protocol import RefusedError, SparqlProtocol
 from cortex_graph.stores.remote.sparql_texts import (
+    conditional,
     data,
     existence_of,
     group_of,
@@ -126,6 +128,16 @@ class RemoteStore:
                 return
             self._write("DELETE", removed)
             self._write("INSERT", inserted)
+
+    def apply_claimed(self, claim: Quad, insert: Sequence[Quad], remove: Sequence[Quad]) -> bool:
+        """See `claims.Claiming`. One update with the condition, which the server evaluates with the change."""
+        inserted = [claim, *insert]
+        if len(inserted) + len(remove) > self._engine.batch:
+            raise invalid("change", f"has more than {self._engine.batch} quads", hint="make several changes of it")
+        with self._writing:
+            self._check(inserted, ())
+            self._update(conditional(claimed(claim), inserted, remove))
+            return self.contains(claim)
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None = None) -> Page:
         if _is_whole(pattern) or self._matches_nothing(pattern):

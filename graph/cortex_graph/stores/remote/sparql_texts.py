@@ -71,11 +71,24 @@ def digits_of(engine: EngineProfile) -> str:
 
 def data(verb: str, quads: Iterable[Quad]) -> str:
     """Return `INSERT DATA` or `DELETE DATA` of quads."""
-    graphs = (
+    return f"{verb} DATA {{ {_graphs(quads)} }}"
+
+
+def conditional(absent: Pattern, insert: Iterable[Quad], remove: Iterable[Quad]) -> str:
+    """Return the update that changes quads if no quad matches a pattern (SPARQL 1.1 Update §3.1.3)."""
+    # Virtuoso evaluates neither OPTIONAL nor NOT EXISTS without a pattern before it.
+    group = f"GRAPH {absent.graph} {{ {absent.subject} {absent.predicate} ?claim }}"
+    counted = f"{{ SELECT (COUNT(?claim) AS ?claims) {{ {group} }} }}"
+    deleted = _graphs(remove)
+    removal = f"DELETE {{ {deleted} }} " if deleted else ""
+    return f"{removal}INSERT {{ {_graphs(insert)} }} WHERE {{ {counted} FILTER(?claims = 0) }}"
+
+
+def _graphs(quads: Iterable[Quad]) -> str:
+    return " ".join(
         f"GRAPH {graph} {{ {' '.join(f'{quad.triple} .' for quad in among)} }}"
         for graph, among in groupby(quads, key=lambda quad: quad.graph_name)
     )
-    return f"{verb} DATA {{ {' '.join(graphs)} }}"
 
 
 def read_row(row: QuerySolution, pattern: Pattern, engine: EngineProfile) -> Quad | None:

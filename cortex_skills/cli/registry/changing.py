@@ -1,0 +1,190 @@
+"""`registry add|promote|deprecate|merge|retire|unretire|trust|rollback|purge|maintain`.
+
+Rules kept here:
+- whoever uses the command line is the owner of the store: no permission is asked for, and the agent of the command is
+  recorded as the actor;
+- one unreadable folder does not stop the others: it is reported, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command
+from cortex_skills.cli.options import FOLDER, Common
+from cortex_skills.cli.registry.reading import SKILL, key
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_record import SkillRecord
+
+
+@click.command(cls=Command)
+@click.argument("folder", type=FOLDER, metavar="FOLDER")
+@click.pass_context
+def add(ctx: click.Context, folder: Path) -> None:
+    """Register the skill in FOLDER, or each skill of a folder of skills; nothing of them runs.
+
+    A skill that is registered already gets a new version, unless it is the same.
+    """
+    from cortex_skills.registry.folders import read_skill_folder, skill_folders_in
+
+    common: Common = ctx.obj
+    folders = skill_folders_in(folder)
+    if not folders:
+        hint = "a skill is a folder with a SKILL.md"
+        raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
+    answers: list[dict[str, Any]] = []
+    refused: list[CortexError] = []
+    with common.plugin() as plugin:
+        for place in folders:
+            try:
+                found = read_skill_folder(place, plugin.registry.terms.names.namespace)
+                done = plugin.registry.register(
+                    found.document, actor=plugin.agent, origin="human", signature=found.signature
+                )
+            except CortexError as error:
+                refused.append(error)
+                continue
+            for warning in found.warnings:
+                common.out.note(f"{place}: {warning}")
+            version = done.version
+            answers.append(
+                {
+                    "skill": str(version.key),
+                    "version": version.number,
+                    "created": done.created,
+                    "id": version.id,
+                    "digest": version.digest,
+                }
+            )
+
+    def show() -> None:
+        for answer in answers:
+            state = "registered" if answer["created"] else "registered already"
+            common.out.line(f"{answer['skill']} version {answer['version']} {state}")
+
+    common.out.answer(answers, show)
+    for problem in refused:
+        common.out.error(problem)
+    if refused:
+        ctx.exit(1)
+
+
+def _stand(common: Common, name: str, change: Callable[[SkillRegistry, Any, str], SkillRecord]) -> None:
+    """Change where a skill stands, and say where it stands then."""
+    with common.plugin() as plugin:
+        record = change(plugin.registry, key(plugin.registry, name), plugin.agent)
+    standing = record.standing
+    answer = {
+        "skill": str(record.key),
+        "lifecycle": standing.lifecycle,
+        "trustTier": standing.trust_tier,
+        "reason": standing.reason or None,
+    }
+    reason = f": {standing.reason}" if standing.reason else ""
+    text = f"{record.key} is {standing.lifecycle}, tier {standing.trust_tier}{reason}"
+    common.out.answer(answer, lambda: common.out.line(text))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def promote(common: Common, name: str) -> None:
+    """Raise the state of a skill: candidate → verified → released, degraded → verified, deprecated → degraded."""
+    _stand(common, name, lambda registry, skill, actor: registry.promote(skill, actor=actor))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("reason", metavar="REASON")
+@click.pass_obj
+def deprecate(common: Common, name: str, reason: str) -> None:
+    """Take a skill out of use, because of REASON."""
+    _stand(common, name, lambda registry, skill, actor: registry.deprecate(skill, reason, actor=actor))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.option("--reason", default="", help="Why.")
+@click.pass_obj
+def retire(common: Common, name: str, reason: str) -> None:
+    """Archive a skill that no other one depends on."""
+    _stand(common, name, lambda registry, skill, actor: registry.retire(skill, reason, actor=actor))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def unretire(common: Common, name: str) -> None:
+    """Bring an archived skill back, as degraded."""
+    _stand(common, name, lambda registry, skill, actor: registry.unretire(skill, actor=actor))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("tier", type=click.IntRange(1, 4), metavar="TIER")
+@click.pass_obj
+def trust(common: Common, name: str, tier: int) -> None:
+    """Give a skill a trust tier, from 1 to 4."""
+    _stand(common, name, lambda registry, skill, actor: registry.trust(skill, tier, actor=actor))
+
+
+@click.command(cls=Command)
+@click.argument("target", metavar="TARGET")
+@click.argument("source", metavar="SOURCE")
+@click.pass_obj
+def merge(common: Common, target: str, source: str) -> None:
+    """Merge SOURCE into TARGET: steps, body, counters and dependents; SOURCE is archived."""
+    with common.plugin() as plugin:
+        registry = plugin.registry
+        into, gone = key(registry, target), key(registry, source)
+        version = registry.merge(into, gone, actor=plugin.agent).version
+    answer = {"skill": str(into), "version": version.number, "digest": version.digest, "merged": str(gone)}
+    common.out.answer(answer, lambda: common.out.line(f"{gone} is merged into {into}, version {version.number}"))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("number", type=click.IntRange(1), metavar="N")
+@click.pass_obj
+def rollback(common: Common, name: str, number: int) -> None:
+    """Make a new version of a skill from its version N."""
+    with common.plugin() as plugin:
+        skill = key(plugin.registry, name)
+        version = plugin.registry.rollback(skill, number, actor=plugin.agent).version
+    answer = {"skill": str(skill), "version": version.number, "digest": version.digest}
+    common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is version {number} again"))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def purge(common: Common, name: str) -> None:
+    """Delete a skill with all versions, which no other one depends on; its events stay."""
+    with common.plugin() as plugin:
+        skill = key(plugin.registry, name)
+        plugin.registry.purge(skill, actor=plugin.agent)
+    common.out.answer({"purged": str(skill)}, lambda: common.out.line(f"{skill} is deleted"))
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def maintain(common: Common) -> None:
+    """Deprecate learned skills that nobody uses, and degrade those that fail."""
+    with common.plugin() as plugin:
+        changed = plugin.registry.maintain(lambda _: 0, actor=plugin.agent)
+    answer = [{"skill": str(r.key), "lifecycle": r.standing.lifecycle, "reason": r.standing.reason} for r in changed]
+
+    def show() -> None:
+        for entry in answer:
+            common.out.line(f"{entry['skill']} is {entry['lifecycle']}: {entry['reason']}")
+        if not answer:
+            common.out.line("nothing to change")
+
+    common.out.answer(answer, show)

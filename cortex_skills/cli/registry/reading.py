@@ -1,0 +1,220 @@
+"""`registry list|show|find|history|diff|export|events`.
+
+Rules kept here:
+- a skill is named NAME, or NAMESPACE/NAME when it belongs to another namespace than that of the graph;
+- texts of a skill are escaped like every other text from outside.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cortex_skills.cli.commands import Command, Group
+from cortex_skills.cli.options import Choice, Common
+from cortex_skills.errors import CortexError
+
+if TYPE_CHECKING:
+    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_record import SkillKey, SkillVersion
+
+_STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
+_ORIGINS = ("builtin", "human", "learned")
+_WIDE = 80
+SKILL = click.argument("name", metavar="NAME")
+
+
+def key(registry: SkillRegistry, name: str) -> SkillKey:
+    """The skill that an argument names."""
+    from cortex_skills.registry.views import key_of
+
+    return key_of(name, registry.terms.names.namespace)
+
+
+@click.command("list", cls=Command)
+@click.option("--state", type=Choice(_STATES), help="Only skills in this state.")
+@click.option("--origin", type=Choice(_ORIGINS), help="Only skills that these made.")
+@click.pass_obj
+def list_(common: Common, state: str | None, origin: str | None) -> None:
+    """List the registered skills."""
+    _list(common, lambda view: state in (None, view["lifecycle"]) and origin in (None, view["origin"]))
+
+
+@click.command(cls=Command)
+@click.argument("words", nargs=-1, required=True, metavar="WORD…")
+@click.pass_obj
+def find(common: Common, words: tuple[str, ...]) -> None:
+    """Find skills whose name or description contains each WORD."""
+    wanted = [word.casefold() for word in words]
+    _list(common, lambda v: all(word in f"{v['name']} {v['description']}".casefold() for word in wanted))
+
+
+def _list(common: Common, accepts: Any) -> None:
+    from cortex_skills.registry.views import record_view
+
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        views = [record_view(plugin.registry, record, now) for record in plugin.registry.all_records()]
+    found = sorted(filter(accepts, views), key=lambda view: (view["namespace"], view["name"]))
+
+    def show() -> None:
+        rows = [_row(view) for view in found]
+        common.out.table(("skill", "version", "state", "origin", "tier", "successes", "description"), rows)
+
+    common.out.answer(found, show)
+    if not found and not common.out.as_json:
+        common.out.note("no skill is registered" if not views else "no skill matches")
+
+
+def _row(view: dict[str, Any]) -> tuple[str, ...]:
+    quality = view["quality"]
+    return (
+        f"{view['namespace']}/{view['name']}",
+        str(view["current"]["version"]),
+        view["lifecycle"],
+        view["origin"],
+        str(view["trustTier"]),
+        f"{quality['successes']} of {quality['invocations']}",
+        view["description"].partition("\n")[0][:_WIDE],
+    )
+
+
+@click.command(cls=Command)
+@SKILL
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
+@click.pass_obj
+def show(common: Common, name: str, number: int | None) -> None:
+    """Show a skill: where it stands, its counters, its document; all of it is verified."""
+    from cortex_skills.registry.views import document_view, record_view, version_view
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        record = registry.record(key(registry, name))
+        version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
+        document = registry.document(version)
+        view = record_view(registry, record, datetime.now(UTC))
+        answer = {**view, "shown": version_view(version), "document": document_view(document)}
+
+    def lines() -> None:
+        standing = f"{view['lifecycle']}, {view['origin']}, tier {view['trustTier']}"
+        out, quality, signed = common.out, view["quality"], answer["shown"]
+        out.line(f"{view['namespace']}/{view['name']} version {signed['version']}: {standing}")
+        out.line(view["description"])
+        if view["reason"]:
+            out.line(f"reason: {view['reason']}")
+        low, high = quality["successInterval"]
+        out.line(
+            f"outcomes: {quality['successes']} of {quality['invocations']} succeeded"
+            f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
+        )
+        out.line(f"digest {signed['digest']}, {signed['attest']}")
+        for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
+            if names:
+                out.line(f"{title}: {', '.join(names)}")
+        for place, step in enumerate(answer["document"]["steps"], 1):
+            out.line(f"{place}. {step['action']}" + (f" (tool {step['tool']})" if step["tool"] else ""))
+        for file in answer["document"]["resources"]:
+            out.line(f"file {file['path']}, {file['size']:,} bytes")
+        if answer["document"]["body"]:
+            out.line("")
+            out.text(answer["document"]["body"].rstrip("\n"))
+
+    common.out.answer(answer, lines)
+
+
+@click.command(cls=Command)
+@SKILL
+@click.pass_obj
+def history(common: Common, name: str) -> None:
+    """List the versions of a skill."""
+    from cortex_skills.registry.views import version_view
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        found = [version_view(version) for version in registry.versions(registry.record(key(registry, name)).key)]
+    rows = [(str(v["version"]), v["created"], v["attest"], v["digest"][:16], v["id"]) for v in found]
+    common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("old", type=click.IntRange(1), metavar="OLD")
+@click.argument("new", type=click.IntRange(1), metavar="NEW")
+@click.pass_obj
+def diff(common: Common, name: str, old: int, new: int) -> None:
+    """Show the difference between two versions of a skill."""
+    from cortex_skills.registry.views import differences
+
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        skill = registry.record(key(registry, name)).key
+        documents = [registry.document(_numbered(registry, skill, number)) for number in (old, new)]
+    lines = differences(*documents)
+    common.out.answer({"lines": lines}, lambda: common.out.text("\n".join(lines)) if lines else None)
+
+
+@click.command(cls=Command)
+@SKILL
+@click.argument("target", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER")
+@click.option("--version", "number", type=click.IntRange(1), metavar="N", help="An earlier version.")
+@click.pass_obj
+def export(common: Common, name: str, target: Path, number: int | None) -> None:
+    """Write a skill to a new folder in FOLDER: its files, and its digests and signature beside them.
+
+    `cortex-skills registry add` of another installation registers it with the same digests and signature.
+    """
+    from cortex_skills.registry.folders import write_skill_folder
+
+    with common.plugin() as plugin:
+        registry = plugin.registry
+        skill = registry.record(key(registry, name)).key
+        version = registry.current(skill) if number is None else _numbered(registry, skill, number)
+        folder = write_skill_folder(registry.document(version), version, target)
+        registry.exported(skill, version, actor=plugin.agent)
+    answer = {"folder": str(folder), "version": version.number, "digest": version.digest}
+    common.out.answer(answer, lambda: common.out.line(f"{skill} version {version.number} is in {folder}"))
+
+
+@click.command("list", cls=Command)
+@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
+@click.pass_obj
+def list_events(common: Common, since: int) -> None:
+    """List the events of the registry."""
+    with common.plugin(reads=True) as plugin:
+        found = [event.to_json() for event in plugin.registry.log.events(since)]
+    rows = [(str(e["sequence"]), e["time"], e["kind"], e["details"].get("name", ""), e["actor"]) for e in found]
+    common.out.answer(found, lambda: common.out.table(("number", "time", "event", "skill", "by"), rows))
+
+
+@click.command("verify", cls=Command)
+@click.option("--since", type=click.IntRange(1), default=1, metavar="N", help="From the event with this number on.")
+@click.pass_context
+def verify_events(ctx: click.Context, since: int) -> None:
+    """Verify the chain of events; the exit status is 1 when one was changed, removed, inserted or forged."""
+    common: Common = ctx.obj
+    with common.plugin(reads=True) as plugin:
+        count, fault = plugin.registry.log.count(), plugin.registry.verify_events(since)
+    if fault is None:
+        answer: dict[str, Any] = {"whole": True, "events": count}
+        text = f"the chain of {count} events is whole" + (f" from {since} on" if since > 1 else "")
+    else:
+        answer = {"whole": False, "sequence": fault.sequence, "problem": fault.problem}
+        text = f"event {fault.sequence} {fault.problem}"
+    common.out.answer(answer, lambda: common.out.line(text))
+    if fault is not None:
+        ctx.exit(1)
+
+
+events = Group(
+    "events", help="List and verify the events of the registry.", sections={"Commands": [list_events, verify_events]}
+)
+
+
+def _numbered(registry: SkillRegistry, skill: SkillKey, number: int) -> SkillVersion:
+    for version in registry.versions(skill):
+        if version.number == number:
+            return version
+    raise CortexError("skill_not_found", f"{skill} has no version {number}", hint="`registry history` lists them")

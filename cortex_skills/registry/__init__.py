@@ -1,0 +1,1 @@
+"""The skill registry: skills as versioned, content-addressed documents in the graph."""

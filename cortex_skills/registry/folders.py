@@ -1,0 +1,241 @@
+"""Reads skills from folders, and exports them to folders.
+
+Rules kept here:
+- a folder is read without following symbolic links; each file that is left out, and why, is a warning;
+- an exported folder has the files of the document, a `SKILL.md` that the reference validator of agentskills.io accepts,
+  and the sidecar `.cortex-registry.json` with the digests and the signature. A folder that has a sidecar of its own
+  document is registered elsewhere with the same digests and the same signature;
+- an export appears complete, in one rename, and replaces nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex_skills.errors import CortexError
+from cortex_skills.manifest import ManifestError
+from cortex_skills.manifest.skill_names import normalized
+from cortex_skills.registry.digests import digest
+from cortex_skills.registry.document import (
+    COMPANION,
+    MANIFEST,
+    MAX_RESOURCE,
+    MAX_RESOURCES,
+    MAX_TOTAL,
+    SkillDocument,
+    SkillResource,
+    path_problem,
+)
+from cortex_skills.registry.registry import VersionSignature
+from cortex_skills.registry.skill_md import read_skill_md, write_skill_md
+from cortex_skills.registry.skill_record import SkillVersion
+from cortex_skills.safe_io.schemas import Problem, shown
+from cortex_skills.safe_io.strict_json import read_json
+from cortex_skills.skill_folder.snapshot import read_beside
+
+SIDECAR = ".cortex-registry.json"
+_FORMAT = "cortex-registry/1"
+_MAX_MANIFEST = 2 << 20  # bytes: 64 KiB of front matter, and 1 MiB of body
+_MAX_SIDECAR = 64 << 10
+_MAX_ENTRIES = 20_000
+_MAX_DEPTH = 32
+_SKIPPED = frozenset({"node_modules", "__pycache__"})
+_OWN = frozenset({MANIFEST, COMPANION, SIDECAR, "SKILL.sig"})
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFolder:
+    """A skill that was read from a folder.
+
+    Attributes:
+        document: the document.
+        signature: that of the sidecar, if it is about this document; not verified.
+        warnings: what was left out.
+
+    """
+
+    document: SkillDocument
+    signature: VersionSignature | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def read_skill_folder(folder: Path, namespace: str) -> SkillFolder:
+    """Read a skill from its folder.
+
+    Args:
+        folder: contains a `SKILL.md`.
+        namespace: the namespace of a document that names none.
+
+    Raises:
+        ManifestError: with all problems; also when there is no `SKILL.md`, or a file cannot be read.
+
+    """
+    manifest = _text(folder / MANIFEST)
+    warnings: list[str] = []
+    resources = tuple(_resources(folder, warnings))
+    companion = _text(folder / COMPANION) if (folder / COMPANION).exists() else None
+    document = read_skill_md(manifest, namespace=namespace, resources=resources, companion=companion)
+    if normalized(folder.resolve().name) != document.name:
+        warnings.append(f"the folder is named {shown(folder.resolve().name)}, and the skill {document.name}")
+    return SkillFolder(document, _signature(folder, document), tuple(warnings))
+
+
+def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:
+    """Export a document to a new folder with its name.
+
+    Args:
+        document: the document.
+        version: what it is registered as.
+        target: the folder that will contain the new one; created when it is missing.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        CortexError: `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be written.
+
+    """
+    place = target / document.name
+    files = {name: text.encode() for name, text in write_skill_md(document).items()}
+    files |= {resource.path: resource.data for resource in document.resources}
+    files[SIDECAR] = json.dumps(_sidecar(version), indent=1).encode() + b"\n"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        if place.exists() or place.is_symlink():
+            raise CortexError("skill_exists", f"{place} exists", hint="choose another folder, or remove it")
+        scratch = Path(tempfile.mkdtemp(prefix=".export-", dir=target))
+        try:
+            for path, data in files.items():
+                file = scratch / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with file.open("xb") as opened:
+                    opened.write(data)
+                    os.fsync(opened.fileno())
+            scratch.chmod(0o755)
+            scratch.rename(place)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as error:
+        hint = "name a folder to which you may write"
+        raise CortexError("invalid_arguments", f"{place} cannot be written: {error.strerror}", hint=hint) from error
+    return place
+
+
+def skill_folders_in(folder: Path) -> list[Path]:
+    """The folder itself if it is that of a skill, else the folders of skills directly in it, by name."""
+    if (folder / MANIFEST).is_file():
+        return [folder]
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [each for each in inside if not each.name.startswith(".") and (each / MANIFEST).is_file()]
+
+
+def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:
+    """Read the files of a folder, within the limits; a larger one is refused before all is read."""
+    count = total = 0
+    for path, size in _files(folder, warnings):
+        count, total = count + 1, total + size
+        for is_over, problem in (
+            (count > MAX_RESOURCES, f"has more than {MAX_RESOURCES:,} files"),
+            (size > MAX_RESOURCE, f"has a file of more than {MAX_RESOURCE >> 20} MiB: {shown(path)}"),
+            (total > MAX_TOTAL, f"has more than {MAX_TOTAL >> 20} MiB of files"),
+        ):
+            if is_over:
+                raise _refused(folder, problem)
+        data = read_beside(folder / path, MAX_RESOURCE)
+        if data is None or len(data) > MAX_RESOURCE:
+            raise _refused(folder, f"changes while it is read: {shown(path)}")
+        if len(data) != size:
+            raise _refused(folder, f"has a file that cannot be read: {shown(path)}")
+        yield SkillResource(path, data)
+
+
+def _files(folder: Path, warnings: list[str]) -> Iterator[tuple[str, int]]:
+    """The files that are resources, with their sizes; a warning for each other one."""
+    pending = [("", folder, 0)]
+    entries = 0
+    while pending:
+        prefix, place, depth = pending.pop()
+        try:
+            with os.scandir(place) as listing:
+                here = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            raise _refused(folder, f"cannot be read: {shown(prefix)}: {error.strerror}") from None
+        entries += len(here)
+        if entries > _MAX_ENTRIES:
+            raise _refused(folder, f"has more than {_MAX_ENTRIES:,} entries")
+        for entry in here:
+            name = f"{prefix}{entry.name}"
+            if name in _OWN:
+                continue
+            about = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(about.st_mode) and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+                if depth == _MAX_DEPTH:
+                    raise _refused(folder, f"has more than {_MAX_DEPTH} levels of folders")
+                pending.append((f"{name}/", Path(entry.path), depth + 1))
+                continue
+            problem = _left_out(name, about.st_mode)
+            if problem:
+                warnings.append(f"{shown(name)} is left out: it {problem}")
+            else:
+                yield name, about.st_size
+
+
+def _left_out(name: str, mode: int) -> str:
+    """Why a file is no resource; empty when it is one."""
+    if stat.S_ISLNK(mode):
+        return "is a symbolic link"
+    if stat.S_ISDIR(mode):
+        return "is a hidden or generated folder"
+    if not stat.S_ISREG(mode):
+        return "is not a regular file"
+    return path_problem(name)
+
+
+def _sidecar(version: SkillVersion) -> dict[str, str | int | None]:
+    return {
+        "format": _FORMAT,
+        "namespace": version.key.namespace,
+        "name": version.key.name,
+        "version": version.number,
+        "digest": version.digest,
+        "compatDigest": version.compat_digest,
+        "publicKey": version.public_key or None,
+        "signature": version.signature or None,
+    }
+
+
+def _signature(folder: Path, document: SkillDocument) -> VersionSignature | None:
+    data = read_beside(folder / SIDECAR, _MAX_SIDECAR)
+    try:
+        sidecar = read_json(data or b"null", max_size=_MAX_SIDECAR)
+    except ValueError:
+        return None
+    if not isinstance(sidecar, dict) or sidecar.get("digest") != digest(document):
+        return None
+    key, value = sidecar.get("publicKey"), sidecar.get("signature")
+    return VersionSignature(key, value) if isinstance(key, str) and isinstance(value, str) else None
+
+
+def _text(path: Path) -> str:
+    data = read_beside(path, _MAX_MANIFEST)
+    if not data or len(data) > _MAX_MANIFEST:
+        problem = "does not exist" if data is None else "cannot be read, is empty or is too large"
+        raise ManifestError([Problem((path.name,), problem, "a skill is a folder with a SKILL.md")], skill="")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ManifestError([Problem((path.name,), f"is not UTF-8: byte {error.start + 1}")], skill="") from None
+
+
+def _refused(folder: Path, problem: str) -> ManifestError:
+    return ManifestError([Problem(("resources",), f"{shown(folder.name)} {problem}")], skill=folder.name)

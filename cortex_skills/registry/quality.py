@@ -1,0 +1,141 @@
+"""The counters of a skill, and what follows from them; pure.
+
+Rules kept here:
+- success `(sr·n + 1)/(n + 1)`, failure `sr·n/(n + 1)`; utility rises by 0.1 and falls by 0.05, within 0 and 1;
+- freshness is computed when it is read: 1 before the first use, then `max(0.05, 1 − days/30)` since the last one;
+- reading and loading count as loads, not as invocations;
+- health = 0.35·utility + 0.25·(1 − redundancy) + 0.20·freshness + 0.20·(1 − risk), where redundancy is
+  `min(1, 0.3·similar)` and risk `max(0, 1 − sr)` from three invocations on, else 0.3;
+- an interval of a success rate is Wilson's at 95 % (E. B. Wilson, 1927), so 3 of 3 does not beat 96 of 100.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+UTILITY_GAIN = 0.1
+UTILITY_LOSS = 0.05
+MIN_FRESHNESS = 0.05
+FRESH_DAYS = 30
+_Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+_FEW = 3
+_RISK_UNKNOWN = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The counters of a skill.
+
+    Attributes:
+        invocations: how many outcomes were recorded.
+        successes: how many of them were successes.
+        utility: 0 to 1.
+        loads: how often it was read or loaded.
+        loaded_tokens: what loading it cost altogether, in tokens.
+        last_used_at: the time of the last outcome or load; None before the first.
+
+    """
+
+    invocations: int = 0
+    successes: int = 0
+    utility: float = 0.0
+    loads: int = 0
+    loaded_tokens: int = 0
+    last_used_at: datetime | None = None
+
+    @property
+    def success_rate(self) -> float:
+        """The share of successes, 0 to 1; 0 before the first outcome."""
+        return self.successes / self.invocations if self.invocations else 0.0
+
+    @property
+    def token_cost(self) -> float:
+        """The mean of what loading it costs, in tokens."""
+        return self.loaded_tokens / self.loads if self.loads else 0.0
+
+    def after(self, *, success: bool, now: datetime) -> Quality:
+        """The counters after one more outcome."""
+        utility = self.utility + (UTILITY_GAIN if success else -UTILITY_LOSS)
+        return replace(
+            self,
+            invocations=self.invocations + 1,
+            successes=self.successes + success,
+            utility=round(min(1.0, max(0.0, utility)), 9),
+            last_used_at=now,
+        )
+
+    def loaded(self, tokens: int, now: datetime) -> Quality:
+        """The counters after it was loaded once more, which cost this many tokens."""
+        return replace(self, loads=self.loads + 1, loaded_tokens=self.loaded_tokens + tokens, last_used_at=now)
+
+    def merged(self, other: Quality) -> Quality:
+        """The counters of two skills that become one: sums, and means weighted by invocations."""
+        used = [moment for moment in (self.last_used_at, other.last_used_at) if moment is not None]
+        invocations = self.invocations + other.invocations
+        utility = max(self.utility, other.utility)
+        if invocations:
+            weighted = self.utility * self.invocations + other.utility * other.invocations
+            utility = round(weighted / invocations, 9)
+        return Quality(
+            invocations=invocations,
+            successes=self.successes + other.successes,
+            utility=utility,
+            loads=self.loads + other.loads,
+            loaded_tokens=self.loaded_tokens + other.loaded_tokens,
+            last_used_at=max(used) if used else None,
+        )
+
+    def freshness(self, now: datetime) -> float:
+        """How recently it was used, 0.05 to 1."""
+        if self.last_used_at is None:
+            return 1.0
+        days = (now - self.last_used_at).total_seconds() / 86_400
+        return min(1.0, max(MIN_FRESHNESS, 1 - days / FRESH_DAYS))
+
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the success rate; (0, 1) before the first outcome."""
+        return wilson(self.successes, self.invocations)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health of a skill, each part 0 to 1."""
+
+    overall: float
+    utility: float
+    redundancy: float
+    freshness: float
+    risk: float
+
+
+def health(quality: Quality, similar: int, now: datetime) -> Health:
+    """The health of a skill.
+
+    Args:
+        quality: its counters.
+        similar: how many other skills are similar to it.
+        now: the current time, with its zone.
+
+    """
+    redundancy = min(1.0, 0.3 * similar)
+    fresh = quality.freshness(now)
+    risk = max(0.0, 1 - quality.success_rate) if quality.invocations >= _FEW else _RISK_UNKNOWN
+    overall = 0.35 * quality.utility + 0.25 * (1 - redundancy) + 0.20 * fresh + 0.20 * (1 - risk)
+    return Health(overall, quality.utility, redundancy, fresh, risk)
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson's score interval of a proportion, at 95 %.
+
+    >>> tuple(round(bound, 3) for bound in wilson(96, 100)), tuple(round(bound, 3) for bound in wilson(3, 3))
+    ((0.902, 0.984), (0.438, 1.0))
+    """
+    if trials == 0:
+        return 0.0, 1.0
+    share = successes / trials
+    centre = share + _Z**2 / (2 * trials)
+    spread = _Z * math.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
+    scale = 1 + _Z**2 / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)

@@ -1,0 +1,333 @@
+"""`SkillRegistry`: the registered skills of one namespace of the graph.
+
+    registry = SkillRegistry(store, names, signer=lambda: key)
+    version = registry.register(document, actor="ada", origin="human").version
+    registry.document(version)                     # verified, from the bytes that are stored
+    registry.promote(SkillKey("mayros", "fetch-data"), actor="ada")
+
+Rules kept here:
+- each change is one transaction with its event (`events.py`); a refused or interrupted change leaves the registry as it
+  was. Blobs are written before the transaction that names them: one that no version names is unused, and harmless;
+- versions are never changed; a rollback is a new version with the document of an old one;
+- a dependency must be registered, and dependencies have no cycle;
+- a learned document never replaces one of a person or of the package; whatever else may be changed by whom is decided
+  by the caller.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import cast
+
+from pyoxigraph import NamedNode, Quad
+
+from cortex_graph.store import Pattern
+from cortex_graph.vocabulary import SPECIALIZATION_OF
+from cortex_skills.errors import CortexError
+from cortex_skills.registry import lifecycle, terms
+from cortex_skills.registry.content import blobs_of, front_of
+from cortex_skills.registry.digests import compat_digest, digest
+from cortex_skills.registry.document import SkillDocument, Step
+from cortex_skills.registry.events import RegistryChange
+from cortex_skills.registry.lifecycle import Origin
+from cortex_skills.registry.quality import Quality
+from cortex_skills.registry.reading import attest_level, check_signature, signed_message, unknown
+from cortex_skills.registry.skill_md import write_skill_md
+from cortex_skills.registry.skill_record import Edges, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.standing import StandingChanges, named
+
+_MAX_DEPENDENCIES = 1_000
+_BLOB_BATCH = 1 << 22  # bytes of blobs that are written at once
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The answer of a registration: the version, and whether it is new."""
+
+    version: SkillVersion
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSignature:
+    """The signature of a digest: the `did:key` and 64 bytes, in hexadecimal."""
+
+    public_key: str
+    value: str
+
+
+class SkillRegistry(StandingChanges):
+    """The registry of one namespace. Safe to use from several threads and processes."""
+
+    def register(
+        self,
+        document: SkillDocument,
+        *,
+        actor: str,
+        origin: Origin,
+        create_only: bool = False,
+        signature: VersionSignature | None = None,
+        derived_from: Iterable[SkillKey] = (),
+    ) -> Registered:
+        """Register a document: as the first version of a skill, or as its next one.
+
+        The same document as the current version is not registered again.
+
+        Args:
+            document: the document.
+            actor: who registers it.
+            origin: who made it.
+            create_only: refuse a name that is taken.
+            signature: of its digest, by its publisher; by default the key of this installation signs it.
+            derived_from: the skills that it was made of.
+
+        Raises:
+            CortexError: `skill_exists`: the name is taken; `skill_not_found`: a dependency is missing;
+                `invalid_arguments`: a cycle of dependencies; `signature_invalid`; `manifest_invalid`: the document
+                could not be exported.
+
+        """
+        write_skill_md(document)
+        key = SkillKey(document.namespace, document.name)
+        version = SkillVersion(
+            id=str(uuid.uuid4()),
+            key=key,
+            number=1,
+            created=datetime.now(UTC),
+            digest=digest(document),
+            compat_digest=compat_digest(document),
+            kind=document.kind,
+            description=document.description,
+            front=front_of(document),
+        )
+        version = self._signed(version, signature)
+        self._write_blobs(blobs_of(document))
+        sources = tuple(self.terms.record(source) for source in derived_from)
+
+        def decide() -> RegistryChange[Registered]:
+            record = self.find(key)
+            needs = [SkillKey(key.namespace, name) for name in document.depends_on]
+            edges = Edges(
+                depends_on=self._checked_dependencies(key, needs),
+                conflicts_with=tuple(self.terms.record(SkillKey(key.namespace, n)) for n in document.conflicts_with),
+                derived_from=sources,
+            )
+            if record is None:
+                standing, quality = lifecycle.first_standing(origin), Quality()
+                new = SkillRecord(key, version.id, standing, quality, version.created, edges)
+                return self._change("skill.registered", new, version, None)
+            self._check_replaces(record, origin, create_only=create_only)
+            before = self.version(record.version_id)
+            if before.digest == version.digest and not self._resigned(before, version, signature):
+                return RegistryChange(Registered(before, created=False))
+            standing = record.standing if record.standing.origin == origin else lifecycle.first_standing(origin)
+            edges = replace(edges, derived_from=sources or record.edges.derived_from)
+            following = replace(version, number=self._newest(key) + 1, previous=before.id)
+            changed = replace(record, version_id=version.id, standing=standing, edges=edges)
+            return self._change("skill.superseded", changed, following, record)
+
+        return self.log.change(decide, actor)
+
+    def rollback(self, key: SkillKey, number: int, *, actor: str) -> Registered:
+        """Register an earlier version of a skill as its next one.
+
+        Raises:
+            CortexError: `skill_not_found`; `signature_invalid`; `graph_corrupt`.
+
+        """
+        for version in self.versions(key):
+            if version.number == number:
+                signature = VersionSignature(version.public_key, version.signature) if version.signature else None
+                origin = self.record(key).standing.origin
+                return self.register(self.document(version), actor=actor, origin=origin, signature=signature)
+        return unknown(f"{key} has no version {number}")
+
+    def _signed(self, version: SkillVersion, signature: VersionSignature | None) -> SkillVersion:
+        if signature is not None:
+            signed = replace(version, public_key=signature.public_key, signature=signature.value)
+            check_signature(signed)
+            return signed
+        signer = self._signer()
+        if signer is None:
+            return version
+        value = signer.sign(signed_message(version.digest)).hex()
+        return replace(version, public_key=signer.did, signature=value)
+
+    def _resigned(self, before: SkillVersion, version: SkillVersion, signature: VersionSignature | None) -> bool:
+        """Whether the same document comes with the signature of another publisher."""
+        return signature is not None and before.public_key != version.public_key
+
+    def _check_replaces(self, record: SkillRecord, origin: Origin, *, create_only: bool) -> None:
+        owner = record.standing.origin
+        if create_only:
+            raise CortexError("skill_exists", f"{record.key} is registered already", hint="update it, or choose a name")
+        if origin == "learned" and owner != "learned":
+            maker = "a person" if owner == "human" else "the package"
+            raise CortexError(
+                "skill_exists", f"{record.key} was made by {maker}, and is not replaced", hint="choose another name"
+            )
+
+    def _checked_dependencies(self, key: SkillKey, needs: list[SkillKey]) -> tuple[NamedNode, ...]:
+        """The nodes of the dependencies of a skill; a missing one and a cycle are refused with their path."""
+        start = self.terms.record(key)
+        pending: list[tuple[NamedNode, tuple[str, ...]]] = [(self.terms.record(k), (k.name,)) for k in needs]
+        seen: set[NamedNode] = set()
+        while pending:
+            node, path = pending.pop()
+            if node == start:
+                way = " → ".join((key.name, *path))
+                raise CortexError("invalid_arguments", f"the dependencies have a cycle: {way}", hint="remove one")
+            if node in seen:
+                continue
+            seen.add(node)
+            if len(seen) > _MAX_DEPENDENCIES:
+                raise CortexError("invalid_arguments", f"{key} depends on more than {_MAX_DEPENDENCIES:,} skills")
+            record = self._record_at(node)
+            if record is None:
+                way = " → ".join((key.name, *path))
+                raise CortexError("skill_not_found", f"a dependency is not registered: {way}", hint="register it first")
+            for other in record.edges.depends_on:
+                known = self._record_at(other)
+                pending.append((other, (*path, known.key.name if known is not None else str(other))))
+        return tuple(self.terms.record(needed) for needed in needs)
+
+    def _newest(self, key: SkillKey) -> int:
+        links = self.store.quads(Pattern(self._graph, None, SPECIALIZATION_OF, self.terms.record(key)))
+        return max((self.version(self.terms.id_of(cast(NamedNode, quad.subject))).number for quad in links), default=0)
+
+    def _change(
+        self, kind: str, record: SkillRecord, version: SkillVersion, before: SkillRecord | None
+    ) -> RegistryChange[Registered]:
+        details = {
+            "namespace": version.key.namespace,
+            "name": version.key.name,
+            "version": version.number,
+            "id": version.id,
+            "digest": version.digest,
+            "origin": record.standing.origin,
+            "attest": attest_level(version),
+        }
+        return RegistryChange(
+            Registered(version, created=True),
+            kind,
+            details,
+            insert=[*self.terms.quads_of_version(version), *self._written(record, before)],
+            remove=self._gone(record, before),
+        )
+
+    def purge(self, key: SkillKey, *, actor: str) -> None:
+        """Delete a skill with all versions; its events stay.
+
+        Raises:
+            CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
+
+        """
+
+        def decide() -> RegistryChange[None]:
+            record = self.record(key)
+            self._check_unused(key)
+            versions = self.versions(key)
+            gone = self._quads(self.terms.record(key))
+            for version in versions:
+                gone += self._quads(self.terms.version(version.id))
+            details = {"digest": self.version(record.version_id).digest, "versions": len(versions)}
+            return RegistryChange(None, "skill.purged", named(key) | details, remove=gone)
+
+        self.log.change(decide, actor)
+
+    def merge(self, target: SkillKey, source: SkillKey, *, actor: str) -> Registered:
+        """Merge a skill into another one: its steps, body and counters; the source is archived.
+
+        Raises:
+            CortexError: `invalid_arguments`: both are the same, or the source was merged before; `skill_not_found`;
+                `skill_exists`: a learned skill would change one of a person or of the package.
+
+        """
+        if target == source:
+            raise CortexError("invalid_arguments", f"{target} cannot be merged into itself", hint="name two skills")
+
+        def decide() -> RegistryChange[Registered]:
+            kept, gone = self.record(target), self.record(source)
+            if gone.edges.merged_into:
+                raise CortexError("invalid_arguments", f"{source} was merged before")
+            if gone.standing.origin == "learned" and kept.standing.origin != "learned":
+                self._check_replaces(kept, "learned", create_only=False)
+            before = self.version(kept.version_id)
+            document = merged(self.document(before), self.document(self.version(gone.version_id)))
+            self._write_blobs(blobs_of(document))
+            version = self._signed(
+                replace(
+                    before,
+                    id=str(uuid.uuid4()),
+                    number=self._newest(target) + 1,
+                    created=datetime.now(UTC),
+                    digest=digest(document),
+                    compat_digest=compat_digest(document),
+                    kind=document.kind,
+                    description=document.description,
+                    front=front_of(document),
+                    previous=before.id,
+                    public_key="",
+                    signature="",
+                ),
+                None,
+            )
+            node, old = self.terms.record(target), self.terms.record(source)
+            edges = replace(kept.edges, derived_from=tuple(dict.fromkeys((*kept.edges.derived_from, old))))
+            new = replace(kept, version_id=version.id, quality=kept.quality.merged(gone.quality), edges=edges)
+            archived = replace(
+                gone,
+                standing=lifecycle.archived(gone.standing, f"merged into {target.name}"),
+                edges=replace(gone.edges, merged_into=(node,)),
+            )
+            moved = [quad for term in (terms.DEPENDS_ON, terms.CONFLICTS_WITH) for quad in self._pointing(old, term)]
+            moved = [quad for quad in moved if quad.subject not in (node, old)]
+            pointing = [Quad(quad.subject, quad.predicate, node, self._graph) for quad in moved]
+            details = named(target) | {"source": str(source), "version": version.number, "digest": version.digest}
+            return RegistryChange(
+                Registered(version, created=True),
+                "skill.merged",
+                details,
+                insert=[
+                    *self.terms.quads_of_version(version),
+                    *self._written(new, kept),
+                    *self._written(archived, gone),
+                    *pointing,
+                ],
+                remove=[*self._gone(new, kept), *self._gone(archived, gone), *moved],
+            )
+
+        return self.log.change(decide, actor)
+
+    def exported(self, key: SkillKey, version: SkillVersion, *, actor: str) -> None:
+        """Record that a version was exported."""
+        details = named(key) | {"version": version.number, "digest": version.digest}
+        self.log.change(lambda: RegistryChange(None, "skill.exported", details), actor)
+
+    def _write_blobs(self, blobs: dict[str, bytes]) -> None:
+        batch: list[list[Quad]] = []
+        size = 0
+        for sha256, data in blobs.items():
+            batch.append([self.terms.quad_of_blob(sha256, data)])
+            size += len(data)
+            if size >= _BLOB_BATCH:
+                self.store.insert(batch)
+                batch, size = [], 0
+        if batch:
+            self.store.insert(batch)
+
+
+def merged(target: SkillDocument, source: SkillDocument) -> SkillDocument:
+    """The document of two skills that become one."""
+    known = {step.action for step in target.steps}
+    steps: list[Step] = [*target.steps, *(step for step in source.steps if step.action not in known)]
+    body = "\n\n".join(part for part in (target.body.rstrip(), source.body.strip()) if part)
+    return target.changed(
+        steps=tuple(steps),
+        body=f"{body}\n" if body else "",
+        description=target.description or source.description,
+        allowed_tools=tuple(dict.fromkeys((*target.allowed_tools, *source.allowed_tools))),
+    )

@@ -1,0 +1,187 @@
+"""Changes of the standing and the counters of registered skills.
+
+Rules kept here:
+- each change is one transaction with its event;
+- the rules of states and tiers are those of `lifecycle.py`; who may ask for a change is decided by the caller;
+- an outcome is recorded with its event, so that the success of a skill can be counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from pyoxigraph import Quad
+
+from cortex_skills.errors import CortexError
+from cortex_skills.registry import lifecycle
+from cortex_skills.registry.events import RegistryChange
+from cortex_skills.registry.lifecycle import Standing
+from cortex_skills.registry.quality import health
+from cortex_skills.registry.reading import RegistryReader
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord
+
+
+class StandingChanges(RegistryReader):
+    """Promotes, deprecates and archives skills, and counts their outcomes."""
+
+    def promote(self, key: SkillKey, *, actor: str) -> SkillRecord:
+        """Raise the state of a skill by one.
+
+        Raises:
+            CortexError: `invalid_arguments`: it is released; `skill_not_found`.
+
+        """
+        return self._restand(key, "skill.promoted", lambda r: lifecycle.promoted(str(key), r.standing), actor)
+
+    def deprecate(self, key: SkillKey, reason: str, *, actor: str) -> SkillRecord:
+        """Take a skill out of use, with a reason.
+
+        Raises:
+            CortexError: `invalid_arguments`: it is deprecated, or the reason is empty; `skill_not_found`.
+
+        """
+        return self._restand(
+            key, "skill.deprecated", lambda r: lifecycle.deprecated(str(key), r.standing, reason), actor
+        )
+
+    def retire(self, key: SkillKey, reason: str = "", *, actor: str) -> SkillRecord:
+        """Archive a skill, which no other one may depend on.
+
+        Raises:
+            CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
+
+        """
+
+        def archived(record: SkillRecord) -> Standing:
+            self._check_unused(key)
+            return lifecycle.archived(record.standing, reason)
+
+        return self._restand(key, "skill.retired", archived, actor)
+
+    def unretire(self, key: SkillKey, *, actor: str) -> SkillRecord:
+        """Bring an archived skill back, as degraded.
+
+        Raises:
+            CortexError: `invalid_arguments`: it is not archived; `skill_not_found`.
+
+        """
+
+        def back(record: SkillRecord) -> Standing:
+            if record.standing.lifecycle != "archived":
+                raise CortexError("invalid_arguments", f"{key} is not archived, but {record.standing.lifecycle}")
+            return lifecycle.promoted(str(key), record.standing)
+
+        return self._restand(key, "skill.unretired", back, actor)
+
+    def degrade(self, key: SkillKey, reason: str, *, actor: str) -> SkillRecord:
+        """Mark a skill as degraded, with a reason."""
+        return self._restand(
+            key, "skill.degraded", lambda r: replace(r.standing, lifecycle="degraded", reason=reason), actor
+        )
+
+    def trust(self, key: SkillKey, tier: int, *, actor: str) -> SkillRecord:
+        """Give a skill a trust tier, 1 to 4.
+
+        Raises:
+            CortexError: `invalid_arguments`: there is no such tier; `skill_not_found`.
+
+        """
+        if tier not in (1, 2, 3, 4):
+            raise CortexError("invalid_arguments", f"{tier} is not a trust tier", hint="1 to 4")
+        return self._restand(key, "skill.trusted", lambda r: replace(r.standing, trust_tier=tier), actor)
+
+    def maintain(self, similar: Callable[[SkillRecord], int], *, actor: str) -> list[SkillRecord]:
+        """Deprecate learned skills that nobody uses, and degrade those that fail; returns those that were changed.
+
+        Args:
+            similar: how many other skills are similar to one.
+            actor: who asks for it.
+
+        """
+        changed = []
+        for record in list(self.all_records()):
+            if self._maintained(record, similar) != record.standing:
+                new = self._restand(record.key, "skill.maintained", lambda r: self._maintained(r, similar), actor)
+                changed.append(new)
+        return changed
+
+    def outcome(self, key: SkillKey, *, success: bool, actor: str, note: str = "") -> SkillRecord:
+        """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2."""
+
+        def decide() -> RegistryChange[SkillRecord]:
+            record = self.record(key)
+            quality = record.quality.after(success=success, now=datetime.now(UTC))
+            tier = lifecycle.tier_after(record.standing, quality)
+            new = replace(record, quality=quality, standing=replace(record.standing, trust_tier=tier))
+            details = {"success": success, "note": note[:500], "invocations": quality.invocations}
+            return self._rewrite("skill.used", new, record, details)
+
+        return self.log.change(decide, actor)
+
+    def loaded(self, key: SkillKey, tokens: int, *, actor: str) -> SkillRecord:
+        """Record that a skill was loaded, and what that cost."""
+
+        def decide() -> RegistryChange[SkillRecord]:
+            record = self.record(key)
+            quality = record.quality.loaded(tokens, datetime.now(UTC))
+            return self._rewrite("skill.loaded", replace(record, quality=quality), record, {"tokens": tokens})
+
+        return self.log.change(decide, actor)
+
+    def _maintained(self, record: SkillRecord, similar: Callable[[SkillRecord], int]) -> Standing:
+        if record.standing.origin != "learned":
+            return record.standing
+        found = health(record.quality, similar(record), datetime.now(UTC))
+        return lifecycle.maintained(record.standing, record.quality, found)
+
+    def _restand(self, key: SkillKey, kind: str, stand: Callable[[SkillRecord], Standing], actor: str) -> SkillRecord:
+        def decide() -> RegistryChange[SkillRecord]:
+            record = self.record(key)
+            standing = stand(record)
+            if standing == record.standing:
+                return RegistryChange(record)
+            details = {
+                "from": record.standing.lifecycle,
+                "to": standing.lifecycle,
+                "tier": standing.trust_tier,
+                "reason": standing.reason,
+            }
+            return self._rewrite(kind, replace(record, standing=standing), record, details)
+
+        return self.log.change(decide, actor)
+
+    def _rewrite(
+        self, kind: str, new: SkillRecord, old: SkillRecord, details: Mapping[str, object]
+    ) -> RegistryChange[SkillRecord]:
+        whole = {**named(new.key), **details}
+        return RegistryChange(new, kind, whole, insert=self._written(new, old), remove=self._gone(new, old))
+
+    def _written(self, new: SkillRecord, old: SkillRecord | None) -> list[Quad]:
+        """The quads of a record that the store does not have yet."""
+        before = set() if old is None else set(self._quads(self.terms.record(old.key)))
+        return [quad for quad in self.terms.quads_of_record(new) if quad not in before]
+
+    def _gone(self, new: SkillRecord, old: SkillRecord | None) -> list[Quad]:
+        """The stored quads of a record that it no longer has."""
+        if old is None:
+            return []
+        after = set(self.terms.quads_of_record(new))
+        return [quad for quad in self._quads(self.terms.record(old.key)) if quad not in after]
+
+    def _check_unused(self, key: SkillKey) -> None:
+        others = self.dependents(key)
+        if others:
+            names = ", ".join(other.name for other in others[:20])
+            raise CortexError(
+                "skill_in_use",
+                f"{key} cannot be removed: {names} depend on it",
+                hint="change or remove those first",
+                details={"dependents": [str(other) for other in others]},
+            )
+
+
+def named(key: SkillKey) -> dict[str, object]:
+    """The skill that an event is about, for its payload."""
+    return {"namespace": key.namespace, "name": key.name}

@@ -1,0 +1,61 @@
+"""The terms of the Cortex ontology for registered skills (`graph/ontology/cortex.ttl`)."""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+from cortex_graph.vocabulary import CORTEX, PROV, XSD
+
+
+def _term(name: str) -> NamedNode:
+    return NamedNode(f"{CORTEX}{name}")
+
+
+# A record: the mutable part.
+REGISTERED_SKILL = _term("RegisteredSkill")
+SKILL_NAMESPACE = _term("skillNamespace")
+CURRENT_VERSION = _term("currentVersion")
+ORIGIN = _term("origin")
+LIFECYCLE = _term("lifecycle")
+TRUST_TIER = _term("trustTier")
+REASON = _term("reason")
+INVOCATIONS = _term("invocations")
+SUCCESSES = _term("successes")
+UTILITY = _term("utility")
+LOADS = _term("loads")
+LOADED_TOKENS = _term("loadedTokens")
+LAST_USED = _term("lastUsedAt")
+DEPENDS_ON = _term("dependsOn")
+CONFLICTS_WITH = _term("conflictsWith")
+MERGED_INTO = _term("mergedInto")
+SUPERSEDES = _term("supersedes")
+DERIVED_FROM = NamedNode(f"{PROV}wasDerivedFrom")
+
+# A version: never changed.
+SKILL_VERSION = _term("SkillVersion")
+VERSION_NUMBER = _term("versionNumber")
+DIGEST = _term("digest")
+COMPAT_DIGEST = _term("compatDigest")
+SKILL_KIND = _term("skillKind")
+FRONT_MATTER = _term("frontMatter")
+SIGNATURE = _term("signature")
+PUBLIC_KEY = _term("publicKey")
+REVISION_OF = NamedNode(f"{PROV}wasRevisionOf")
+
+# The content of files, named by its SHA-256.
+BLOB = _term("Blob")
+BYTES = _term("bytes")
+
+# An event of the chain.
+EVENT = _term("Event")
+SEQUENCE = _term("sequence")
+EVENT_KIND = _term("eventKind")
+ACTOR = _term("actor")
+PAYLOAD = _term("payload")
+HASH = _term("hash")
+PREV_HASH = _term("prevHash")
+ATTEST = _term("attestLevel")
+
+BASE64 = NamedNode(f"{XSD}base64Binary")
+INTEGER = NamedNode(f"{XSD}integer")
+DOUBLE = NamedNode(f"{XSD}double")

@@ -1,0 +1,142 @@
+"""Registered skills as JSON and as text, as every interface shows them.
+
+Rules kept here:
+- pure: a record and its versions in, JSON-ready data out;
+- a rate has its interval beside it, and a signature how far it is trusted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from cortex_graph.datetimes import date_time
+from cortex_graph.names import is_namespace
+from cortex_skills.errors import CortexError
+from cortex_skills.registry.document import SkillDocument, name_problems
+from cortex_skills.registry.quality import Quality, health
+from cortex_skills.registry.reading import RegistryReader, attest_level
+from cortex_skills.registry.skill_md import write_skill_md
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.safe_io.schemas import shown
+
+Level = Callable[[SkillVersion], str]
+"""How far the signature of a version is trusted: `unsigned`, `self_signed` or `publisher_signed`."""
+
+
+def key_of(text: str, namespace: str) -> SkillKey:
+    """The key that a text names: `NAME`, or `NAMESPACE/NAME`.
+
+    Raises:
+        CortexError: `invalid_arguments`: it is not the name of a skill.
+
+    """
+    given, _, name = text.rpartition("/")
+    if any(True for _ in name_problems(name)) or (given and not is_namespace(given)):
+        raise CortexError(
+            "invalid_arguments", f"{shown(text)} is not a name of a skill", hint="give NAME or NAMESPACE/NAME"
+        )
+    return SkillKey(given or namespace, name)
+
+
+def record_view(
+    registry: RegistryReader, record: SkillRecord, now: datetime, *, similar: int = 0, level: Level = attest_level
+) -> dict[str, Any]:
+    """A record with its current version.
+
+    Args:
+        registry: where it is registered.
+        record: the record.
+        now: the current time, with its zone.
+        similar: how many other skills are similar to it.
+        level: how far its signature is trusted.
+
+    """
+    version = registry.version(record.version_id)
+    found = health(record.quality, similar, now)
+    edges = record.edges
+    return {
+        "namespace": record.key.namespace,
+        "name": record.key.name,
+        "description": version.description,
+        "kind": version.kind,
+        "origin": record.standing.origin,
+        "lifecycle": record.standing.lifecycle,
+        "trustTier": record.standing.trust_tier,
+        "reason": record.standing.reason or None,
+        "created": date_time(record.created),
+        "current": version_view(version, level),
+        "quality": _quality(record.quality, now),
+        "health": {name: round(getattr(found, name), 4) for name in found.__dataclass_fields__},
+        "dependsOn": registry.names_of(edges.depends_on),
+        "conflictsWith": registry.names_of(edges.conflicts_with),
+        "derivedFrom": registry.names_of(edges.derived_from),
+        "mergedInto": next(iter(registry.names_of(edges.merged_into)), None),
+    }
+
+
+def version_view(version: SkillVersion, level: Level = attest_level) -> dict[str, Any]:
+    """A version without its document."""
+    return {
+        "id": version.id,
+        "version": version.number,
+        "created": date_time(version.created),
+        "digest": version.digest,
+        "compatDigest": version.compat_digest,
+        "attest": level(version),
+        "publicKey": version.public_key or None,
+        "signature": version.signature or None,
+        "previous": version.previous,
+    }
+
+
+def document_view(document: SkillDocument) -> dict[str, Any]:
+    """A document, with the list of its files in place of their bytes."""
+    return {
+        "namespace": document.namespace,
+        "name": document.name,
+        "description": document.description,
+        "license": document.license,
+        "compatibility": document.compatibility,
+        "allowedTools": list(document.allowed_tools),
+        "metadata": dict(document.metadata),
+        "triggerPattern": document.trigger_pattern,
+        "steps": [step.to_json() for step in document.steps],
+        "body": document.body,
+        "resources": [
+            {"path": each.path, "kind": each.kind, "size": len(each.data), "sha256": each.sha256}
+            for each in document.resources
+        ],
+    }
+
+
+def differences(old: SkillDocument, new: SkillDocument) -> list[str]:
+    """The lines of the unified difference between two documents; files by their digests."""
+    lines: list[str] = []
+    before, after = write_skill_md(old), write_skill_md(new)
+    for name in sorted(before.keys() | after.keys()):
+        texts = (before.get(name, "").splitlines(), after.get(name, "").splitlines())
+        lines += difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", lineterm="")
+    had, has = ({each.path: each.sha256 for each in document.resources} for document in (old, new))
+    for path in sorted(had.keys() | has.keys()):
+        if had.get(path) != has.get(path):
+            state = "added" if path not in had else "removed" if path not in has else "changed"
+            lines.append(f"{state} {path}: {had.get(path, '-')[:12]} → {has.get(path, '-')[:12]}")
+    return lines
+
+
+def _quality(quality: Quality, now: datetime) -> dict[str, Any]:
+    low, high = quality.interval()
+    return {
+        "invocations": quality.invocations,
+        "successes": quality.successes,
+        "successRate": round(quality.success_rate, 4),
+        "successInterval": [round(low, 4), round(high, 4)],
+        "utility": quality.utility,
+        "freshness": round(quality.freshness(now), 4),
+        "loads": quality.loads,
+        "tokenCost": round(quality.token_cost, 1),
+        "lastUsedAt": None if quality.last_used_at is None else date_time(quality.last_used_at),
+    }

@@ -1,0 +1,136 @@
+"""The thread of evidence of an assertion: agent, skill at its version, rules, proof, issuer's signature.
+
+Rules kept here:
+- five links, always in this order; each is known, missing or refuted;
+- a link is known when the record states it, or when its proof was verified for this reader now. What was not checked is
+  missing, and its words say that it was not checked: a list checks no proofs;
+- everything is a function of what was read and checked before; nothing is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cortex_graph.assertions import Assertion
+from cortex_skills.proofs.assertions import Part
+from cortex_skills.proofs.kinds.base import SIGNER
+from cortex_skills.proofs.logic.document import KIND as LOGIC
+from cortex_skills.proofs.signing import KIND as CREDENTIAL
+from cortex_skills.proofs.verdict import Verdict
+
+
+class LinkState(StrEnum):
+    """What is known of a link."""
+
+    KNOWN = "known"
+    MISSING = "missing"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLink:
+    """One link: its state, and the state in words."""
+
+    name: str
+    state: LinkState
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceThread:
+    """The five links.
+
+    Attributes:
+        links: in their order.
+        proofs: how many proofs the record links to.
+
+    """
+
+    links: tuple[EvidenceLink, ...]
+    proofs: int = 0
+
+    @property
+    def spoken(self) -> str:
+        """All links in words, those of the same words together."""
+        by_words: dict[str, list[str]] = {}
+        for link in self.links:
+            by_words.setdefault(link.words, []).append(link.name)
+        return "Evidence: " + "; ".join(f"{', '.join(names)} {words}" for words, names in by_words.items())
+
+
+def recorded_thread(assertion: Assertion | None) -> EvidenceThread:
+    """The thread as far as the record shows it, without checking a proof.
+
+    Args:
+        assertion: the assertion; None for a triple without a record.
+
+    """
+    proofs = 0 if assertion is None else len(assertion.proofs)
+    unchecked = "not checked in a list" if proofs else "not recorded"
+    links = (
+        *_origin(assertion),
+        EvidenceLink("rules", LinkState.MISSING, unchecked),
+        EvidenceLink("proof", LinkState.MISSING, unchecked),
+        EvidenceLink("signature", LinkState.MISSING, unchecked),
+    )
+    return EvidenceThread(links, proofs)
+
+
+def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> EvidenceThread:
+    """The thread after all proofs of the assertion were checked for this reader.
+
+    Args:
+        assertion: the assertion; None for a triple without a record.
+        parts: the results of the checks.
+
+    """
+    agent, skill = _origin(assertion)
+    record = [part.check.verdict for part in parts if part.check.part == "record" and part.proof is None]
+    if Verdict.REFUTED in record:
+        why = "the record is of another statement"
+        agent, skill = (EvidenceLink(link.name, LinkState.REFUTED, why) for link in (agent, skill))
+    logic = [part for part in parts if part.kind == LOGIC]
+    credentials = [part for part in parts if part.kind == CREDENTIAL]
+    others = [part for part in parts if part.proof is not None and part not in credentials]
+    rules = [part for part in logic if part.check.part not in ("signature", SIGNER)]
+    return EvidenceThread(
+        (
+            agent,
+            skill,
+            _checked("rules", rules, "none were applied"),
+            _checked("proof", others, "none"),
+            _checked("signature", credentials, "none: no issuer outside vouches for it"),
+        ),
+        len({part.proof for part in parts if part.proof is not None}),
+    )
+
+
+def _origin(assertion: Assertion | None) -> tuple[EvidenceLink, EvidenceLink]:
+    if assertion is None:
+        words = "unknown: imported, or written without a record"
+        return EvidenceLink("agent", LinkState.MISSING, words), EvidenceLink("skill", LinkState.MISSING, words)
+    return _stated("agent", assertion.agent), _stated("skill", assertion.skill)
+
+
+def _stated(name: str, value: str | None) -> EvidenceLink:
+    if value is None:
+        return EvidenceLink(name, LinkState.MISSING, "not recorded")
+    return EvidenceLink(name, LinkState.KNOWN, "recorded")
+
+
+def _checked(name: str, parts: Sequence[Part], without: str) -> EvidenceLink:
+    if not parts:
+        return EvidenceLink(name, LinkState.MISSING, without)
+    by_proof: dict[str | None, list[Verdict]] = {}
+    for part in parts:
+        by_proof.setdefault(part.proof, []).append(part.check.verdict)
+    untrusted = {part.proof for part in parts if part.check.part == SIGNER and part.check.verdict != Verdict.VERIFIED}
+    counted = [Verdict.of_all(each) for proof, each in by_proof.items() if proof not in untrusted]
+    if Verdict.REFUTED in counted:
+        return EvidenceLink(name, LinkState.REFUTED, "refuted")
+    if Verdict.VERIFIED in counted:
+        return EvidenceLink(name, LinkState.KNOWN, "verified for you now")
+    why = "by a signer that is not trusted here" if untrusted and not counted else "not checked"
+    return EvidenceLink(name, LinkState.MISSING, why)

@@ -1,0 +1,191 @@
+"""`/explore/audit`: the latest calls, their outcomes, and what was cleaned out of their answers.
+
+Rules kept here:
+- a caller needs the permission `audit`, and sees the calls of the namespace that the skills act in;
+- the page shows the records that are kept, which have no argument and no value of the graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
+from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
+from cortex_skills.server.explorer.display import OF_NAME, ShownText, field_value, shown_text
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page_queries import AuditPageQuery
+from cortex_skills.server.explorer.pictures.svg import Svg
+from cortex_skills.server.explorer.reading import TakeAway, TextLink
+from cortex_skills.server.http_errors import HttpError
+
+_PATH = f"{ROOT}/audit"
+_LIMIT = 100
+_TIME = len("2026-01-31T12:00:00.000")
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One call."""
+
+    href: str
+    time: str
+    when: str
+    tool: ShownText
+    skill: ShownText | None
+    skill_href: str | None
+    agent: ShownText
+    outcome: ShownText
+    is_refused: bool
+    milliseconds: str
+    cleaned: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRemoval:
+    """What was removed from an answer: the reason, the place and the number."""
+
+    reason: ShownText
+    place: ShownText
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCall:
+    """A call with what was removed from its answer."""
+
+    call: CallRow
+    removed: tuple[ShownRemoval, ...]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """The latest calls."""
+
+    plot: Svg
+    words: str
+    tabs: tuple[TextLink, ...]
+    fields: tuple[tuple[str, str, str], ...]
+    rows: tuple[CallRow, ...]
+    opened: OpenedCall | None
+    first: str | None
+    next: str | None
+    away: TakeAway
+
+
+def view(call: PageCall) -> AuditView:
+    """The latest calls.
+
+    Raises:
+        HttpError: `not_found`: there is no call with the id; `permission_denied`.
+        CortexError: `invalid_arguments`: the cursor is not one of this audit.
+
+    """
+    calls, query = _calls(call), call.query
+    page = calls.page(_filter(call), limit=query.get("limit", _LIMIT), cursor=query.get("cursor"))
+    plot, words = calls_by_minute(calls, datetime.now(UTC), HOUR, _filter(call))
+    return AuditView(
+        plot,
+        words,
+        tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _TABS),
+        tuple((name, label, field_value(query.get(name, ""))) for name, label in _FIELDS),
+        tuple(call_row(each) for each in page.calls),
+        _opened(call, calls),
+        _address(call, cursor=None) if query.get("cursor") else None,
+        _address(call, cursor=page.next_cursor) if page.next_cursor else None,
+        TakeAway((TextLink("JSON lines", _address(call, format="jsonl")),), "application/x-ndjson", _address(call)),
+    )
+
+
+_TABS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("All", {}),
+    ("Refused", {"outcome": "refused"}),
+    ("Cleaned", {"cleaned": "yes"}),
+)
+_FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
+
+
+def _calls(call: PageCall) -> RecentCalls:
+    plugin = call.service.plugin
+    if not call.principal.may_use(plugin.graph.namespace):
+        hint = "ask for a token that opens the namespace in which the skills act"
+        raise HttpError("permission_denied", "your token does not open the namespace of these calls", hint=hint)
+    return plugin.recent_calls
+
+
+def _filter(call: PageCall) -> CallFilter:
+    given = {name: call.query.get(name) or None for name in ("outcome", "skill", "agent", "tool")}
+    return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)
+
+
+def _is_tab(call: PageCall, given: dict[str, str]) -> bool:
+    return {name: call.query[name] for name in ("outcome", "cleaned") if call.query.get(name)} == given
+
+
+def _address(call: PageCall, **changes: Any) -> str:
+    return addresses.address(_PATH, **{**call.query, **changes})
+
+
+def call_row(found: RecentCall) -> CallRow:
+    """A call as a row."""
+    record = found.record
+    return CallRow(
+        addresses.address(_PATH, id=found.id),
+        record.time,
+        record.time[:_TIME].replace("T", " "),
+        shown_text(record.tool, OF_NAME // 2),
+        None if record.skill is None else shown_text(record.skill, OF_NAME // 2),
+        None if record.skill is None else addresses.skill(record.skill),
+        shown_text(record.agent, OF_NAME // 2),
+        shown_text(record.outcome, OF_NAME),
+        record.is_refused,
+        f"{record.milliseconds:,.1f}",
+        record.stripped,
+    )
+
+
+def _opened(call: PageCall, calls: RecentCalls) -> OpenedCall | None:
+    call_id = call.query.get("id")
+    if not call_id:
+        return None
+    found = calls.get(call_id)
+    if found is None:
+        raise not_found("there is no call with this id: the latest are kept for as long as the server runs")
+    removed = tuple(
+        ShownRemoval(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
+        for each in found.record.removed
+    )
+    return OpenedCall(call_row(found), removed, found.record.stripped - sum(each.count for each in removed))
+
+
+def _lines(call: PageCall) -> Iterator[bytes]:
+    """All calls that match, a JSON object a line, the newest first."""
+    calls, cursor = _calls(call), call.query.get("cursor")
+    while True:
+        page = calls.page(_filter(call), limit=MAX_PAGE, cursor=cursor)
+        for found in page.calls:
+            yield json.dumps({"id": found.id, **found.record.to_json()}, ensure_ascii=True).encode() + b"\n"
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+PAGE = ExplorerPage(
+    _PATH,
+    "audit",
+    "audit.html",
+    view,
+    query=AuditPageQuery,
+    permission="audit",
+    is_public=False,
+    forms={"jsonl": Form("application/x-ndjson", lambda call: b"".join(_lines(call)))},
+    label="Audit",
+    section="Trust",
+    keys="g a",
+)

@@ -1,0 +1,239 @@
+"""`/explore/{namespace}`: the overview of a namespace.
+
+Rules kept here:
+- nothing is counted when the page is asked for: the numbers are those that the graph keeps (`cortex_graph.counts`),
+  with the moment at which they were made;
+- calls are shown to callers who may read the audit, and only for the namespace that the skills act in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
+
+from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.counts import NamespaceCounts
+from cortex_graph.datetimes import date_time
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES
+from cortex_skills.proofs.verdict import Verdict
+from cortex_skills.server.bodies import to_json
+from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
+from cortex_skills.server.explorer.display import ShownTerm
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page_queries import AsOfQuery
+from cortex_skills.server.explorer.pictures.svg import Svg
+from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway
+from cortex_skills.server.explorer.triple_rows import TripleRow, assertion_rows
+from cortex_skills.server.rest.overview import get_assertions, get_counts
+
+_LATEST = 8
+_BARS = 8
+_VOID = "http://rdfs.org/ns/void#"
+_INTEGER = NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}integer")
+_EVERYTHING = "SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 100"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name and a remark."""
+
+    label: str
+    count: int
+    remark: str
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTerm:
+    """A bar: a name, how often it occurs, and the width in per cent."""
+
+    name: ShownTerm
+    count: int
+    width: int
+    href: str | None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Something that needs a look: a mark, its words, what it is about, and a link."""
+
+    kind: str
+    words: str
+    about: str
+    label: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The overview.
+
+    Attributes:
+        facts: the five figures.
+        counted: when they were counted, and how.
+        latest: the latest assertions.
+        all_href: the list of all of them.
+        predicates, asserters: the most frequent ones.
+        calls: the calls of the last hour; None for a caller who may not read the audit.
+        call_words: the same in words.
+        attention: what needs a look.
+
+    """
+
+    namespace: str
+    facts: tuple[Fact, ...]
+    counted: str
+    latest: tuple[TripleRow, ...]
+    all_href: str
+    predicates: tuple[CountedTerm, ...]
+    asserters: tuple[CountedTerm, ...]
+    calls: Svg | None
+    call_words: str
+    attention: tuple[Attention, ...]
+    as_of: AsOfField
+    away: TakeAway
+
+
+def view(call: PageCall) -> Overview:
+    """The overview of a namespace."""
+    reading = Reading.of(call, "")
+    graph, to = reading.graph, reading.addresses
+    counts = graph.counts.latest()
+    latest = list_assertions(graph, AssertionFilter(), limit=_LATEST).assertions
+    calls, words = _calls(call)
+    predicates = [(each.predicate, each.triples) for each in counts.predicates[:_BARS]]
+    asserters = [(each.node, each.assertions) for each in counts.asserters[:_BARS]]
+    return Overview(
+        graph.namespace,
+        _facts(counts, reading),
+        _counted(counts),
+        assertion_rows(reading, latest),
+        to.triples(recorded="yes"),
+        _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
+        _bars(reading, asserters, lambda name: to.triples(**_filter(graph.names.prefix, name)), "alt"),
+        calls,
+        words,
+        tuple(_attention(call, reading)),
+        reading.as_of_field(),
+        reading.take_away(FORMS, _EVERYTHING),
+    )
+
+
+def _facts(counts: NamespaceCounts, reading: Reading) -> tuple[Fact, ...]:
+    exact, to = "exact" if counts.is_exact else "at least", reading.addresses
+    if counts.counted_at is None:
+        exact = "being counted"
+    return (
+        Fact("Triples", counts.triples, exact, to.triples()),
+        Fact("Resources", counts.resources, "" if counts.is_exact else "at least"),
+        Fact("Asserted with a record", counts.assertions, f"{counts.undated:,} without", to.triples(recorded="yes")),
+        Fact("Withdrawn", counts.withdrawn, "on record"),
+        Fact("Proofs", counts.proofs, "stored", to.page("proofs")),
+    )
+
+
+def _counted(counts: NamespaceCounts) -> str:
+    if counts.counted_at is None:
+        return "The first count of this graph is under way; these numbers are what was found so far."
+    when = counts.counted_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"Counted {when} UTC{'' if counts.is_current else '; the graph was written to since'}."
+
+
+def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kind: str) -> tuple[CountedTerm, ...]:
+    most = max([count for _, count in counted] or [1]) or 1
+    rows = []
+    for node, count in counted:
+        shown = reading.display.iri(node.value)
+        rows.append(CountedTerm(shown, count, max(1, round(100 * count / most)), href(shown.name), kind))
+    return tuple(rows)
+
+
+def _filter(prefix: str, name: str) -> dict[str, str]:
+    """The filter of a list for an asserter: `NS:agent:ID` or `NS:skill:SLUG@VERSION`."""
+    for kind in ("agent", "skill"):
+        start = f"{prefix}{kind}:"
+        if name.startswith(start):
+            return {kind: name[len(start) :]}
+    return {"subject": name}
+
+
+def _calls(call: PageCall) -> tuple[Svg | None, str]:
+    plugin = call.service.plugin
+    if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
+        return None, ""
+    return calls_by_minute(plugin.recent_calls, datetime.now(UTC), HOUR)
+
+
+def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
+    verdicts = call.service.verification_counts.of(reading.graph.namespace)
+    if refuted := verdicts[Verdict.REFUTED]:
+        href = reading.addresses.page("proofs", verdict="refuted")
+        yield Attention("bad", f"{refuted:,} refuted", "verifications since this server started:", "proofs", href)
+    if unchecked := verdicts[Verdict.NOT_EVALUATED]:
+        href = reading.addresses.page("proofs", verdict="not_evaluated")
+        about = "verifications that were not possible here:"
+        yield Attention("none", f"{unchecked:,} not checked", about, "proofs", href)
+    plugin = call.service.plugin
+    if reading.graph.namespace != plugin.graph.namespace:
+        return
+    for skill in plugin.skills.values():
+        runtime = skill.runtime
+        if runtime is not None and (runtime.fault or runtime.degraded):
+            kind, words = ("bad", "stopped") if runtime.fault else ("warn", "degraded")
+            yield Attention(kind, words, "the skill", skill.name, addresses.skill(skill.name))
+    for rejected in plugin.rejected:
+        words = "reload refused" if rejected.answering else "not loaded"
+        yield Attention("warn", words, "the skill", rejected.name, addresses.skill(rejected.name))
+
+
+def _document(call: PageCall) -> bytes:
+    counts = get_counts(call.api()).document
+    latest = get_assertions(call.api(limit=_LATEST)).document
+    return to_json({**counts, "latest": latest["assertions"]})
+
+
+def _void(call: PageCall) -> bytes:
+    """The numbers in VoID (W3C Interest Group Note, 2011)."""
+    graph = call.graph
+    counts, node, quads = graph.counts.latest(), graph.names.graph, []
+
+    def state(subject: NamedNode, term: str, value: NamedNode | int) -> None:
+        stated = Literal(str(value), datatype=_INTEGER) if isinstance(value, int) else value
+        quads.append(Quad(subject, NamedNode(_VOID + term), stated, node))
+
+    quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['rdf']}type"), NamedNode(f"{_VOID}Dataset"), node))
+    for term, number in (("triples", counts.triples), ("distinctSubjects", counts.resources)):
+        state(node, term, number)
+    for place, each in enumerate(counts.predicates):
+        part = NamedNode(f"{node.value}/void/{place}")
+        state(node, "propertyPartition", part)
+        state(part, "property", each.predicate)
+        state(part, "triples", each.triples)
+    if counts.counted_at is not None:
+        time = Literal(date_time(counts.counted_at), datatype=NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}dateTime"))
+        quads.append(Quad(node, NamedNode(f"{WELL_KNOWN_VOCABULARIES['dcterms']}modified"), time, node))
+    return serialize([quad.triple for quad in quads], format=RdfFormat.TURTLE, prefixes={"void": _VOID}) or b""
+
+
+FORMS = {
+    "json": Form("application/json", _document),
+    "void": Form("text/turtle", _void, "ttl"),
+}
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}",
+    "overview",
+    "overview.html",
+    view,
+    query=AsOfQuery,
+    forms=FORMS,
+    label="Overview",
+    section="See",
+    keys="g o",
+)

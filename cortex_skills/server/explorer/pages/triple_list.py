@@ -1,0 +1,187 @@
+"""`/explore/{namespace}/list`: triples with facets.
+
+Rules kept here:
+- triples come in the order of the store; with a filter of their records (skill, agent, time) they are assertions, the
+  newest first;
+- facets are the numbers that the graph keeps; none is counted for the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyoxigraph import Quad
+
+from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.recent_cache import hash_of
+from cortex_graph.store import Pattern
+from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.display import OF_NAME, field_value, shown_text
+from cortex_skills.server.explorer.exports import rdf_forms
+from cortex_skills.server.explorer.page import ExplorerPage, PageCall
+from cortex_skills.server.explorer.page_queries import TriplesQuery
+from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
+from cortex_skills.server.explorer.triple_rows import TripleRow, assertion_rows, triple_rows
+from cortex_skills.server.rest.overview import get_assertions
+from cortex_skills.server.rest.triples import object_of
+from cortex_skills.server.rest.triples import page as triples_page
+
+_LIMIT = 100
+_FACETS = 8
+_RECORDED = ("skill", "agent", "since", "recorded")
+_PARTS = ("subject", "predicate", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A filter, the values that it may have, and the link that removes it."""
+
+    label: str
+    links: tuple[TextLink, ...]
+    without: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TripleList:
+    """A list of triples.
+
+    Attributes:
+        fields: the filters as they were given: name, label and value.
+        facets: frequent values.
+        rows: the triples.
+        words: how they are ordered.
+        first, next: other pages.
+
+    """
+
+    fields: tuple[tuple[str, str, str], ...]
+    facets: tuple[Facet, ...]
+    rows: tuple[TripleRow, ...]
+    words: str
+    first: str | None
+    next: str | None
+    as_of: AsOfField
+    away: TakeAway
+
+
+def view(call: PageCall) -> TripleList:
+    """Triples that match the filters."""
+    reading, query = Reading.of(call, "list"), call.query
+    limit, cursor = query.get("limit", _LIMIT), query.get("cursor")
+    if _is_recorded(call):
+        found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+        rows, after, words = assertion_rows(reading, found.assertions), found.cursor, "Assertions, the newest first"
+    else:
+        page = reading.graph.store.match(_pattern(reading), limit, cursor)
+        triples = list(zip(map(hash_of, page.lines), page.triples, strict=True))
+        rows, after, words = triple_rows(reading, triples), page.cursor, "Triples, in the order of the store"
+    labels = {**{part: part.capitalize() for part in _PARTS}, "skill": "Skill", "agent": "Agent", "since": "Since"}
+    return TripleList(
+        tuple((name, label, field_value(query.get(name, ""))) for name, label in labels.items()),
+        tuple(_facets(reading)),
+        rows,
+        words,
+        reading.address(cursor=None) if cursor else None,
+        reading.address(cursor=after) if after else None,
+        reading.as_of_field(),
+        reading.take_away(FORMS, _query(reading)),
+    )
+
+
+def _is_recorded(call: PageCall) -> bool:
+    return any(call.query.get(name) for name in _RECORDED)
+
+
+def _given(call: PageCall) -> dict[str, Any]:
+    """The filters that are not empty."""
+    names = (*_PARTS, "skill", "agent", "since")
+    given: dict[str, Any] = {name: call.query[name] for name in names if call.query.get(name)}
+    if "object" in given:
+        given["object"] = object_of(given["object"])
+    return given
+
+
+def _filter(call: PageCall) -> AssertionFilter:
+    return AssertionFilter(**_given(call))
+
+
+def _pattern(reading: Reading) -> Pattern:
+    given, graph = _given(reading.call), reading.graph
+    subject, predicate = (graph.names.node(given[part], part) if part in given else None for part in _PARTS[:2])
+    term = graph.object_of(given["object"]) if "object" in given else None
+    return Pattern(graph.names.graph, subject, predicate, term)
+
+
+def _query(reading: Reading) -> str:
+    pattern = _pattern(reading)
+    parts = zip("spo", (pattern.subject, pattern.predicate, pattern.object_), strict=True)
+    terms = [f"?{name}" if term is None else str(term) for name, term in parts]
+    shown = [term for term in terms if term.startswith("?")]
+    return f"SELECT {' '.join(shown) or '*'} {{ {' '.join(terms)} }} LIMIT 100"
+
+
+def _facets(reading: Reading) -> Iterator[Facet]:
+    counts, names, query = reading.graph.counts.latest(wait_s=0.0), reading.graph.names, reading.call.query
+    predicates = [(names.name(each.predicate.value), each.triples) for each in counts.predicates[:_FACETS]]
+    yield _facet(reading, "predicate", "Predicate", predicates)
+    for kind, label in (("skill", "Skill"), ("agent", "Agent")):
+        start = f"{names.prefix}{kind}:"
+        named = [(names.name(each.node.value), each.assertions) for each in counts.asserters]
+        of_kind = [(name[len(start) :], count) for name, count in named if name.startswith(start)]
+        yield _facet(reading, kind, label, of_kind[:_FACETS])
+    recorded = query.get("recorded") == "yes"
+    link = TextLink("with a record", reading.address(recorded="yes", cursor=None), recorded)
+    yield Facet("Evidence", (link,), reading.address(recorded=None, cursor=None) if recorded else None)
+
+
+def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int]]) -> Facet:
+    current = reading.call.query.get(name)
+    links = []
+    for value, count in counted:
+        words = f"{shown_text(value, OF_NAME // 2).plain} {count:,}"
+        links.append(TextLink(words, reading.address(**{name: value, "cursor": None}), value == current))
+    return Facet(label, tuple(links), reading.address(**{name: None, "cursor": None}) if current else None)
+
+
+def _quads(call: PageCall) -> Iterator[Quad]:
+    """All triples that match."""
+    reading = Reading.of(call, "list")
+    if not _is_recorded(call):
+        yield from reading.graph.store.quads(_pattern(reading))
+        return
+    cursor = call.query.get("cursor")
+    while True:
+        page = list_assertions(reading.graph, _filter(call), limit=1_000, cursor=cursor)
+        yield from (Quad(*each.triple, reading.graph.names.graph) for each in page.assertions)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _document(call: PageCall) -> object:
+    reading, query = Reading.of(call, "list"), call.query
+    given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
+    if _is_recorded(call):
+        filters = {**_given(call), **given}
+        if "object" in filters:
+            filters["object"] = query["object"]
+        return get_assertions(call.api(**filters)).document
+    found = triples_page(reading.graph, {**_given(call), **given}, _LIMIT)
+    return {"triples": found.pop("rows"), **found}
+
+
+FORMS = rdf_forms(_quads, _document)
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}/list",
+    "triples",
+    "triple_list.html",
+    view,
+    query=TriplesQuery,
+    forms=FORMS,
+    pool="slow",
+    label="Triples",
+    section="See",
+    keys="g t",
+)

@@ -1,0 +1,142 @@
+"""What all pages about data have in common: the graph at a moment, links that keep it, and the forms to take away.
+
+Rules kept here:
+- a page that is asked as of a moment reads through the view of that moment only, and all its links keep it;
+- each page ends with its forms, a command that fetches it, and the SPARQL query that has the same triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cortex_skills.server.explorer.addresses import ROOT, Addresses, address
+from cortex_skills.server.explorer.display import Display, field_value
+from cortex_skills.server.explorer.page import Form, PageCall
+
+if TYPE_CHECKING:
+    from cortex_graph import NamespacedGraph
+
+_LABELS = {
+    "turtle": "Turtle",
+    "json-ld": "JSON-LD",
+    "n-quads": "N-Quads",
+    "rdf-xml": "RDF/XML",
+    "csv": "CSV",
+    "json": "JSON",
+    "jsonl": "JSON lines",
+    "svg": "SVG",
+    "nanopub": "nanopublication",
+    "trig": "TriG",
+    "void": "VoID",
+    "bundle": "bundle",
+    "text": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AsOfField:
+    """The field that asks a page as of a moment.
+
+    Attributes:
+        value: the moment as it was asked for; empty for now.
+        kept: the other parameters of the page.
+        now: the address of the page as of now.
+
+    """
+
+    value: str
+    kept: tuple[tuple[str, str], ...]
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextLink:
+    """A link with its label; `is_current` for the one that leads here."""
+
+    label: str
+    href: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAway:
+    """How to take the content of a page away.
+
+    Attributes:
+        forms: the other forms of the page.
+        curl_accept: the media type that the command asks for.
+        here: the address of the page, without the origin of the server.
+        query: the address of the query that has the same triples; None if there is none.
+
+    """
+
+    forms: tuple[TextLink, ...]
+    curl_accept: str
+    here: str
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One request for a page about data.
+
+    Attributes:
+        call: the request.
+        path: of the page, below that of the namespace.
+        graph: of the namespace, at the moment that was asked for.
+        addresses: of the pages of the namespace, at the same moment.
+        display: shows its terms.
+
+    """
+
+    call: PageCall
+    path: str
+    graph: NamespacedGraph
+    addresses: Addresses
+    display: Display
+
+    @classmethod
+    def of(cls, call: PageCall, path: str) -> Reading:
+        """Read for a request.
+
+        Args:
+            call: the request.
+            path: of the page, below that of the namespace.
+
+        Raises:
+            HttpError: `not_found`: the namespace is not open to the caller.
+            InvalidArguments: `asOf` is not a moment.
+
+        """
+        graph, as_of = call.graph, call.query.get("asOf")
+        addresses = Addresses(graph.namespace, as_of)
+        return cls(call, path, graph, addresses, Display(graph.names, addresses))
+
+    def address(self, **changes: Any) -> str:
+        """The address of this page with some parameters changed; None removes one."""
+        below = f"/{self.path}" if self.path else ""
+        return address(f"{ROOT}/{self.graph.namespace}{below}", **{**self.call.query, **changes})
+
+    def as_of_field(self) -> AsOfField:
+        """The field of this page."""
+        kept = {name: str(value) for name, value in self.call.query.items() if name not in ("asOf", "cursor")}
+        return AsOfField(
+            field_value(self.addresses.as_of or ""), tuple(kept.items()), self.address(asOf=None, cursor=None)
+        )
+
+    def take_away(self, forms: Mapping[str, Form], query: str | None = None) -> TakeAway:
+        """The end of this page.
+
+        Args:
+            forms: of the page, the preferred first.
+            query: the SPARQL query that has its triples.
+
+        """
+        links = [TextLink(_LABELS.get(name, name), self.address(format=name)) for name in forms]
+        if "csv" in forms:
+            links.append(TextLink("CSV for spreadsheets", self.address(format="csv", csv="sheet")))
+        first = next(iter(forms.values())).media_type
+        shown = None if query is None else self.addresses.page("sparql", query=query)
+        return TakeAway(tuple(links), first, self.address(), shown)

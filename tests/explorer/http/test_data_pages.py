@@ -1,0 +1,299 @@
+"""The pages of data: what they show, their forms, and that the RDF of a page is what the store holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad, RdfFormat, parse
+
+from cortex_graph import NamespacedGraph, Provenance
+from tests.explorer.hostile import check_page
+from tests.server.proof_cases import Elsewhere
+from tests.server.serving import Running, served
+
+HTML = {"Accept": "text/html"}
+TIME = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+RDF = {
+    "turtle": RdfFormat.TURTLE,
+    "json-ld": RdfFormat.JSON_LD,
+    "n-quads": RdfFormat.N_QUADS,
+    "rdf-xml": RdfFormat.RDF_XML,
+}
+
+
+def fill(graph: NamespacedGraph) -> None:
+    """A small warehouse: asserted, imported and withdrawn triples."""
+    watch = Provenance("stock-watch", "1.2.0", "a1", TIME)
+    graph.create_triples([{"subject": "nails", "predicate": "reorder", "object": True}], watch)
+    rows = [
+        {"subject": name, "predicate": "inStock", "object": count} for name, count in (("nails", 3), ("screws", 250))
+    ]
+    rows += [{"subject": f"order:{n}", "predicate": "contains", "object": {"node": "nails"}} for n in range(12)]
+    rows.append({"subject": "nails", "predicate": "label", "object": {"value": "clous", "language": "fr"}})
+    graph.create_triples(rows)
+    gone = graph.create_triples([{"subject": "bolts", "predicate": "reorder", "object": True}], watch)
+    graph.withdraw(gone[0]["id"], Provenance(agent="a2"))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with served(tmp_path_factory.mktemp("explorer-data")) as server:
+        fill(server.plugin.graph)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def reader(running: Running) -> httpx.Client:
+    client = running.client(running.token("reader", ("mayros",), ("read",)))
+    client.headers.update(HTML)
+    return client
+
+
+def id_of(running: Running, **pattern: object) -> str:
+    (row,) = running.plugin.graph.list_triples(pattern)["triples"]
+    return str(row["id"])
+
+
+def stored(running: Running, **pattern: object) -> Dataset:
+    graph = running.plugin.graph
+    return Dataset(
+        graph.quad_of({k: row[k] for k in ("subject", "predicate", "object")})
+        for row in graph.list_triples(pattern)["triples"]
+    )
+
+
+def test_the_overview_counts_and_names_who_asserted(running: Running, reader: httpx.Client) -> None:
+    running.plugin.graph.counts.latest(wait_s=30)
+    page = check_page(reader.get("/explore/mayros").text, 60_000)
+    assert "Namespace mayros" in page.text
+    assert "stock-watch 1.2.0" in page.text.replace("\n", " ")
+    assert "2026-11-20 12:00:00" in page.text
+    assert f"/explore/mayros/t/{id_of(running, subject='nails', predicate='reorder')}" in page.links
+    assert "/explore/mayros/list?predicate=mayros%3Acontains" in page.links
+    assert "Calls of the last hour" not in page.text
+    document = reader.get("/explore/mayros?format=json").json()
+    triples = running.plugin.graph.count()
+    assert (document["triples"], document["withdrawn"]) == (triples, 1)
+    assert "a1" in {each["provenance"]["agent"] for each in document["latest"]}
+    void = Dataset(parse(reader.get("/explore/mayros?format=void").content, RdfFormat.TURTLE))
+    assert f'"{triples}"^^<http://www.w3.org/2001/XMLSchema#integer>' in str(void)
+
+
+def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, reader: httpx.Client) -> None:
+    response = reader.get("/explore/mayros/r?name=nails")
+    page = check_page(response.text, 60_000)
+    assert "15 of 16" not in page.text
+    assert "10 of 15 triples, grouped by predicate" in page.text
+    assert "5 more" in page.text
+    assert "clous" in page.text
+    assert "stock-watch" in page.text
+    assert "Evidence: agent, skill recorded; rules, proof, signature not recorded" in response.text
+    assert "/explore/mayros/r/used?name=mayros%3Anails&predicate=mayros%3Acontains" in page.links
+    assert response.headers["vary"] == "Accept, Cookie"
+
+
+@pytest.mark.parametrize("form", RDF)
+def test_the_rdf_of_a_page_is_isomorphic_to_what_the_store_holds(
+    running: Running, reader: httpx.Client, form: str
+) -> None:
+    for path, pattern in (
+        ("r?name=nails", {"subject": "nails"}),
+        ("r/used?name=nails", {"object": {"node": "nails"}}),
+        ("list?predicate=inStock", {"predicate": "inStock"}),
+        ("list?skill=stock-watch", {"predicate": "reorder"}),
+    ):
+        answer = reader.get(f"/explore/mayros/{path}&format={form}")
+        assert answer.status_code == 200, answer.text
+        read = Dataset(parse(answer.content, RDF[form]))
+        wanted = stored(running, **pattern)
+        if not RDF[form].supports_datasets or form == "json-ld":
+            wanted = Dataset(Quad(*quad.triple) for quad in wanted)
+        for both in (read, wanted):
+            both.canonicalize(algorithm=CanonicalizationAlgorithm.UNSTABLE)
+        assert len(wanted) > 0
+        assert read == wanted
+
+
+def test_accept_selects_a_form_as_format_does(reader: httpx.Client) -> None:
+    for accept, kind in (("text/turtle", "text/turtle; charset=utf-8"), ("application/ld+json", "application/ld+json")):
+        answer = reader.get("/explore/mayros/r?name=nails", headers={"Accept": accept})
+        assert answer.headers["content-type"] == kind
+    assert reader.get("/explore/mayros/r?name=nails", headers={"Accept": "image/png"}).status_code == 406
+    assert reader.get("/explore/mayros/r?name=nails&format=docx").status_code == 406
+
+
+def test_csv_has_full_iris_and_a_sheet_gets_quotes(running: Running, reader: httpx.Client) -> None:
+    running.plugin.graph.create_triple({"subject": "sheet", "predicate": "formula", "object": "=1+1"})
+    plain, sheet = (reader.get(f"/explore/mayros/r?name=sheet&format=csv{more}") for more in ("", "&csv=sheet"))
+    rows = [list(csv.reader(io.StringIO(answer.text))) for answer in (plain, sheet)]
+    assert rows[0][1] == [
+        *("urn:cortex:mayros:sheet", "urn:cortex:mayros:formula", "=1+1"),
+        *("http://www.w3.org/2001/XMLSchema#string", ""),
+    ]
+    assert rows[1][1][2] == "'=1+1"
+    assert plain.headers["content-disposition"] == 'attachment; filename="resource.csv"'
+
+
+def test_the_picture_as_a_file_has_no_links_and_a_policy_of_its_own(reader: httpx.Client) -> None:
+    answer = reader.get("/explore/mayros/r?name=nails&format=svg")
+    assert answer.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert b"href" not in answer.content
+    assert ET.fromstring(answer.content).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_a_nanopublication_has_its_four_graphs(running: Running, reader: httpx.Client) -> None:
+    triple_id = id_of(running, subject="nails", predicate="reorder")
+    for path in ("r?name=nails&format=nanopub", f"t/{triple_id}?format=trig"):
+        quads = list(parse(reader.get(f"/explore/mayros/{path}").content, RdfFormat.TRIG))
+        graphs = {str(quad.graph_name).rpartition("#")[2].rstrip(">") for quad in quads}
+        assert graphs == {"head", "assertion", "provenance", "pubinfo"}
+        assertion = {quad.triple for quad in quads if str(quad.graph_name).endswith("#assertion>")}
+        pattern = {"subject": "nails"} if path.startswith("r?") else {"subject": "nails", "predicate": "reorder"}
+        assert assertion == {quad.triple for quad in stored(running, **pattern)}
+        record = running.plugin.graph.names.record(triple_id)
+        assert [quad for quad in quads if quad.subject == record and "generatedAtTime" in str(quad.predicate)]
+
+
+def test_an_unknown_name_is_not_found_with_the_nearest_names(running: Running, reader: httpx.Client) -> None:
+    answer = reader.get("/explore/mayros/r?name=nailz")
+    assert answer.status_code == 404
+    assert "/explore/mayros/r?name=mayros%3Anails" in check_page(answer.text).links
+    for form in ("turtle", "svg", "json", "nanopub", "csv"):
+        refused = reader.get(f"/explore/mayros/r?name=nailz&format={form}", headers={"Accept": "*/*"})
+        assert refused.status_code == 404, form
+    other = reader.get("/explore/secret/r?name=nails")
+    assert (other.status_code, "nearest" in other.text) == (404, False)
+
+
+def test_bad_parameters_name_their_field(reader: httpx.Client) -> None:
+    for path, field in (
+        ("r", "name"),
+        ("r?name=a&unknown=1", "unknown"),
+        ("r/used?name=nails&cursor=nonsense", "cursor"),
+        ("list?limit=1001", "limit"),
+        ("list?limit=x", "limit"),
+        ("list?cursor=AAAA", "cursor"),
+        ("list?agent=a1&cursor=AAAA", "cursor"),
+        ("list?since=yesterday", "since"),
+        ("proofs?verdict=maybe", "verdict"),
+    ):
+        answer = reader.get(f"/explore/mayros/{path}")
+        assert answer.status_code == 400, path
+        assert field in check_page(answer.text).text.lower(), path
+
+
+def test_lists_are_paged_by_cursors_that_find_everything(running: Running, reader: httpx.Client) -> None:
+    seen: set[str] = set()
+    href = "/explore/mayros/r/used?name=nails&limit=5"
+    for _ in range(3):
+        page = check_page(reader.get(href).text)
+        seen |= {link for link in page.links if link.startswith("/explore/mayros/t/")}
+        href = next((link for link in page.links if "cursor=" in link and "format=" not in link), "")
+        if not href:
+            break
+    assert len(seen) == 12
+
+
+def test_a_list_filters_and_offers_facets(running: Running, reader: httpx.Client) -> None:
+    running.plugin.graph.counts.latest(wait_s=30)
+    page = check_page(reader.get("/explore/mayros/list?skill=stock-watch").text, 60_000)
+    assert "Assertions, the newest first" in page.text
+    assert page.text.count("2026-11-20 12:00:00") == 1
+    assert "/explore/mayros/list?skill=stock-watch&predicate=mayros%3Acontains" in page.links
+    assert "No triple matches" in check_page(reader.get("/explore/mayros/list?subject=nothing").text).text
+    rows = reader.get("/explore/mayros/list?object=%7B%22node%22:%22nails%22%7D&format=json").json()["triples"]
+    assert len(rows) == 12
+
+
+def test_an_assertion_shows_its_thread_and_never_says_verified_of_what_was_not(
+    running: Running, reader: httpx.Client
+) -> None:
+    asserted = reader.get(f"/explore/mayros/t/{id_of(running, subject='nails', predicate='reorder')}")
+    page = check_page(asserted.text, 60_000)
+    assert asserted.text.count('<li class="open"') == 3
+    assert "a1" in page.text
+    assert "stock-watch 1.2.0" in page.text
+    assert "not loaded here: its signature was not checked" in page.text
+    assert "none: no issuer outside vouches for it" in page.text
+    assert "A bundle needs a Proof of Logic" in page.text
+    assert "prov:" in page.text or "prov#generatedAtTime" in page.text
+    imported = reader.get(f"/explore/mayros/t/{id_of(running, subject='screws')}")
+    assert imported.text.count('<li class="open"') == 5
+    assert "imported" in imported.text
+    assert ">verified<" not in imported.text.partition("What this establishes")[0]
+
+
+def test_a_withdrawn_assertion_has_its_page(running: Running, reader: httpx.Client) -> None:
+    (gone,) = running.plugin.graph.withdrawn({"subject": "bolts", "predicate": "reorder"})
+    page = check_page(reader.get(f"/explore/mayros/t/{gone.triple_id}").text)
+    assert "Withdrawn" in page.text
+    assert "by a2" in page.text
+    for wrong in ("0" * 64, "nonsense", "F" * 64):
+        assert reader.get(f"/explore/mayros/t/{wrong}").status_code == 404
+
+
+def test_a_proof_is_checked_for_its_reader(running: Running, reader: httpx.Client, tmp_path_factory) -> None:
+    elsewhere = Elsewhere("mayros", tmp_path_factory.mktemp("elsewhere"))
+    graph = running.plugin.graph
+    graph.create_triples(
+        [{"subject": "alice", "predicate": "isVerified", "object": True}], Provenance("kyc", "1.0.0", "a1")
+    )
+    writer = running.client(running.token("writer", ("mayros",), ("read", "write")))
+    for kind, document in (("pol", elsewhere.pol()), ("credential", elsewhere.credential())):
+        sent = writer.post("/api/v1/proofs", json={"proof_type": kind, "proof_data": document})
+        assert sent.status_code == 201, sent.text
+    listed = check_page(reader.get("/explore/mayros/proofs").text, 60_000)
+    assert listed.text.count("not checked") >= 2
+    links = sorted({link for link in listed.links if link.startswith("/explore/mayros/proofs/")})
+    assert len(links) == 2
+    for link in links:
+        page = check_page(reader.get(link).text, 60_000)
+        assert "for you, now" in page.text
+        assert "alice" in page.text
+        document = reader.get(f"{link}?format=json").json()
+        assert document["status"] in ("verified", "not_evaluated")
+        assert document["checks"]
+    checked = check_page(reader.get("/explore/mayros/proofs?verdict=refuted").text)
+    assert "None" in checked.text
+    assert reader.get("/explore/mayros/proofs/" + "0" * 64).status_code == 404
+    page = check_page(reader.get(f"/explore/mayros/t/{id_of(running, subject='alice')}").text, 60_000)
+    assert "Proof of Logic" in page.text
+    assert "by a signer that is not trusted here" in page.text
+    document = reader.get(f"/explore/mayros/t/{id_of(running, subject='alice')}?format=json").json()
+    assert {part["kind"] for part in document["checks"] if "kind" in part} == {"pol", "credential"}
+    assert json.dumps(document)
+
+
+def test_a_predicate_shows_a_plot_of_its_values(running: Running, reader: httpx.Client) -> None:
+    page = check_page(reader.get("/explore/mayros/r?name=inStock").text)
+    assert "2 triples have it as their predicate" in page.text
+    assert "As a predicate" in page.text
+
+
+def test_a_long_literal_is_clipped_and_comes_whole_as_text(running: Running, reader: httpx.Client) -> None:
+    text = "\u202e<b>" + "long line\n" * 10_000
+    row = running.plugin.graph.create_triple({"subject": "long", "predicate": "text", "object": text})
+    page = check_page(reader.get(f"/explore/mayros/t/{row['id']}").text, 60_000)
+    assert f"show all, {len(text):,} characters" in page.text
+    whole = reader.get(f"/explore/mayros/t/{row['id']}?format=text")
+    assert (whole.text, whole.headers["content-type"]) == (text, "text/plain; charset=utf-8")
+    check_page(reader.get("/explore/mayros/r?name=long").text, 60_000)
+
+
+def test_memories_are_shown_to_who_may_read_them(running: Running, reader: httpx.Client) -> None:
+    from cortex_skills.memory.model import NewMemory
+
+    running.plugin.graph.create_triple({"subject": "agent:a1", "predicate": "role", "object": "auditor"})
+    running.plugin.memories.remember(NewMemory("ask about nails", 0.5, ()), agent="a1")
+    assert "ask about nails" not in reader.get("/explore/mayros/r?name=agent:a1").text
+    trusted = running.client(running.token("trusted", ("mayros",), ("read", "memories")))
+    page = check_page(trusted.get("/explore/mayros/r?name=agent:a1", headers=HTML).text)
+    assert "ask about nails" in page.text

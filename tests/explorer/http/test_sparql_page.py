@@ -1,0 +1,184 @@
+"""The page of a query: its answer in every view, its faults, and queries that are not run."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+from pyoxigraph import QueryResultsFormat, RdfFormat, parse, parse_query_results
+
+from cortex_skills.server.explorer import query_answers
+from tests.explorer.http.browsing import CLICKED, FOREIGN, TYPED, signed_in
+from tests.server.serving import Running
+
+ROWS = "SELECT ?s ?o WHERE { ?s <urn:cortex:queried:size> ?o } ORDER BY ?o"
+TRIPLES = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+PATH = "/explore/queried/sparql"
+
+
+@pytest.fixture(scope="module")
+def reader(running: Running) -> httpx.Client:
+    writer = running.client(running.token("queried-writer", ("queried",), ("read", "write")))
+    triples = [{"subject": f"s{place:03}", "predicate": "size", "object": place} for place in range(120)]
+    triples.append({"subject": "s000", "predicate": "note", "object": "<script>alert(1)</script>\u202e"})
+    assert writer.post("/api/v1/triples/batch", json={"triples": triples}).status_code < 300
+    return signed_in(running, running.token("queried-reader", ("queried",), ("read",)))
+
+
+def get(client: httpx.Client, query: str, headers: dict[str, str] = CLICKED, **parameters: str) -> httpx.Response:
+    return client.get(PATH, params={"query": query, **parameters}, headers=headers)
+
+
+def test_without_a_query_the_page_has_a_field_and_examples(reader: httpx.Client) -> None:
+    page = reader.get(PATH, headers=CLICKED)
+    assert page.status_code == 200
+    assert '<textarea name="query"' in page.text
+    assert "How often each predicate is used" in page.text
+
+
+def test_a_table_shows_the_first_rows_and_says_so(reader: httpx.Client) -> None:
+    page = get(reader, ROWS)
+    assert page.status_code == 200
+    assert "the first 100 rows" in page.text
+    assert page.text.count("<tr><td>") == 100
+    assert "Show up to 1,000 rows" in page.text
+    whole = get(reader, ROWS, limit="1000")
+    assert "120 rows, the whole answer" in whole.text
+    assert whole.text.count("<tr><td>") == 120
+    assert get(reader, ROWS, limit="1001").status_code == 400
+
+
+def test_values_are_text_and_what_hides_is_shown(reader: httpx.Client) -> None:
+    page = get(reader, "SELECT ?o WHERE { ?s <urn:cortex:queried:note> ?o }").text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "U+202E" in page
+    assert "\u202e" not in page
+
+
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_a_question_is_answered_in_words(reader: httpx.Client, answer: str) -> None:
+    value = 1 if answer == "Yes" else -1
+    assert f"{answer}: there is" in get(reader, f"ASK {{ ?s ?p {value} }}").text
+
+
+def test_triples_are_a_table_a_map_and_text(reader: httpx.Client) -> None:
+    assert "121 triples, the whole answer" in get(reader, TRIPLES, limit="1000").text
+    mapped = get(reader, TRIPLES, view="map").text
+    assert 'class="stage map" data-map="/explore/queried/map?query=' in mapped
+    assert '<svg viewBox="' in mapped
+    raw = get(reader, TRIPLES, view="raw").text
+    assert "&lt;urn:cortex:queried:s001&gt; &lt;urn:cortex:queried:size&gt; &#34;1&#34;" in raw
+
+
+def test_rows_of_a_name_and_a_number_are_a_chart(reader: httpx.Client) -> None:
+    chart = get(reader, ROWS, view="chart").text
+    assert 'aria-label="o by s, ' in chart
+    assert 'class="b0"' in chart
+    assert "A chart needs rows with a name and a number" in get(reader, TRIPLES, view="chart").text
+    assert "A map needs triples" in get(reader, ROWS, view="map").text
+
+
+def test_a_broken_query_is_a_page_with_the_place_and_keeps_the_text(reader: httpx.Client) -> None:
+    text = "SELECT ?s WHERE {\n  ?s nowhere:p ?o </textarea><b>\n}"
+    page = get(reader, text)
+    assert page.status_code == 400
+    assert "Line 2, column 6" in page.text
+    assert '<mark class="here">nowhere:p ?o' in page.text
+    assert "begin with `PREFIX nowhere: &lt;…&gt;`" in page.text
+    assert "</textarea><b>" not in page.text
+    assert "nowhere:p ?o &lt;/textarea&gt;&lt;b&gt;" in page.text
+    assert get(reader, text, headers={**CLICKED, "Accept": "application/json"}, format="json").json()["code"] == (
+        "invalid_arguments"
+    )
+
+
+def test_a_query_from_elsewhere_is_shown_and_not_run(reader: httpx.Client, running: Running) -> None:
+    for headers, parameters in ((TYPED, {}), (CLICKED, {"followed": "1"})):
+        page = get(reader, ROWS, headers=headers, **parameters)
+        assert page.status_code == 200
+        assert "was not run" in page.text
+        assert "<tr><td>" not in page.text
+        assert "ORDER BY ?o</textarea>" in page.text
+        refused = get(reader, ROWS, headers=headers, format="csv", **parameters)
+        assert (refused.status_code, "s001" in refused.text) == (403, False)
+    first = get(reader, ROWS, headers=FOREIGN).text
+    assert ("<textarea" in first, "<tr>" in first, "followed=1" in first) == (False, False, True)
+    mapped = reader.get("/explore/queried/map", params={"query": TRIPLES}, headers=TYPED)
+    assert mapped.status_code == 303
+    assert mapped.headers["location"].startswith("/explore/queried/sparql?query=")
+    assert mapped.headers["location"].endswith("&followed=1")
+
+
+def test_the_whole_answer_is_taken_away_in_every_format(reader: httpx.Client) -> None:
+    for name, form in (
+        ("json", QueryResultsFormat.JSON),
+        ("xml", QueryResultsFormat.XML),
+        ("tsv", QueryResultsFormat.TSV),
+    ):
+        taken = get(reader, ROWS, format=name)
+        assert len(list(parse_query_results(taken.content, form))) == 120
+        assert taken.headers["content-disposition"].startswith('attachment; filename="sparql.')
+    assert get(reader, ROWS, format="csv").text.count("\r\n") == 121
+    for name, form in (
+        ("turtle", RdfFormat.TURTLE),
+        ("n-triples", RdfFormat.N_TRIPLES),
+        ("rdf-xml", RdfFormat.RDF_XML),
+    ):
+        assert len(list(parse(get(reader, TRIPLES, format=name).content, form))) == 121
+    assert get(reader, ROWS, format="turtle").status_code == 406
+
+
+def test_only_namespaces_of_the_token_are_read(reader: httpx.Client, running: Running) -> None:
+    writer = running.client(running.token("unseen-writer", ("unseen",), ("read", "write")))
+    writer.post("/api/v1/triples", json={"subject": "s", "predicate": "size", "object": 1})
+    assert "0 rows, the whole answer" in get(reader, "SELECT * { ?s <urn:cortex:unseen:size> ?o }").text
+    assert get(reader, "SELECT * { GRAPH <urn:cortex:unseen> { ?s ?p ?o } }").text.count("<tr><td>") == 0
+    assert reader.get("/explore/unseen/sparql", headers=CLICKED).status_code == 404
+
+
+def test_rows_that_came_before_a_limit_are_shown_with_the_reason(
+    reader: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_answers, "PAGE_BYTES", 1 << 10)
+    wide = f"?a <urn:cortex:queried:size> ?x . ?b <urn:cortex:queried:size> ?y BIND('{'w' * 500}' AS ?w)"
+    page = get(reader, f"SELECT ?a ?x ?y ?w {{ {wide} }}", limit="1000")
+    assert page.status_code == 200
+    assert "These are not all: a page shows 0 MiB of an answer" in page.text
+    assert 50 < page.text.count("<tr><td>") < 1000
+
+
+def test_the_editor_gets_names_and_faults_without_a_run(reader: httpx.Client) -> None:
+    names = {each["label"]: each for each in reader.get(PATH, params={"format": "names"}).json()["names"]}
+    assert names["queried:size"] == {"label": "queried:size", "kind": "predicate", "count": 120}
+    assert names["queried:"]["kind"] == "namespace"
+    for text, line, column in ((ROWS, 0, 0), ("SELECT * {\n ?s ?p }", 2, 9), ("SELECT * { ?s a nowhere:x }", 1, 17)):
+        found = get(reader, text, format="check").json()["problems"]
+        assert [(each["line"], each["column"]) for each in found] == ([(line, column)] if line else [])
+    heavy = " ".join(f"VALUES ?v{place} {{ {' '.join(map(str, range(2000)))} }}" for place in range(2))
+    assert get(reader, f"SELECT * {{ {heavy} }} ORDER BY ?v1", format="check").json() == {"problems": []}
+
+
+def test_a_caller_runs_two_queries_at_a_time(reader: httpx.Client) -> None:
+    key = "token:queried-reader"
+    with query_answers._place_of(key), query_answers._place_of(key):
+        page = get(reader, ROWS)
+    assert page.status_code == 503
+    assert "2 queries of yours are running already" in page.text
+    assert get(reader, ROWS).status_code == 200
+
+
+def test_a_map_of_a_resource_is_data_a_picture_and_a_table(reader: httpx.Client) -> None:
+    page = reader.get("/explore/queried/map", params={"name": "s000", "steps": "1"}, headers=CLICKED)
+    assert page.status_code == 200
+    assert "queried:s000" in page.text
+    data = reader.get("/explore/queried/map", params={"name": "s000", "steps": "1", "format": "json"}).json()
+    assert (data["version"], data["leftOut"], len(data["nodes"]), len(data["links"])) == (1, 0, 3, 2)
+    assert data["nodes"][0]["label"] == "queried:s000"
+    assert data["nodes"][0]["href"].startswith("/explore/queried/r?name=")
+    assert "\u202e" not in json.dumps(data, ensure_ascii=False)
+    alone = reader.get("/explore/queried/map", params={"name": "s000", "format": "svg"})
+    assert alone.headers["content-disposition"] == 'attachment; filename="map.svg"'
+    assert b"<a" not in alone.content
+    assert reader.get("/explore/queried/map", params={"name": "s000", "steps": "4"}, headers=CLICKED).status_code == 400

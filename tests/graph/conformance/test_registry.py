@@ -1,0 +1,56 @@
+"""Every store that has claims keeps the registry of skills; one without says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex_graph import GraphUnavailable
+from cortex_graph.names import Names
+from cortex_graph.store import Pattern
+from cortex_skills.keys import Key
+from cortex_skills.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_record import SkillKey
+from tests.graph.conformance.kinds import Subject
+
+pytestmark = pytest.mark.timeout(400)
+
+ONE, TWO = SkillKey("mayros", "one"), SkillKey("mayros", "two")
+
+
+def document(name: str, **fields) -> SkillDocument:
+    return SkillDocument.checked(**{"namespace": "mayros", "name": name, "description": "d\u00e9j\u00e0 vu"} | fields)
+
+
+@pytest.fixture
+def registry(subject: Subject) -> SkillRegistry:
+    registry = SkillRegistry(subject.store, Names("shelf"), lambda: Key("local", b"\1" * 32))
+    if not subject.kind.any_graph:
+        with pytest.raises(GraphUnavailable):
+            registry.register(document("one"), actor="ada", origin="human")
+        pytest.skip("a store of namespaces only has no registry, and says so")
+    subject.store.apply(remove=list(subject.store.quads(Pattern(registry.terms.graph))))
+    return registry
+
+
+def test_a_skill_is_registered_changed_merged_and_verified(registry: SkillRegistry) -> None:
+    resources = (SkillResource("scripts/a.sh", b"\0\xff" * 100), SkillResource("empty", b""))
+    first = document("one", body='"quoted"\n\\n\ttab\r\n', resources=resources, metadata={"n": 1.5, "x": None})
+    version = registry.register(first, actor="ada", origin="learned").version
+    assert registry.document(registry.version(version.id)) == first
+    registry.register(document("two", steps=(Step("look", "fs_read"),)), actor="ada", origin="learned")
+    second = registry.register(first.changed(depends_on=("two",)), actor="ada", origin="learned").version
+    assert (second.number, second.previous) == (2, version.id)
+    assert registry.dependents(TWO) == [ONE]
+    record = registry.outcome(ONE, success=True, actor="agent")
+    assert registry.record(ONE) == record
+    assert registry.promote(ONE, actor="ada").standing.lifecycle == "verified"
+    registry.register(first, actor="ada", origin="learned")
+    merged = registry.merge(ONE, TWO, actor="ada").version
+    assert registry.document(merged).steps == (Step("look", "fs_read"),)
+    assert registry.record(TWO).standing.lifecycle == "archived"
+    assert [record.key for record in registry.all_records()] in ([ONE, TWO], [TWO, ONE])
+    assert registry.verify_events() is None
+    assert registry.log.count() == 7
+    registry.purge(TWO, actor="ada")
+    assert registry.find(TWO) is None

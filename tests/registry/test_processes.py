@@ -1,0 +1,73 @@
+"""Several processes change one registry, and some are killed: no change is lost, halved or forked."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cortex_graph import open_store
+from cortex_graph.names import Names
+from cortex_skills.keys import Key
+from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_record import SkillKey
+
+ROOT = Path(__file__).parents[2]
+SHARED = SkillKey("mayros", "shared")
+
+
+def start(folder: Path, writer: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.registry.writer", str(folder), writer, str(count)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def acknowledged(process: subprocess.Popen[str]) -> list[list[str]]:
+    """The changes that a process has printed; a last line that was cut off is not one."""
+    text = process.communicate(timeout=120)[0]
+    return [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def check(folder: Path, changes: list[list[str]]) -> None:
+    store = open_store(str(folder))
+    registry = SkillRegistry(store, Names("mayros"), lambda: Key("local", b"\1" * 32))
+    assert registry.verify_events() is None
+    by_digest = {event.details.get("digest") for event in registry.log.events()}
+    assert {change[2] for change in changes if change[0] == "registered"} <= by_digest
+    for record in registry.all_records():
+        versions = registry.versions(record.key)
+        assert [version.number for version in versions] == list(range(1, len(versions) + 1))
+        assert record.version_id == versions[-1].id
+        registry.document(versions[-1])
+    for change in changes:
+        if change[0] == "merged":
+            record = registry.record(SkillKey("mayros", change[1]))
+            assert record.standing.lifecycle == "archived"
+            assert record.edges.merged_into == (registry.terms.record(SHARED),)
+    store.close()
+
+
+@pytest.mark.slow
+def test_eight_processes_register_and_merge_without_a_fork(tmp_path: Path):
+    processes = [start(tmp_path / "store", str(number), 2) for number in range(8)]
+    changes = [change for process in processes for change in acknowledged(process)]
+    assert len(changes) == 8 * 6
+    check(tmp_path / "store", changes)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_leaves_every_change_whole(tmp_path: Path):
+    choice = random.Random(7)
+    changes: list[list[str]] = []
+    for number in range(5):
+        process = start(tmp_path / "store", f"k{number}", 1000)
+        assert process.stdout is not None
+        first = process.stdout.readline().split()
+        time.sleep(choice.uniform(0, 0.3))
+        process.kill()
+        changes += [first, *acknowledged(process)]
+    assert len(changes) >= 5
+    check(tmp_path / "store", changes)
