@@ -47,7 +47,7 @@ def cold(parameters: StdioServerParameters, tmp_path: Path, go: Path) -> StdioSe
     script = tmp_path / "program.py"
     script.write_text(PROGRAM.format(go=str(go)))
     parameters.args = [str(script), *parameters.args]
-    parameters.env = {**(parameters.env or {}), "CORTEX_STORE": "memory:"}
+    parameters.env = {**(parameters.env or {}), "CORTEX_STORE": "memory:", "CORTEX_HOT_RELOAD": "false"}
     parameters.env["CORTEX_SANDBOX_CACHE"] = str(tmp_path / "cache")
     return parameters
 
