@@ -44,6 +44,7 @@ from cortex_skills.server.rest.overview import assertion_document
 from cortex_skills.server.rest.proof_checks import asked_of
 
 _PREMISES = 50
+_SHORT = 80  # characters
 _RECORD = 100  # quads of a record
 _HEX = frozenset("0123456789abcdef")
 
@@ -83,6 +84,7 @@ class AssertionView:
     Attributes:
         triple_id: its id.
         subject, predicate, object: the triple.
+        is_short: whether the object fits into a heading.
         whole: the address of the whole text of a long literal.
         verdict: of all checks.
         chain: the five links.
@@ -100,6 +102,7 @@ class AssertionView:
     subject: ShownTerm
     predicate: ShownName
     object: ShownTerm
+    is_short: bool
     whole: str | None
     verdict: str
     chain: tuple[ChainLink, ...]
@@ -145,6 +148,7 @@ def view(call: PageCall) -> AssertionView:
         reading.display.term(quad.subject, OF_HEADING),
         reading.display.iri(quad.predicate.value, OF_HEADING),
         shown,
+        len(shown.plain) <= _SHORT and "\n" not in shown.plain,
         reading.address(format="text") if text is not None and text.is_clipped else None,
         verdict_of(parts).value,
         tuple(_chain(call, read, parts, proofs)),

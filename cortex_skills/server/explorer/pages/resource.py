@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -23,6 +23,7 @@ from cortex_graph.store import Pattern
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_HEADING, ShownName, ShownText, shown_text
 from cortex_skills.server.explorer.exports import nanopublication, rdf_forms
+from cortex_skills.server.explorer.look_alike_names import skeleton
 from cortex_skills.server.explorer.nearest import unknown_name
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import ResourceQuery
@@ -113,7 +114,7 @@ def view(call: PageCall) -> ResourceView:
     total = sum(side.count for side in (found.outgoing, found.incoming))
     exact = "" if found.outgoing.is_exact and found.incoming.is_exact else "at least "
     return ResourceView(
-        reading.display.iri(found.node.value, OF_HEADING),
+        _heading(reading, found.node),
         shown_text(found.node.value, OF_HEADING),
         _fan(reading, found),
         f"{len(rows):,} of {exact}{total:,} triples, grouped by predicate",
@@ -127,6 +128,18 @@ def view(call: PageCall) -> ResourceView:
         reading.as_of_field(),
         reading.take_away(FORMS, f"SELECT ?p ?o {{ {found.node} ?p ?o }}"),
     )
+
+
+def _heading(reading: Reading, node: NamedNode) -> ShownName:
+    """The name, with a warning if another resource of the graph has a plain name that looks like it."""
+    shown, graph = reading.display.iri(node.value, OF_HEADING), reading.graph
+    other = skeleton(shown.name)
+    if shown.name.isascii() or not other.isascii():
+        return shown
+    for part in ("subject", "object_"):
+        if graph.store.count(Pattern(graph.names.graph, **{part: graph.names.node(other)}), 1):
+            return replace(shown, warning=f"looks like {shown_text(other, 80).plain}, another name here")
+    return shown
 
 
 def _neighbourhood(reading: Reading) -> tuple[str, Neighbourhood]:

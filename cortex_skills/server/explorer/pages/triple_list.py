@@ -14,7 +14,8 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.assertions import AssertionFilter, AssertionPage, list_assertions
+from cortex_graph.exceptions import QueryTimeout
 from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
 from cortex_skills.server.explorer.addresses import ROOT
@@ -52,6 +53,7 @@ class TripleList:
         facets: frequent values.
         rows: the triples.
         words: how they are ordered.
+        is_late: whether finding them took too long.
         first, next: other pages.
 
     """
@@ -60,6 +62,7 @@ class TripleList:
     facets: tuple[Facet, ...]
     rows: tuple[TripleRow, ...]
     words: str
+    is_late: bool
     first: str | None
     next: str | None
     as_of: AsOfField
@@ -70,8 +73,12 @@ def view(call: PageCall) -> TripleList:
     """Triples that match the filters."""
     reading, query = Reading.of(call, "list"), call.query
     limit, cursor = query.get("limit", _LIMIT), query.get("cursor")
+    is_late = False
     if _is_recorded(call):
-        found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+        try:
+            found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+        except QueryTimeout:
+            found, is_late = AssertionPage((), None), True
         rows, after, words = assertion_rows(reading, found.assertions), found.cursor, "Assertions, the newest first"
     else:
         page = reading.graph.store.match(_pattern(reading), limit, cursor)
@@ -83,6 +90,7 @@ def view(call: PageCall) -> TripleList:
         tuple(_facets(reading)),
         rows,
         words,
+        is_late,
         reading.address(cursor=None) if cursor else None,
         reading.address(cursor=after) if after else None,
         reading.as_of_field(),
