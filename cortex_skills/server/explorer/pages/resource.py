@@ -226,8 +226,8 @@ def _times(texts: list[str]) -> Svg | None:
 
 def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownMemory, ...] | None:
     agent = reading.graph.names.agent_of(node.value)
-    if agent is None or "memories" not in call.principal.permissions:
-        return None
+    if agent is None or "memories" not in call.principal.permissions or reading.addresses.as_of:
+        return None  # memories have no records of their times
     from cortex_graph.agent_graph import AgentGraph
     from cortex_graph.vocabulary import MEMORY_TEXT, MEMORY_TIME
 
@@ -265,7 +265,7 @@ def _node(reading: Reading) -> NamedNode:
 def _document(call: PageCall) -> object:
     reading = Reading.of(call, "r")
     _node(reading)
-    given = {key: call.query[key] for key in ("name", "asOf") if key in call.query}
+    given = {key: call.query[key] for key in ("name", "asOf") if call.query.get(key)}
     return get_neighbourhood(call.api(**given)).document
 
 

@@ -131,7 +131,7 @@ def _query(reading: Reading) -> str:
 
 
 def _facets(reading: Reading) -> Iterator[Facet]:
-    counts, names, query = reading.graph.counts.latest(wait_s=0.0), reading.graph.names, reading.call.query
+    counts, names, query = reading.call.graph.counts.latest(wait_s=0.0), reading.graph.names, reading.call.query
     predicates = [(names.name(each.predicate.value), each.triples) for each in counts.predicates[:_FACETS]]
     yield _facet(reading, "predicate", "Predicate", predicates)
     for kind, label in (("skill", "Skill"), ("agent", "Agent")):
@@ -148,7 +148,9 @@ def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int
     current = reading.call.query.get(name)
     links = []
     for value, count in counted:
-        words = f"{shown_text(value, OF_NAME // 2).plain} {count:,}"
+        words = shown_text(value, OF_NAME // 2).plain
+        if not reading.addresses.as_of:  # the counts are of now
+            words = f"{words} {count:,}"
         links.append(TextLink(words, reading.address(**{name: value, "cursor": None}), value == current))
     return Facet(label, tuple(links), reading.address(**{name: None, "cursor": None}) if current else None)
 
@@ -171,6 +173,8 @@ def _quads(call: PageCall) -> Iterator[Quad]:
 def _document(call: PageCall) -> object:
     reading, query = Reading.of(call, "list"), call.query
     given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
+    if reading.addresses.as_of and _is_recorded(call):
+        given["asOf"] = reading.addresses.as_of
     if _is_recorded(call):
         filters = {**_given(call), **given}
         if "object" in filters:
