@@ -91,6 +91,13 @@ def holds_store(folder: Path) -> bool:
     return (folder / "CURRENT").is_file()
 
 
+def missing_store(folder: Path) -> CortexError:
+    """The error for a folder without a store; its hint names a similar folder with one."""
+    near = [each for each in _folders_like(folder) if holds_store(Path(each))]
+    hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
+    return CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
+
+
 def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
@@ -201,9 +208,7 @@ class Common:
             self.out.note(f"there is no store yet: the first write creates one in {folder}")
         if is_users or _is_empty(folder):
             return
-        near = [each for each in _folders_like(folder) if holds_store(Path(each))]
-        hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
-        raise CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
+        raise missing_store(folder)
 
     def load(self, plugin: Plugin, folder: Path, *, strict: bool = True) -> list[str]:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""
