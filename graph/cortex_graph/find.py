@@ -23,20 +23,19 @@ from typing import Literal as Choice
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolution
 
 from cortex_graph.argument_checks import check_limit
-from cortex_graph.assertions import PastView, assertions_of
+from cortex_graph.assertions import PastView
 from cortex_graph.exceptions import GraphBusy, InvalidArguments, QueryTimeout, invalid
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.records import select
+from cortex_graph.short_ids import full_triple_id
 from cortex_graph.store import Pattern, Triple
 from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import STATEMENT, TYPE
 
 MAX_SCANNED = 300_000
 MAX_TEXT = 200  # characters
 _LIMIT = 20
 _QUERY_S = 3.0
-_ID = re.compile(r"[0-9a-f]{64}")
-_SHORT_ID = re.compile(r"[0-9a-f]{6,63}")
+_ID = re.compile(r"[0-9a-f]{6,64}")  # or its beginning
 
 Where = Choice["name", "id", "predicate", "asserter", "begins", "text"]
 
@@ -118,29 +117,23 @@ class _Find:
         )
 
     def _ids(self) -> Iterator[FindHit]:
-        if _SHORT_ID.fullmatch(self._text):
-            yield from self._short_ids()
         if not _ID.fullmatch(self._text):
             return
         try:
-            quad = self._graph.index.find(self._text)
-        except GraphBusy:  # the index is being completed
+            ids = [full_triple_id(self._graph, self._text)]
+        except InvalidArguments as error:  # none begins so, or several
+            ids = error.details.get("ids", [])
+        except (GraphBusy, QueryTimeout):
             self.is_complete = False
             return
-        if quad is not None and isinstance(quad.subject, NamedNode):
-            yield _of_triple("id", quad)
-
-    def _short_ids(self) -> Iterator[FindHit]:
-        """Yield the recorded triples whose ids begin so."""
-        graph = self._graph
-        records = f"SELECT ?r {{ ?r {TYPE} {STATEMENT} }} LIMIT {MAX_SCANNED}"
-        begins = Literal(graph.names.record(self._text).value)
-        text = f"SELECT ?r {{ {{ {records} }} FILTER(STRSTARTS(STR(?r), {begins})) }}"
-        nodes = [row["r"] for row in self._rows(text, graph.names.provenance_graph)]
-        ids = [node.value.rpartition("/")[2] for node in nodes if isinstance(node, NamedNode)]
-        for assertion in assertions_of(graph, filter(_ID.fullmatch, ids)).values():
-            if assertion.is_present:
-                yield FindHit("id", assertion.triple[0], assertion.triple, assertion.triple_id)
+        for triple_id in ids[: self._limit]:
+            try:
+                quad = self._graph.index.find(triple_id)
+            except GraphBusy:  # the index is being completed
+                self.is_complete = False
+                continue
+            if quad is not None and isinstance(quad.subject, NamedNode):
+                yield _of_triple("id", quad)
 
     def _kept(self, node: NamedNode) -> Iterator[FindHit]:
         """Yield the frequent predicates and asserters of the last count that begin so."""
@@ -168,8 +161,8 @@ class _Find:
     def _scanned(self, variables: str) -> str:
         return f"SELECT {variables} {{ ?s ?p ?o }} LIMIT {MAX_SCANNED}"
 
-    def _rows(self, text: str, graph: NamedNode | None = None) -> list[QuerySolution]:
-        graph, store = graph or self._graph.names.graph, self._graph.store
+    def _rows(self, text: str) -> list[QuerySolution]:
+        graph, store = self._graph.names.graph, self._graph.store
         today = store.base if isinstance(store, PastView) else store
         if today.count(Pattern(graph), MAX_SCANNED + 1) > MAX_SCANNED:
             self.is_complete = False
