@@ -16,11 +16,11 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from cortex_graph.exceptions import GraphError
 from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
@@ -56,6 +56,9 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        today: NamespacedGraph | None = None,
+        *,
+        registers: bool = True,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -68,13 +71,15 @@ class Plugin:
 
         self.config = config
         self.graph = graph
-        self.memories = Memories(graph)
+        self._today = today or graph
+        self.memories = Memories(self._today)
         self.agent = checked_agent(agent)
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
+        registers = registers and self._today is graph
+        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, registers=registers)
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -92,7 +97,9 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
-        synchronise: bool = True,
+        as_of: datetime | str | None = None,
+        undated: str = "include",
+        registers: bool = True,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -105,11 +112,16 @@ class Plugin:
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
                 because the local developer's key signs them as they are read.
             cleaning: restrictions on what a model reads, beyond the default ones (`cortex_skills.enrichment.Policy`).
-            synchronise: whether the skills in the folders `registry.folders`, those with an absolute path, are
-                registered when they are new or changed; what is refused is a warning in the log.
+            as_of: the moment as of which the graph is read (`cortex_graph.as_of`), by one thread at a time; nothing can
+                be written to it then. Memories are those of today.
+            undated: with `as_of`: `include` or `exclude` triples whose time of assertion is not known.
+            registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
+                that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
+                is first used.
 
         Raises:
-            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
+            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
+                `invalid_arguments`, when `as_of` is not a moment.
 
         """
         from cortex_skills.config.open_graph import open_graph
@@ -117,14 +129,15 @@ class Plugin:
         config = config or Config()
         for warning in config.warnings:
             log.warning("configuration: %s", warning)
-        graph = open_graph(config)
+        today = graph = open_graph(config)
         try:
-            plugin = cls(config, graph, agent, approve, developing, cleaning)
-            if synchronise:
-                plugin._synchronise_at_open()
-            return plugin
+            if as_of is not None:
+                from cortex_graph import as_of as past
+
+                graph = past.as_of(today, as_of, undated)
+            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers)
         except BaseException:
-            graph.store.close()
+            today.store.close()
             raise
 
     # --- skills
@@ -156,6 +169,15 @@ class Plugin:
             for place in (Path(path), *self._active.decisions):
                 self._watcher.add(place)
         return names
+
+    def expected(self, path: str | Path) -> Mapping[str, Skill]:
+        """The skills that `load` would load, by name, as far as their manifests and signatures show; none is started.
+
+        Raises:
+            CortexError: `manifest_invalid`: there is no skill.
+
+        """
+        return self._active.expected(Path(path))
 
     @property
     def rejected(self) -> list[Rejected]:
@@ -275,23 +297,10 @@ class Plugin:
             GraphError: the store cannot be used.
 
         """
-        return self._synchronised([Path(folder) for folder in self.config.registry.folders])
+        from cortex_skills.registry.sources import synchronise
 
-    def _synchronise_at_open(self) -> None:
-        folders = [Path(folder) for folder in self.config.registry.folders if Path(folder).is_absolute()]
-        try:
-            refused = self._synchronised(folders).refused
-        except GraphError as error:
-            log.warning("the skills in the configured folders are not registered: %s", error.message)
-            return
-        for folder, problem in refused.items():
-            log.warning("the skill in %s is not registered: %s", folder, problem.message)
-
-    def _synchronised(self, folders: Collection[Path]) -> SyncReport:
-        from cortex_skills.registry.sources import NOTHING, synchronise
-
-        found = [folder.expanduser() for folder in folders if folder.expanduser().is_dir()]
-        return synchronise(self.registry, found, actor=self.agent) if found else NOTHING
+        folders = [Path(folder).expanduser() for folder in self.config.registry.folders]
+        return synchronise(self.registry, folders, actor=self.agent)
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""
@@ -425,7 +434,7 @@ class Plugin:
         if self._watcher is not None:
             self._watcher.close()
         self.memories.close()
-        self.graph.store.close()
+        self._today.store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -22,6 +22,8 @@ import click
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
 
+log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
     from cortex_skills.plugin import Plugin
@@ -91,6 +93,13 @@ def holds_store(folder: Path) -> bool:
     return (folder / "CURRENT").is_file()
 
 
+def missing_store(folder: Path) -> CortexError:
+    """The error for a folder without a store; its hint names a similar folder with one."""
+    near = [each for each in _folders_like(folder) if holds_store(Path(each))]
+    hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
+    return CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
+
+
 def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
@@ -109,8 +118,11 @@ class Common:
         store: URL or folder of the graph; overrides the configuration.
         namespace: overrides the configuration.
         agent: the agent id that calls are made for.
+        as_of: the moment as of which a command reads; None for today.
+        undated: whether such a command includes triples of an unknown time.
         skills: folders of skills, in the given order.
         verbose: whether the whole log is written.
+        serves: whether the command serves agents, so that the skills that it loads are registered.
 
     """
 
@@ -121,6 +133,9 @@ class Common:
     agent: str | None = None
     skills: list[Path] = field(default_factory=list)
     verbose: bool = False
+    serves: bool = False
+    as_of: str | None = None
+    undated: str = "include"
 
     def settings(self, **overrides: Any) -> Config:
         """The configuration from all its sources.
@@ -139,12 +154,7 @@ class Common:
 
     @contextmanager
     def plugin(
-        self,
-        config: Config | None = None,
-        developing: Collection[Path] = (),
-        *,
-        reads: bool = False,
-        serves: bool = False,
+        self, config: Config | None = None, developing: Collection[Path] = (), *, reads: bool = False
     ) -> Iterator[Plugin]:
         """A plugin on the configured store, without skills.
 
@@ -152,7 +162,6 @@ class Common:
             config: replaces the configuration from the options.
             developing: folders of skills under development (see `Plugin.open`).
             reads: whether the command only reads, so that it creates no store.
-            serves: whether it serves agents, so that the skills in the configured folders are registered.
 
         Raises:
             CortexError: `config_invalid`, `store_locked` or `graph_unavailable`.
@@ -167,15 +176,20 @@ class Common:
             self._check_place_of_store(folder, is_users=settings.is_user_store)
             settings, is_new = self.settings(store="memory:"), False
         agent = self.agent or DEFAULT_AGENT
-        with Plugin.open(settings, agent=agent, developing=developing, synchronise=serves) as plugin:
+        with Plugin.open(
+            settings,
+            agent=agent,
+            developing=developing,
+            as_of=self.as_of,
+            undated=self.undated,
+            registers=self.serves,
+        ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
             yield plugin
 
     @contextmanager
-    def loaded(
-        self, config: Config | None = None, *, strict: bool = True, reads: bool = False, serves: bool = False
-    ) -> Iterator[Plugin]:
+    def loaded(self, config: Config | None = None, *, strict: bool = True, reads: bool = False) -> Iterator[Plugin]:
         """The same, with the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
 
         Raises:
@@ -185,12 +199,34 @@ class Common:
         """
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
-        with self.plugin(config, reads=reads, serves=serves) as plugin:
-            for folder in self.skills:
-                self.load(plugin, folder, strict=strict)
-            if not plugin.skills and not plugin.is_watching:
-                raise plugin.rejected[0].error
+        with self.plugin(config, reads=reads) as plugin:
+            self.load_all(plugin, strict=strict)
             yield plugin
+
+    def warm_up(self) -> None:
+        """Compile the sandbox for this machine, if that was not done, so that the first load of a skill need not.
+
+        It is no part of the command's work: a failure is logged, and the first load reports it.
+        """
+        from cortex_sandbox import Limits, SandboxError, warm_up
+
+        settings = self.settings().skill_sandbox
+        try:
+            warm_up(Limits(memory_bytes=settings.memory_limit_bytes, stack_bytes=settings.max_stack_size_bytes))
+        except SandboxError as error:
+            log.warning("%s", error.message)
+
+    def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
+        """Load the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
+
+        Raises:
+            CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
+
+        """
+        for folder in self.skills:
+            self.load(plugin, folder, strict=strict)
+        if not plugin.skills and not plugin.is_watching:
+            raise plugin.rejected[0].error
 
     def _check_place_of_store(self, folder: Path, *, is_users: bool) -> None:
         """A folder without a store must be empty, or the user's own, which gets a note; any other may be misspelt.
@@ -203,14 +239,36 @@ class Common:
             self.out.note(f"there is no store yet: the first write creates one in {folder}")
         if is_users or _is_empty(folder):
             return
-        near = [each for each in _folders_like(folder) if holds_store(Path(each))]
-        hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
-        raise CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
+        raise missing_store(folder)
 
     def load(self, plugin: Plugin, folder: Path, *, strict: bool = True) -> list[str]:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""
         with self.out.working(f"loading {folder} (the first time on a machine takes a few seconds longer)"):
             return plugin.load(folder, strict=strict)
+
+
+def reads_as_of(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--as-of` and `--undated` to a command, whose plugin reads the graph as of that moment then."""
+
+    def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            setattr(context.ensure_object(Common), option.name or "", value)
+
+    moment = click.option(
+        "--as-of",
+        metavar="TIME",
+        callback=keep,
+        expose_value=False,
+        help="The graph as it was then: 2026-01-31T12:00:00Z, or a date (its beginning in UTC).",
+    )
+    undated = click.option(
+        "--undated",
+        type=Choice(["include", "exclude"]),
+        callback=keep,
+        expose_value=False,
+        help="With --as-of: triples whose time of assertion is not known [include].",
+    )
+    return moment(undated(command))
 
 
 def common_options() -> list[click.Option]:

@@ -9,6 +9,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Common
+from cortex_skills.errors import CortexError
 
 
 @click.command(cls=Command)
@@ -24,12 +25,14 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     /openapi.json, pages for a browser at /explore. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM
     ends the server after its requests are answered.
     """
-    settings = common.settings()
+    common.serves, settings = True, common.settings()
+    address = host or settings.serving.host, settings.serving.port if port is None else port
+    if settings.asks_cortex and address == (settings.cortex.host, settings.cortex.port):
+        hint = "serve at another port, --port; `cortex.host` and `cortex.port` name the Cortex that is asked"
+        raise CortexError("config_invalid", f"the store is the Cortex at {address[0]}:{address[1]}", hint=hint)
     with ExitStack() as open_now:
         plugin = open_now.enter_context(
-            common.loaded(settings, strict=False, serves=True)
-            if common.skills
-            else common.plugin(settings, serves=True)
+            common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
         )
         from cortex_skills.server.explorer.code_socket import path_for
         from cortex_skills.server.serve import serve as run
@@ -38,8 +41,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
             document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
 
-        port = settings.cortex.port if port is None else port
-        run(plugin, host or settings.cortex.host, port, ready, codes_at=path_for(settings))
+        run(plugin, *address, ready, codes_at=path_for(settings))
 
 
 @click.command(cls=Command)
@@ -59,10 +61,17 @@ def mcp(common: Common, skill: str | None) -> None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
-    common.skills = common.skills or [builtin_skill(NOTEBOOK)]
-    with common.loaded(strict=False, serves=True) as plugin:
-        if skill is not None:
-            acting_skill(skill, plugin.skills)
+    common.serves, common.skills = True, common.skills or [builtin_skill(NOTEBOOK)]
+    with common.plugin() as plugin:
+
+        def load() -> None:
+            common.load_all(plugin, strict=False)
+            if skill is not None:
+                acting_skill(skill, plugin.skills)
+
+        expected = {name: each for folder in common.skills for name, each in plugin.expected(folder).items()}
+        if not expected or skill not in (None, *expected):
+            load()  # to report what is wrong
         from cortex_skills.server.mcp.stdio import serve as serve_stdio
 
-        serve_stdio(plugin, agent=common.agent, skill=skill)
+        serve_stdio(plugin, agent=common.agent, skill=skill, load=load if expected else None, expected=expected)

@@ -1,25 +1,29 @@
-"""The folders of skills that are registered: read on demand, and when a plugin opens.
+"""The folders of skills that are registered: read on demand, and when a plugin first uses its registry.
 
 Rules kept here:
 - a skill that did not change keeps its version, and nothing is written;
 - a skill that cannot be read or registered is reported, and the others go on;
 - a skill that depends on another one of the folders is registered after it;
 - a relative folder belongs to the working folder, which may be a foreign checkout: it is read on demand, and never
-  because a plugin opens;
+  because a plugin uses its registry;
 - a semantic skill that is loaded is recorded from its folder, if its texts are those that were loaded. Nothing runs
   here.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.registry.lifecycle import Origin
 from cortex_skills.registry.registry import Registered, SkillRegistry
+
+log = logging.getLogger(__name__)
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -38,9 +42,6 @@ class SyncReport:
     found: Mapping[Path, Registered]
     refused: Mapping[Path, CortexError]
     warnings: tuple[tuple[Path, str], ...]
-
-
-NOTHING = SyncReport({}, {}, ())
 
 
 def synchronise(
@@ -81,6 +82,20 @@ def synchronise(
             break
         pending = {place: pending[place] for place in waiting}
     return SyncReport(found, refused, warnings)
+
+
+def register_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> None:
+    """Register the skills of the folders with an absolute path; what is refused is a warning in the log."""
+    found = [path for folder in folders if (path := Path(folder).expanduser()).is_absolute() and path.is_dir()]
+    if not found:
+        return
+    try:
+        refused = synchronise(registry, found, actor=actor).refused
+    except GraphError as error:
+        log.warning("the skills in the configured folders are not registered: %s", error.message)
+        return
+    for folder, problem in refused.items():
+        log.warning("the skill in %s is not registered: %s", folder, problem.message)
 
 
 def record_loaded(

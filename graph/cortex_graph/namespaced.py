@@ -59,6 +59,7 @@ class NamespacedGraph:
         namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
         base: the start of the IRIs of all namespaces.
         vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
+        understood: the same, for those that names in arguments may use, and results do not.
 
     Raises:
         InvalidArguments: the namespace, the base or a vocabulary is malformed.
@@ -72,8 +73,9 @@ class NamespacedGraph:
         *,
         base: str = DEFAULT_BASE,
         vocabularies: Mapping[str, str] | None = None,
+        understood: Mapping[str, str] | None = None,
     ) -> None:
-        self._use(store, Names(namespace, base, vocabularies))
+        self._use(store, Names(namespace, base, vocabularies, understood))
 
     def _use(self, store: GraphStore, names: Names) -> None:
         self.store = store
@@ -241,6 +243,10 @@ class NamespacedGraph:
 
         """
         return self.store.count(self._pattern(check_pattern({} if pattern is None else pattern)))
+
+    def frequent_predicates(self) -> list[NamedNode]:
+        """Return the predicates of the last count (`counts`), the most frequent first; does not wait for a count."""
+        return [each.predicate for each in self.counts.latest(wait_s=0.0).predicates]
 
     def provenance_of(self, triple_id: str) -> dict[str, str | None] | None:
         """Return `{agent, skill, skillVersion, time}` of the record of a triple; None when there is no record."""

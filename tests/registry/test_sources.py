@@ -87,7 +87,7 @@ def test_a_folder_that_cannot_be_read_is_reported(registry, tmp_path):
     assert [error.code for error in report.refused.values()] == ["manifest_invalid"]
 
 
-def test_a_plugin_registers_from_absolute_folders_when_it_opens_and_from_relative_ones_on_demand(
+def test_a_plugin_registers_from_absolute_folders_at_once_and_from_relative_ones_on_demand(
     tmp_path, monkeypatch, caplog
 ):
     checkout, own = tmp_path / "checkout", tmp_path / "own"
@@ -97,10 +97,10 @@ def test_a_plugin_registers_from_absolute_folders_when_it_opens_and_from_relativ
     monkeypatch.chdir(checkout)
     with Plugin.open(Config(registry={"folders": [".cortex/skills", str(own)]})) as plugin:
         assert list(versions(plugin.registry)) == ["mine"]
-        assert "the skill in" in caplog.text and "bad" in caplog.text
+        assert f"the skill in {own / 'bad'} is not registered" in caplog.text
         assert sorted(place.name for place in plugin.synchronise().found) == ["mine", "theirs"]
         assert sorted(versions(plugin.registry)) == ["mine", "theirs"]
-    with Plugin.open(Config(registry={"folders": [str(own)]}), synchronise=False) as plugin:
+    with Plugin.open(Config(registry={"folders": [str(own)]}), registers=False) as plugin:
         assert versions(plugin.registry) == {}
 
 
@@ -132,7 +132,16 @@ def test_a_skill_that_is_refused_or_being_developed_is_not_recorded(tmp_path):
     broken = write_skill(tmp_path / "broken", "export default { name: ")
     with Plugin.open(config()) as plugin:
         plugin.load(tmp_path, strict=False)
-        assert broken.exists() and versions(plugin.registry) == {"probe": 1}
+        assert broken.exists()
+        assert versions(plugin.registry) == {"probe": 1}
+
+
+def test_a_plugin_that_reads_the_past_or_does_not_serve_records_nothing(tmp_path):
+    folder = write_skill(tmp_path / "probe", CODE)
+    for given in ({"as_of": "2026-01-01T00:00:00Z"}, {"registers": False}):
+        with Plugin.open(config(), **given) as plugin:
+            plugin.load(folder)
+            assert versions(plugin.registry) == {}
 
 
 def test_the_built_in_skill_is_recorded_as_that_of_the_package():

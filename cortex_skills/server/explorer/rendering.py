@@ -48,6 +48,7 @@ class Surroundings:
     Attributes:
         page: the name of the page; empty for one without navigation.
         here: the path and the query string of the request.
+        path: the path alone, decoded: the object of the actions of a page.
         namespace: the current namespace; None without one.
         navigation: the pages that the caller may read.
         find: the address that the find field asks; None without one.
@@ -56,11 +57,13 @@ class Surroundings:
         until: when the session ends, as words; None without a session.
         theme: `light`, `dark`, or None for that of the system.
         form_token: makes the hidden token of a form from the action and its object.
+        origin: the scheme, host and port of the request.
 
     """
 
     page: str
     here: str
+    path: str = "/explore"
     namespace: str | None = None
     navigation: tuple[NavigationGroup, ...] = ()
     find: str | None = None
@@ -69,6 +72,7 @@ class Surroundings:
     until: str | None = None
     theme: str | None = None
     form_token: Callable[[str, str], str] | None = None
+    origin: str = ""
 
 
 def navigation_of(
