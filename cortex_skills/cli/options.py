@@ -22,6 +22,8 @@ import click
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
 
+log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
     from cortex_skills.plugin import Plugin
@@ -120,6 +122,7 @@ class Common:
         undated: whether such a command includes triples of an unknown time.
         skills: folders of skills, in the given order.
         verbose: whether the whole log is written.
+        serves: whether the command serves agents, so that the skills that it loads are registered.
 
     """
 
@@ -130,6 +133,7 @@ class Common:
     agent: str | None = None
     skills: list[Path] = field(default_factory=list)
     verbose: bool = False
+    serves: bool = False
     as_of: str | None = None
     undated: str = "include"
 
@@ -173,7 +177,12 @@ class Common:
             settings, is_new = self.settings(store="memory:"), False
         agent = self.agent or DEFAULT_AGENT
         with Plugin.open(
-            settings, agent=agent, developing=developing, as_of=self.as_of, undated=self.undated
+            settings,
+            agent=agent,
+            developing=developing,
+            as_of=self.as_of,
+            undated=self.undated,
+            registers=self.serves,
         ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
@@ -191,11 +200,33 @@ class Common:
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
         with self.plugin(config, reads=reads) as plugin:
-            for folder in self.skills:
-                self.load(plugin, folder, strict=strict)
-            if not plugin.skills and not plugin.is_watching:
-                raise plugin.rejected[0].error
+            self.load_all(plugin, strict=strict)
             yield plugin
+
+    def warm_up(self) -> None:
+        """Compile the sandbox for this machine, if that was not done, so that the first load of a skill need not.
+
+        It is no part of the command's work: a failure is logged, and the first load reports it.
+        """
+        from cortex_sandbox import Limits, SandboxError, warm_up
+
+        settings = self.settings().skill_sandbox
+        try:
+            warm_up(Limits(memory_bytes=settings.memory_limit_bytes, stack_bytes=settings.max_stack_size_bytes))
+        except SandboxError as error:
+            log.warning("%s", error.message)
+
+    def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
+        """Load the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
+
+        Raises:
+            CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
+
+        """
+        for folder in self.skills:
+            self.load(plugin, folder, strict=strict)
+        if not plugin.skills and not plugin.is_watching:
+            raise plugin.rejected[0].error
 
     def _check_place_of_store(self, folder: Path, *, is_users: bool) -> None:
         """A folder without a store must be empty, or the user's own, which gets a note; any other may be misspelt.

@@ -1,10 +1,14 @@
 """`graph stats`, `graph recent`, `graph describe`, and ids by their first digits."""
 
+import io
 from datetime import UTC, datetime
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 
 from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_skills.cli.output import Output
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
@@ -116,3 +120,35 @@ def test_show_takes_the_first_digits_of_an_id(graph, filled):
         assert graph("show", triple_id[:6], "--json").json["id"] == triple_id
     assert graph("show", ids[0][:5]).stderr.startswith("error[invalid_arguments]: `id` is ")
     assert "no triple of mayros has an id that begins with ffffffff" in graph("show", "f" * 8).stderr
+
+
+def test_a_short_id_is_one_of_today_for_a_view_of_the_past(graph, filled):
+    past = graph("show", filled[1][2][:6], "--as-of", "2026-01-02", "--json").json
+    assert (past["id"], past["object"]) == (filled[1][2], {"node": "mayros:hall"})
+
+
+def test_a_misspelt_store_is_an_error_that_names_the_near_one_and_makes_nothing(run, filled):
+    near = filled[0]
+    wrong = near.with_name("stroe")
+    copy = ["copy", "--from", wrong, "--to", near.with_name("target")]
+    for command in (["check"], ["stats"], ["recent"], ["describe", "box"], copy):
+        answer = run("graph", *command, "--store", wrong)
+        assert (answer.exit_code, answer.stdout) == (2, "")
+        assert answer.stderr == f"error[graph_unavailable]: there is no store in {wrong}\nhint: did you mean {near}?\n"
+    assert [path.name for path in near.parent.iterdir()] == ["store"]
+
+
+def test_a_step_without_a_total_does_not_keep_the_bar_of_the_step_before(monkeypatch):
+    output, seen = Output(), []
+    monkeypatch.setitem(vars(output), "_margin", Console(file=io.StringIO(), force_terminal=True))
+    update = Progress.update
+
+    def watched(bar, *given, **more):
+        update(bar, *given, **more)
+        seen.extend((task.description, task.total) for task in bar.tasks)
+
+    monkeypatch.setattr(Progress, "update", watched)
+    with output.progress("f") as report:
+        report("checking", 5, 10)
+        report("loading", 0, None)
+    assert seen == [("checking (f)", 10), ("loading (f)", None)]
