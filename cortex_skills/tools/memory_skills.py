@@ -56,6 +56,9 @@ def _register(call: Call) -> Outcome:
     given = call.arguments
     registry = call.host.skills_to_use
     namespace = registry.terms.names.namespace
+    if len(given) != 1:
+        hint = "one of the two, and not both"
+        raise CortexError("invalid_arguments", "a skill is registered from folder_path or from inline_skill", hint=hint)
     if "folder_path" in given:
         folder = inside(call.host.config.registry.import_root, given["folder_path"], "registry.importRoot")
         found = read_skill_folder(folder, namespace)
@@ -194,7 +197,6 @@ MEMORY_SKILL_REGISTER = Tool(
             "folder_path": {**_FOLDER, "description": "A folder with a SKILL.md, inside registry.importRoot."},
             "inline_skill": _INLINE,
         },
-        "oneOf": [{"required": ["folder_path"]}, {"required": ["inline_skill"]}],
         "additionalProperties": False,
     },
     output_schema={
