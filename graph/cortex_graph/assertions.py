@@ -243,7 +243,9 @@ class _Search:
 
     def _few(self) -> list[NamedNode] | None:
         """Return the nodes with one of the terms of the filter, or all with a time, if they are few."""
-        for union in [*self._asked(), [(GENERATED_AT, None)]]:
+        asked = self._asked()
+        asked.append([(GENERATED_AT, None)])
+        for union in asked:
             nodes: dict[NamedNode, None] = {}
             for predicate, object_ in union:
                 found = self._store.match(Pattern(self._names.provenance_graph, None, predicate, object_), _FEW)
