@@ -22,6 +22,8 @@ from cortex_skills.errors import CortexError
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.registry.lifecycle import Origin
 from cortex_skills.registry.registry import Registered, SkillRegistry
+from cortex_skills.safe_io.display import one_line
+from cortex_skills.safe_io.schemas import shown
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +97,7 @@ def register_configured(registry: SkillRegistry, folders: Iterable[str], *, acto
         log.warning("the skills in the configured folders are not registered: %s", error.message)
         return
     for folder, problem in refused.items():
-        log.warning("the skill in %s is not registered: %s", folder, problem.message)
+        log.warning("the skill in %s is not registered: %s", one_line(str(folder)), problem.message)
 
 
 def record_loaded(
@@ -120,6 +122,6 @@ def record_loaded(
     files |= {name: text.encode() for name, text in read.manifests.items()}
     changed = [path for path, text in texts.items() if files.get(path) != text.encode()]
     if changed:
-        problem = f"{changed[0]} was left out, or changed while the skill was loaded"
+        problem = f"{shown(changed[0])} was left out, or changed while the skill was loaded"
         raise CortexError("manifest_invalid", problem, hint="load it again")
     return registry.register(read.document, actor=actor, origin=origin, signature=read.signature)

@@ -20,7 +20,7 @@ from cortex_skills.policy.registry_changes import check_learned_name
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, write_skill_folder
 from cortex_skills.registry.inline import FIELDS, inline_document
-from cortex_skills.registry.jails import inside
+from cortex_skills.registry.jails import export_folder, import_folder
 from cortex_skills.registry.model_text import between_marks, cleaned_body, is_trusted
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.safe_io.display import shown_name
@@ -60,8 +60,7 @@ def _register(call: Call) -> Outcome:
         hint = "one of the two, and not both"
         raise CortexError("invalid_arguments", "a skill is registered from folder_path or from inline_skill", hint=hint)
     if "folder_path" in given:
-        folder = inside(call.host.config.registry.import_root, given["folder_path"], "registry.importRoot")
-        found = read_skill_folder(folder, namespace)
+        found = read_skill_folder(import_folder(call.host.config, given["folder_path"]), namespace)
     else:
         found = SkillFolder(inline_document(given["inline_skill"], namespace))
     check_learned_name(found.document.name)
@@ -163,8 +162,7 @@ def _export(call: Call) -> Outcome:
     record, version = _version(call)
     registry = call.host.skills_to_use
     target = call.arguments["target_folder"]
-    folder = inside(call.host.config.registry.export_root, target, "registry.exportRoot")
-    write_skill_folder(registry.document(version), version, folder)
+    write_skill_folder(registry.document(version), version, export_folder(call.host.config, target))
     registry.exported(record.key, version, actor=call.agent)
     place = f"{target}/{record.key.name}"
     text = f"{record.key} version {version.number} is exported to {shown_name(place)}."

@@ -1,4 +1,4 @@
-"""How far a signature is trusted: nobody's, that of a key, that of a trusted publisher, or an invalid one."""
+"""How far a signature is trusted: there is none, of a key, of a trusted publisher, or invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of skills become registered skills: once, in the order of their dependencies, whatever is wrong with some."""
+"""Folders of skills become registered skills: once, in the order of their dependencies, some of them invalid."""
 
 from __future__ import annotations
 
