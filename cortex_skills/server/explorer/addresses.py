@@ -42,7 +42,9 @@ class Addresses:
 
     def resource(self, name: str, **parameters: Any) -> str:
         """The page of a resource."""
-        return self.page("r", name=name, **parameters)
+        if parameters or self.as_of is not None or not name:
+            return self.page("r", name=name, **parameters)
+        return f"{ROOT}/{self.namespace}/r?name={quote(name, safe='')}"
 
     def used(self, name: str, **parameters: Any) -> str:
         """Who points to a resource."""
@@ -50,7 +52,9 @@ class Addresses:
 
     def assertion(self, triple_id: str, **parameters: Any) -> str:
         """The page of one assertion."""
-        return self.page(f"t/{triple_id}", **parameters)
+        if parameters or self.as_of is not None:
+            return self.page(f"t/{triple_id}", **parameters)
+        return f"{ROOT}/{self.namespace}/t/{triple_id}"
 
     def proof(self, proof_id: str, **parameters: Any) -> str:
         """The page of one proof."""
