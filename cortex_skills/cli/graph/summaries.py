@@ -14,7 +14,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Common, reads_as_of
 from cortex_skills.cli.output import Output, counted
 from cortex_skills.errors import CortexError
 
@@ -31,6 +31,7 @@ _GROUPS = 100
 
 @click.command("stats", cls=Command)
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Predicates and asserters.")
+@reads_as_of
 @click.pass_obj
 def stats(common: Common, limit: int) -> None:
     """Count what the namespace has: triples, resources, predicates, assertions by agent and skill, proofs."""
@@ -73,6 +74,7 @@ def _show_counts(out: Output, counts: NamespaceCounts, names: Names, limit: int)
 @click.option("--withdrawn", is_flag=True, help="Also those that were withdrawn.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Assertions of a page.")
 @click.option("--cursor", metavar="TEXT", help="The next page: the cursor that the page before ended with.")
+@reads_as_of
 @click.pass_obj
 def recent(common: Common, /, limit: int, cursor: str | None, **given: Any) -> None:
     """List the latest assertions: when, by whom, through which skill, with which kinds of proofs.
@@ -120,6 +122,7 @@ def _show_assertions(out: Output, page: AssertionPage, rows: list[tuple[str, ...
 @click.command("describe", cls=Command)
 @click.argument("name", metavar="NAME")
 @click.option("--limit", type=click.IntRange(1, 100), default=7, show_default=True, help="Triples of each predicate.")
+@reads_as_of
 @click.pass_obj
 def describe(common: Common, name: str, limit: int) -> None:
     """Show what is stated of NAME, grouped by predicate, and where it is used."""

@@ -1,4 +1,4 @@
-"""`/api/v1/neighbourhood`, `/counts` and `/assertions`: what a page about a resource or a namespace shows.
+"""`/api/v1/neighbourhood`, `/counts`, `/assertions` and `/find`: what a page about a resource or a namespace shows.
 
 Rules kept here:
 - each is one call of one function of `cortex_graph`, whose reads are bounded;
@@ -12,6 +12,7 @@ from typing import Any
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
 from cortex_graph.counts import NamespaceCounts
 from cortex_graph.datetimes import date_time
+from cortex_graph.find import find
 from cortex_graph.names import Names
 from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.terms import from_term
@@ -101,6 +102,30 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
     page = list_assertions(graph, which, limit=given.get("limit", 50), cursor=given.get("cursor"))
     listed = [assertion_document(assertion, graph.names) for assertion in page.assertions]
     return ApiAnswer(200, {"assertions": listed, **moment_of(graph, []), "nextCursor": page.cursor})
+
+
+@OPERATIONS.add("GET", "/api/v1/find", {200: models.FoundHits}, query=models.FindQuery, pool="slow")
+def get_found(call: ApiCall) -> ApiAnswer:
+    """Find what a text may mean: a name, an id, the beginning of a name, or a part of a text.
+
+    An extension. Names and texts are searched in the first 300,000 triples; `complete` is false if there are more.
+    """
+    graph = call.graph
+    found = find(graph, call.query["q"], limit=call.query.get("limit", 20))
+    hits: list[dict[str, Any]] = []
+    for hit in found.hits:
+        document: dict[str, Any] = {"where": hit.where, "name": graph.names.name(hit.node.value)}
+        if hit.triple is not None:
+            subject, predicate, object_ = hit.triple
+            document["triple"] = {
+                "id": hit.triple_id,
+                "subject": graph.names.name(subject.value),
+                "predicate": graph.names.name(predicate.value),
+                "object": from_term(object_, graph.names),
+            }
+        hits.append(document)
+    ids = [hit.triple_id for hit in found.hits if hit.triple_id is not None]
+    return ApiAnswer(200, {"hits": hits, **moment_of(graph, ids), "complete": found.is_complete})
 
 
 def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:
