@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cortex_graph.find import MAX_TEXT, FindHit, find
-
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownTerm, field_value
@@ -19,7 +18,7 @@ from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Red
 from cortex_skills.server.explorer.page_queries import FindQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.server.explorer.triple_rows import TripleRow, triple_rows
-from cortex_skills.server.rest.overview import find_anything
+from cortex_skills.server.rest.overview import get_found
 
 _LIMIT = 30
 _WORDS = {
@@ -85,7 +84,7 @@ def _found(reading: Reading, hit: FindHit, rows: dict[str, TripleRow]) -> FoundR
 
 def _document(call: PageCall) -> bytes:
     given = {name: call.query[name] for name in ("q", "asOf") if call.query.get(name)}
-    return to_json(find_anything(call.api(**given)).document)
+    return to_json(get_found(call.api(**given)).document)
 
 
 FORMS = {"json": Form("application/json", _document)}
