@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench import (
     cleaning_rows,
+    explorer_rows,
     logic_rows,
     mcp_rows,
     memory_rows,
@@ -52,6 +53,7 @@ def main() -> int:
         partial(scale_rows.rows, shapes),
         plugin_rows.rows,
         query_rows.rows,
+        partial(explorer_rows.rows, shapes),
         cleaning_rows.rows,
         partial(transfer_rows.rows, imports),
         reload_rows.rows,
