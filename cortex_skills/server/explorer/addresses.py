@@ -11,15 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 ROOT = "/explore"
 
 
 def address(path: str, **parameters: Any) -> str:
     """The address of a page; parameters that are None or empty are left out."""
-    given = {key: value for key, value in parameters.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given, quote_via=quote, safe='')}" if given else path
+    given = [f"{key}={quote(str(value), safe='')}" for key, value in parameters.items() if value not in (None, "")]
+    return f"{path}?{'&'.join(given)}" if given else path
+
+
+def in_form(page: str, form: str) -> str:
+    """The address of another form of a page, from that of the page."""
+    return f"{page}{'&' if '?' in page else '?'}format={form}"
 
 
 @dataclass(frozen=True, slots=True)
