@@ -18,6 +18,7 @@ from pathlib import Path
 from bench import (
     cleaning_rows,
     explorer_rows,
+    listing_rows,
     logic_rows,
     mcp_rows,
     memory_rows,
@@ -51,6 +52,7 @@ def main() -> int:
     groups = [
         sandbox_rows.rows,
         partial(scale_rows.rows, shapes),
+        partial(listing_rows.rows, shapes),
         plugin_rows.rows,
         query_rows.rows,
         partial(explorer_rows.rows, shapes),
