@@ -15,7 +15,7 @@ from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownTerm, field_value
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
-from cortex_skills.server.explorer.page_queries import FindQuery
+from cortex_skills.server.explorer.page_queries import FindPageQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.server.explorer.triple_rows import TripleRow, triple_rows
 from cortex_skills.server.rest.overview import get_found
@@ -88,4 +88,4 @@ def _document(call: PageCall) -> bytes:
 
 
 FORMS = {"json": Form("application/json", _document)}
-PAGE = ExplorerPage(f"{ROOT}/{{namespace}}/find", "find", "find.html", view, query=FindQuery, forms=FORMS, pool="slow")
+PAGE = ExplorerPage(f"{ROOT}/{{namespace}}/find", "find", "find.html", view, query=FindPageQuery, forms=FORMS, pool="slow")
