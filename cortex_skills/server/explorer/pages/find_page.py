@@ -88,4 +88,6 @@ def _document(call: PageCall) -> bytes:
 
 
 FORMS = {"json": Form("application/json", _document)}
-PAGE = ExplorerPage(f"{ROOT}/{{namespace}}/find", "find", "find.html", view, query=FindPageQuery, forms=FORMS, pool="slow")
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}/find", "find", "find.html", view, query=FindPageQuery, forms=FORMS, pool="slow"
+)
