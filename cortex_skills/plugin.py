@@ -16,6 +16,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -54,6 +55,7 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        today: NamespacedGraph | None = None,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -66,7 +68,8 @@ class Plugin:
 
         self.config = config
         self.graph = graph
-        self.memories = Memories(graph)
+        self._today = today or graph
+        self.memories = Memories(self._today)
         self.agent = checked_agent(agent)
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
@@ -90,6 +93,8 @@ class Plugin:
         approve: Approval = False,
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
+        as_of: datetime | str | None = None,
+        undated: str = "include",
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -102,9 +107,13 @@ class Plugin:
             developing: folders of skills that this user is writing: their own files need no signature of a publisher,
                 because the local developer's key signs them as they are read.
             cleaning: restrictions on what a model reads, beyond the default ones (`cortex_skills.enrichment.Policy`).
+            as_of: the moment as of which the graph is read (`cortex_graph.as_of`), by one thread at a time; nothing can
+                be written to it then. Memories are those of today.
+            undated: with `as_of`: `include` or `exclude` triples whose time of assertion is not known.
 
         Raises:
-            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`.
+            CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
+                `invalid_arguments`, when `as_of` is not a moment.
 
         """
         from cortex_skills.config.open_graph import open_graph
@@ -112,11 +121,15 @@ class Plugin:
         config = config or Config()
         for warning in config.warnings:
             log.warning("configuration: %s", warning)
-        graph = open_graph(config)
+        today = graph = open_graph(config)
         try:
-            return cls(config, graph, agent, approve, developing, cleaning)
+            if as_of is not None:
+                from cortex_graph import as_of as past
+
+                graph = past.as_of(today, as_of, undated)
+            return cls(config, graph, agent, approve, developing, cleaning, today)
         except BaseException:
-            graph.store.close()
+            today.store.close()
             raise
 
     # --- skills
@@ -389,7 +402,7 @@ class Plugin:
         if self._watcher is not None:
             self._watcher.close()
         self.memories.close()
-        self.graph.store.close()
+        self._today.store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import SKILL, Choice, Common
+from cortex_skills.cli.options import SKILL, Choice, Common, reads_as_of
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -58,6 +58,7 @@ def call(common: Common, tool: str, arguments: str | None, pairs: tuple[str, ...
 @click.option("--limit", type=int, metavar="N", help="Maximum number of triples [20].")
 @click.option("--cursor", metavar="CURSOR", help="The cursor of the next page, from the answer before.")
 @SKILL
+@reads_as_of
 @click.pass_obj
 def query(common: Common, /, object_: str | None, skill: str | None, **given: Any) -> None:
     """Query the graph, and print the triples and the enrichment of the skill.

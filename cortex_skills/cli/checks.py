@@ -168,9 +168,9 @@ def configuration(common: Common) -> Iterator[CheckResult]:
 @_named("store", "see --store")
 def store(common: Common) -> Iterator[CheckResult]:
     """The store can be opened and read."""
-    from cortex_graph import GraphError, namespaces_of, open_store
+    from cortex_graph import GraphError, namespaces_of
     from cortex_graph.store import InFolder
-    from cortex_graph.stores.location import folder_of
+    from cortex_skills.config.open_graph import configured_store
     from cortex_skills.errors import from_floor
 
     try:
@@ -178,12 +178,12 @@ def store(common: Common) -> Iterator[CheckResult]:
     except CortexError:
         yield CheckResult("warn", "store", "not checked, because the configuration is not valid")
         return
-    folder = folder_of(config.store) if isinstance(config.store, str) and config.store != "memory:" else None
+    folder = config.store_folder
     if folder is not None and _is_free(folder):
         yield _new_store(folder)
         return
     try:
-        opened = open_store(config.store)
+        opened = configured_store(config)
         try:
             if isinstance(opened, InFolder) and opened.damage is not None:
                 raise opened.damage
@@ -200,12 +200,11 @@ def store(common: Common) -> Iterator[CheckResult]:
 def store_files(common: Common) -> Iterator[CheckResult]:
     """The files of the store are intact: every block is read, which takes about 25 s for a million triples."""
     from cortex_graph import GraphError
-    from cortex_graph.stores.location import folder_of
     from cortex_graph.transfer import check
     from cortex_skills.errors import from_floor
 
     config = common.settings()
-    folder = folder_of(config.store)
+    folder = config.store_folder
     if folder is None or _is_free(folder):
         yield CheckResult("ok", "store files", "none on this machine")
         return
@@ -277,7 +276,7 @@ def graph(_: Common) -> Iterator[CheckResult]:
 def port(common: Common) -> Iterator[CheckResult]:
     """Whether `serve` could listen at the configured address."""
     try:
-        settings = common.settings().cortex
+        settings = common.settings().serving
     except CortexError:
         return
     where = f"{settings.host}:{settings.port}"

@@ -95,7 +95,7 @@ def _serve(common: Common, settings: Config, token: str | None, port: int | None
         plugin = stack.enter_context(
             common.loaded(settings, strict=False) if common.skills else common.plugin(settings, reads=reads)
         )
-        wanted = settings.cortex.port if port is None else port
+        wanted = settings.serving.port if port is None else port
         if port is None and not _is_free(wanted):
             wanted = 0
         serve(plugin, "127.0.0.1", wanted, ready, explorer=explorer, codes_at=path_for(settings), for_this_user=True)

@@ -109,6 +109,8 @@ class Common:
         store: URL or folder of the graph; overrides the configuration.
         namespace: overrides the configuration.
         agent: the agent id that calls are made for.
+        as_of: the moment as of which a command reads; None for today.
+        undated: whether such a command includes triples of an unknown time.
         skills: folders of skills, in the given order.
         verbose: whether the whole log is written.
 
@@ -121,6 +123,8 @@ class Common:
     agent: str | None = None
     skills: list[Path] = field(default_factory=list)
     verbose: bool = False
+    as_of: str | None = None
+    undated: str = "include"
 
     def settings(self, **overrides: Any) -> Config:
         """The configuration from all its sources.
@@ -160,7 +164,10 @@ class Common:
         if reads and folder is not None and not holds_store(folder):
             self._check_place_of_store(folder, is_users=settings.is_user_store)
             settings, is_new = self.settings(store="memory:"), False
-        with Plugin.open(settings, agent=self.agent or DEFAULT_AGENT, developing=developing) as plugin:
+        agent = self.agent or DEFAULT_AGENT
+        with Plugin.open(
+            settings, agent=agent, developing=developing, as_of=self.as_of, undated=self.undated
+        ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")
             yield plugin
@@ -202,6 +209,30 @@ class Common:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""
         with self.out.working(f"loading {folder} (the first time on a machine takes a few seconds longer)"):
             return plugin.load(folder, strict=strict)
+
+
+def reads_as_of(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--as-of` and `--undated` to a command, whose plugin reads the graph as of that moment then."""
+
+    def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            setattr(context.ensure_object(Common), option.name or "", value)
+
+    moment = click.option(
+        "--as-of",
+        metavar="TIME",
+        callback=keep,
+        expose_value=False,
+        help="The graph as it was then: 2026-01-31T12:00:00Z, or a date (its beginning in UTC).",
+    )
+    undated = click.option(
+        "--undated",
+        type=Choice(["include", "exclude"]),
+        callback=keep,
+        expose_value=False,
+        help="With --as-of: triples whose time of assertion is not known [include].",
+    )
+    return moment(undated(command))
 
 
 def common_options() -> list[click.Option]:

@@ -9,6 +9,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import SKILL, Common
+from cortex_skills.errors import CortexError
 
 
 @click.command(cls=Command)
@@ -25,6 +26,10 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     ends the server after its requests are answered.
     """
     settings = common.settings()
+    address = host or settings.serving.host, settings.serving.port if port is None else port
+    if settings.asks_cortex and address == (settings.cortex.host, settings.cortex.port):
+        hint = "serve at another port, --port; `cortex.host` and `cortex.port` name the Cortex that is asked"
+        raise CortexError("config_invalid", f"the store is the Cortex at {address[0]}:{address[1]}", hint=hint)
     with ExitStack() as open_now:
         plugin = open_now.enter_context(
             common.loaded(settings, strict=False) if common.skills else common.plugin(settings)
@@ -36,8 +41,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
             document = {"url": url, "namespace": plugin.graph.namespace, "store": settings.store_name}
             common.out.answer(document, lambda: common.out.line(f"listening at {url} (Ctrl-C ends it)"))
 
-        port = settings.cortex.port if port is None else port
-        run(plugin, host or settings.cortex.host, port, ready, codes_at=path_for(settings))
+        run(plugin, *address, ready, codes_at=path_for(settings))
 
 
 @click.command(cls=Command)

@@ -6,9 +6,30 @@ Rules kept here:
 
 from __future__ import annotations
 
-from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, InvalidArguments, NamespacedGraph, open_store
+from typing import Any
+
+from cortex_graph import WELL_KNOWN_VOCABULARIES, GraphError, GraphStore, InvalidArguments, NamespacedGraph, open_store
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError, from_floor
+
+
+def configured_store(config: Config) -> GraphStore:
+    """Open the store of a configuration; `cortex` is the Cortex that its section names.
+
+    Raises:
+        GraphError: it cannot be opened.
+
+    """
+    if not config.asks_cortex:
+        return open_store(config.store)
+    from cortex_graph.stores.cortex import read_server_address
+    from cortex_graph.stores.cortex.cortex_store import CortexStore
+
+    place: dict[str, Any] = {"cortex": config.cortex_url}
+    token = (config.cortex.auth_token or "").removeprefix("Bearer ")
+    if token:
+        place["auth"] = {"type": "bearer", "token": "${TOKEN}"}
+    return CortexStore(read_server_address(place, {"TOKEN": token}))
 
 
 def open_graph(config: Config) -> NamespacedGraph:
@@ -24,7 +45,7 @@ def open_graph(config: Config) -> NamespacedGraph:
         raise CortexError("config_invalid", f"vocabularies: {unknown[0]!r} is unknown", hint=hint)
     vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in config.vocabularies}
     try:
-        store = open_store(config.store)
+        store = configured_store(config)
     except InvalidArguments as error:  # the environment changed after the configuration was read
         raise CortexError("config_invalid", error.message, hint=error.hint, details=error.details) from error
     except GraphError as error:

@@ -6,6 +6,8 @@ Rules kept here:
   (`config_invalid`);
 - `${NAME}` is expanded in `cortex.authToken` only; the token is in no message, repr or JSON. The secrets of a `store`
   on a server stay `${NAME}` here; a secret in clear text is rejected and not repeated;
+- `store: cortex` is the Cortex at `cortex.host` and `cortex.port`, asked with `cortex.authToken`; without such a store
+  these three are where this process serves, so a host that is not this machine is an error;
 - no configuration file is searched for, because a file in the current folder (of a skill, for example) must not change
   trust settings. A relative `store` is relative to the current folder.
 
@@ -35,6 +37,8 @@ from cortex_skills.config.sources import (
     unknown_variables,
 )
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, shown
+
+CORTEX = "cortex"
 
 _TOKEN_PATH = ("cortex", "authToken")
 _SERVER = re.compile(r"(https?|cortex)://", re.IGNORECASE)
@@ -154,8 +158,29 @@ class Config:
         return config
 
     @property
+    def asks_cortex(self) -> bool:
+        """Whether the store is the Cortex that the section `cortex` names."""
+        return self.store == CORTEX
+
+    @property
+    def serving(self) -> ServerSettings:
+        """How this process serves; if the address and the token name the Cortex that it asks, with the default ones."""
+        default = ServerSettings()
+        if not self.asks_cortex:
+            return self.cortex
+        return replace(self.cortex, host=default.host, port=default.port, auth_token=default.auth_token)
+
+    @property
+    def cortex_url(self) -> str:
+        """The URL of the Cortex at `cortex.host` and `cortex.port`."""
+        host = f"[{self.cortex.host}]" if ":" in self.cortex.host else self.cortex.host
+        return f"http://{host}:{self.cortex.port}"
+
+    @property
     def store_name(self) -> str:
         """The name of the store in messages."""
+        if self.asks_cortex:
+            return self.cortex_url.replace("http:", "cortex:", 1)
         return self.store if isinstance(self.store, str) else str(self.store.get("query") or self.store.get("cortex"))
 
     @property
@@ -166,9 +191,9 @@ class Config:
     @property
     def store_folder(self) -> Path | None:
         """The folder of the store; None for a store in memory or on a server."""
-        if not isinstance(self.store, str) or self.store == "memory:" or _SERVER.match(self.store):
-            return None
-        return Path(self.store)
+        from cortex_graph.stores.location import folder_of
+
+        return None if self.asks_cortex else folder_of(self.store)
 
     def to_json(self) -> dict[str, Any]:
         """The settings in the form of `cortex.yaml`, without the token."""
@@ -183,7 +208,7 @@ class Config:
     def _fill(self, sources: list[LocatedDocument], env: Mapping[str, str], warnings: tuple[str, ...]) -> None:
         document = merged(sources)
         warnings += tuple(_clamp(document))
-        problems = _expand_token(document, env) + _check_store(document, env)
+        problems = _expand_token(document, env) + _check_store(document, env) + _check_host(document, sources)
         problems += check("config", document) if document.data else document.problems  # `Config()` needs no schema
         if problems:
             raise invalid(problems)
@@ -249,6 +274,20 @@ def _check_store(document: LocatedDocument, env: Mapping[str, str]) -> list[Prob
         del document.data["store"]
         return [document.problem(tuple(field_.split(".")), problem, error.hint)]
     return []
+
+
+def _check_host(document: LocatedDocument, sources: list[LocatedDocument]) -> list[Problem]:
+    """The problem of a host that is not this machine, if no source has `store: cortex`."""
+    from cortex_skills.config.local_address import is_local
+
+    server = document.data.get("cortex")
+    host = server.get("host") if isinstance(server, dict) else None
+    if not isinstance(host, str) or any((source.data or {}).get("store") == CORTEX for source in sources):
+        return []
+    if is_local(host):
+        return []
+    hint = "set `store: cortex` to ask the Cortex there; to serve, use an address of this machine"
+    return [document.problem(("cortex", "host"), f"{shown(host)} is not this machine", hint)]
 
 
 def _user_store() -> str:

@@ -5,10 +5,10 @@ from cortex_skills.manifest.frontmatter import parse_manifest
 from cortex_skills.manifest.load import load_manifest, read_manifest
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
-    Assertion,
     Dependency,
     EnrichmentField,
     Manifest,
+    ManifestAssertion,
     ManifestError,
     Permissions,
     Query,
@@ -19,10 +19,10 @@ from cortex_skills.safe_io.schemas import Problem as ManifestProblem
 
 __all__ = [
     "DEFAULT_TOOLS",
-    "Assertion",
     "Dependency",
     "EnrichmentField",
     "Manifest",
+    "ManifestAssertion",
     "ManifestError",
     "ManifestProblem",
     "Permissions",

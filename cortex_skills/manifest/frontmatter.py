@@ -25,10 +25,10 @@ from typing import Any
 
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
-    Assertion,
     Dependency,
     EnrichmentField,
     Manifest,
+    ManifestAssertion,
     ManifestError,
     Permissions,
     Query,
@@ -206,7 +206,8 @@ def _semantic(block: dict[str, Any]) -> Semantic:
         version=int(block.get("version", 1)),
         permissions=Permissions(**{area: frozenset(actions) for area, actions in granted.items()}),
         assertions=tuple(
-            Assertion(entry["predicate"], entry.get("requireProof", False)) for entry in block.get("assertions", [])
+            ManifestAssertion(entry["predicate"], entry.get("requireProof", False))
+            for entry in block.get("assertions", [])
         ),
         queries=tuple(Query(entry["predicate"], entry.get("scope", "agent")) for entry in block.get("queries", [])),
         allowed_tools=tuple(block.get("allowedTools", [])) or DEFAULT_TOOLS,

@@ -60,7 +60,7 @@ class Permissions:
 
 
 @dataclass(frozen=True, slots=True)
-class Assertion:
+class ManifestAssertion:
     """A predicate that the skill may assert; `*` for any that no other active skill declares."""
 
     predicate: str
@@ -113,7 +113,7 @@ class Semantic:
 
     version: int
     permissions: Permissions = Permissions()
-    assertions: tuple[Assertion, ...] = ()
+    assertions: tuple[ManifestAssertion, ...] = ()
     queries: tuple[Query, ...] = ()
     allowed_tools: tuple[str, ...] = DEFAULT_TOOLS
     max_queries: int | None = None

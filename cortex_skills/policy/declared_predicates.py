@@ -7,9 +7,9 @@ Rules kept here:
 - predicates are compared by IRI;
 - the skills are replaced as a whole, so that a reader sees all of a change or nothing of it.
 
->>> from cortex_skills.manifest.model import Assertion, Semantic
+>>> from cortex_skills.manifest.model import ManifestAssertion, Semantic
 >>> required = DeclaredPredicates(Names("mayros"))
->>> required.replace({"verify-kyc": Semantic(1, assertions=(Assertion("isVerified", require_proof=True),))})
+>>> required.replace({"verify-kyc": Semantic(1, assertions=(ManifestAssertion("isVerified", require_proof=True),))})
 >>> required.skills("mayros:isVerified")
 ('verify-kyc',)
 >>> required.skills("note"), required.owners("note")

@@ -90,7 +90,7 @@ def create_app(
 
     """
     config = source if isinstance(source, Config) else source.config
-    address = host or config.cortex.host
+    address = host or config.serving.host
     hosts = [*config.cortex.allowed_hosts, *([] if address in LOCAL_NAMES else [address])]
     mcp, explorer = McpEndpoint(), explorer or ExplorerState(config.agent_namespace)
     check = host_check([*hosts, explorer.name], may_be_followed(config, explorer.name))

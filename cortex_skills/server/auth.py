@@ -130,7 +130,7 @@ class AccessControl:
         self._anonymous = config.cortex.allow_anonymous_reads
         given = config.cortex.token_file
         self.file = TokenFile(Path(given).expanduser() if given else default_file())
-        secret = config.cortex.auth_token
+        secret = config.serving.auth_token
         self._configured = None if secret is None else digest_of(_configured(secret))
 
     def has_tokens(self) -> bool:

@@ -23,16 +23,17 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySolution, QuerySolutions, parse_query_results
+from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph.argument_checks import check_cursor, check_id, check_limit, check_moment
 from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.provenance import Provenance, as_json, recorded_triple, skill_node, skill_of
-from cortex_graph.store import Dataset, Pattern, Triple, triple_of
+from cortex_graph.records import read_records, select
+from cortex_graph.store import GraphStore, Pattern, Triple, triple_of
 from cortex_graph.vocabulary import (
     ATTRIBUTED_TO,
     DATE_TIME,
@@ -47,9 +48,7 @@ from cortex_graph.vocabulary import (
 from cortex_graph.withdrawals import Origin, as_record
 
 DEFAULT_LIMIT = 50
-_QUERY_S = 30.0
 _MAX_VERSIONS = 1000  # of one skill
-_READ_AT_ONCE = 50  # records, in one request to a server
 _TIME = re.compile(r"-?\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,18})?Z", re.ASCII)
 _ID = re.compile(r"(?:triple|withdrawn)/[0-9a-f]{64}")
 _SEAL = 8
@@ -159,7 +158,7 @@ def list_assertions(
     search = _Search(graph, which)
     after = None if check_cursor(cursor) is None else search.place(str(cursor))
     nodes = search.sorted(limit + 1, after)
-    found = _assertions(graph, [node for node, _ in nodes[:limit]])
+    found = _assertions(graph, search.as_read([node for node, _ in nodes[:limit]]))
     more = len(nodes) > limit
     return AssertionPage(tuple(found), search.cursor(nodes[limit - 1]) if more else None)
 
@@ -175,14 +174,27 @@ def assertions_of(graph: NamespacedGraph, triple_ids: Iterable[str]) -> dict[str
     return {assertion.triple_id: assertion for assertion in found}
 
 
+@runtime_checkable
+class PastView(Protocol):
+    """A store as of a moment; `as_of.past_store` has one."""
+
+    base: GraphStore
+    moment: datetime
+
+    def read_as(self, graph: NamedNode, nodes: Sequence[NamedNode]) -> list[NamedNode | None]:
+        """Return as what some nodes of a provenance graph are read; None for those that were not there."""
+
+
 class _Search:
-    """The records of a namespace that pass a filter."""
+    """The records of a namespace that pass a filter. As of a moment those of today are searched, and read as of it."""
 
     def __init__(self, graph: NamespacedGraph, which: AssertionFilter) -> None:
         self._graph = graph
         self._names = graph.names
         self._which = which
-        self._kinds = ("triple", "withdrawn") if which.withdrawn else ("triple",)
+        self._past = graph.store if isinstance(graph.store, PastView) else None
+        self._store = graph.store if self._past is None else self._past.base
+        self._kinds = ("triple", "withdrawn") if which.withdrawn or self._past is not None else ("triple",)
         names = graph.names
         self._terms: dict[NamedNode, NamedNode | Literal] = {}
         if which.subject is not None:
@@ -193,7 +205,10 @@ class _Search:
             self._terms[OBJECT] = graph.object_of(which.object)
         self._agent = None if which.agent is None else names.agent(which.agent)
         self._since = None if which.since is None else date_time(check_moment(which.since, "since"))
-        self._until = None if which.until is None else date_time(check_moment(which.until, "until"))
+        until = None if which.until is None else check_moment(which.until, "until")
+        if self._past is not None:
+            until = self._past.moment if until is None else min(until, self._past.moment)
+        self._until = None if until is None else date_time(until)
 
     def sorted(self, most: int, after: _Place | None) -> list[tuple[NamedNode, str]]:
         """Return the newest records and their times, up to a number, after a place."""
@@ -217,11 +232,19 @@ class _Search:
             lines.append(f"FILTER(?t < {time} || (?t = {time} && STR(?r) > {record}))")
         text = f"SELECT ?r ?t {{ {' '.join(lines)} }} ORDER BY DESC(?t) STR(?r) LIMIT {most}"
         found = []
-        for row in select(self._graph, text):
+        for row in select(self._store, self._names.provenance_graph, text):
             node, time = row["r"], row["t"]
             if isinstance(node, NamedNode) and isinstance(time, Literal) and self._local(node) is not None:
                 found.append((node, time.value))
         return found
+
+    def as_read(self, nodes: list[NamedNode]) -> list[NamedNode]:
+        """Return the records that were there as of the moment, if there is one."""
+        if self._past is None:
+            return nodes
+        read = self._past.read_as(self._names.provenance_graph, nodes)
+        start = f"{self._names.graph.value}/{'' if self._which.withdrawn else 'triple/'}"
+        return [node for node in read if node is not None and node.value.startswith(start)]
 
     def cursor(self, last: tuple[NamedNode, str]) -> str:
         """Return the cursor after a record."""
@@ -251,7 +274,7 @@ class _Search:
         if version:
             return [skill_node(Provenance(slug or skill, version), self._names)]
         named = Pattern(self._names.provenance_graph, None, LABEL, Literal(skill))
-        page = self._graph.store.match(named, _MAX_VERSIONS)
+        page = self._store.match(named, _MAX_VERSIONS)
         start = f"{self._names.prefix}skill:"
         return [node for node, _, _ in page.triples if self._names.name(node.value).startswith(start)]
 
@@ -262,27 +285,15 @@ class _Search:
     def _digest(self, text: bytes) -> bytes:
         which = self._which
         parts = [self._names.graph.value, *(f"{key} {term}" for key, term in self._terms.items())]
-        parts += [repr((which.agent, which.skill, self._since, self._until, which.withdrawn))]
+        moment = None if self._past is None else self._past.moment
+        parts += [repr((which.agent, which.skill, self._since, self._until, which.withdrawn, moment))]
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass") + b"\n" + text).digest()[:_SEAL]
-
-
-def select(graph: NamespacedGraph, text: str) -> list[QuerySolution]:
-    """Return the rows of a query of this package over the provenance graph of a namespace.
-
-    Raises:
-        QueryTimeout: it took too long.
-
-    """
-    dataset = Dataset((graph.names.provenance_graph,))
-    answer = graph.store.query(text, dataset, results=QueryResultsFormat.JSON, timeout_s=_QUERY_S)
-    found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
-    return list(found) if isinstance(found, QuerySolutions) else []
 
 
 def _assertions(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> list[Assertion]:
     """Return the assertions with these records, in this order, without those that do not exist."""
     described: dict[NamedNode, list[Quad]] = {}
-    records = _records(graph, nodes)
+    records = read_records(graph.store, graph.names, nodes)
     found = (_assertion(graph, node, records[node], described) for node in nodes if node in records)
     return [assertion for assertion in found if assertion is not None]
 
@@ -325,23 +336,6 @@ def _origin(graph: NamespacedGraph, record: list[Quad], described: dict[NamedNod
     if skill is not None and skill not in described:
         described[skill] = list(graph.store.quads(Pattern(graph.names.provenance_graph, skill)))
     return as_json(record, [] if skill is None else described[skill], graph.names)
-
-
-def _records(graph: NamespacedGraph, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Quad]]:
-    """Return the quads of records, from a server with one request for many."""
-    store, provenance = graph.store, graph.names.provenance_graph
-    found: dict[NamedNode, list[Quad]] = {}
-    if store.keeps_order:
-        for node in nodes:
-            if record := list(store.quads(Pattern(provenance, node))):
-                found[node] = record
-        return found
-    for start in range(0, len(nodes), _READ_AT_ONCE):
-        some = " ".join(map(str, nodes[start : start + _READ_AT_ONCE]))
-        for row in select(graph, f"SELECT ?r ?p ?o {{ VALUES ?r {{ {some} }} ?r ?p ?o }}"):
-            of: Any = row["r"]
-            found.setdefault(of, []).append(Quad(of, row["p"], row["o"], provenance))
-    return found
 
 
 def _literal(time: str) -> Literal:

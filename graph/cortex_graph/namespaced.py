@@ -242,6 +242,10 @@ class NamespacedGraph:
         """
         return self.store.count(self._pattern(check_pattern({} if pattern is None else pattern)))
 
+    def frequent_predicates(self) -> list[NamedNode]:
+        """Return the predicates of the last count (`counts`), the most frequent first; does not wait for a count."""
+        return [each.predicate for each in self.counts.latest(wait_s=0.0).predicates]
+
     def provenance_of(self, triple_id: str) -> dict[str, str | None] | None:
         """Return `{agent, skill, skillVersion, time}` of the record of a triple; None when there is no record."""
         graph = self.names.provenance_graph

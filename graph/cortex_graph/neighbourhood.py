@@ -184,8 +184,7 @@ def _rows(triples: Iterable[tuple[Triple, bytes]], pattern: Pattern) -> tuple[Ne
 
 def _others(graph: NamespacedGraph, pattern: Pattern, seen: Counter[NamedNode]) -> list[NamedNode]:
     """Return the frequent predicates of the namespace that are not on the first page, and are used here."""
-    counts = graph.counts.latest(wait_s=0.0)
-    frequent = [each.predicate for each in counts.predicates if each.predicate not in seen]
+    frequent = [each for each in graph.frequent_predicates() if each not in seen]
     looked_at = frequent[: _CANDIDATES if graph.store.keeps_order else _CANDIDATES_OF_SERVERS]
     exists = (Pattern(pattern.graph, pattern.subject, each, pattern.object_) for each in looked_at)
     return [each for each, of_it in zip(looked_at, exists, strict=True) if graph.store.count(of_it, 1)]

@@ -89,7 +89,8 @@ def test_a_port_in_use_is_a_warning(run):
     assert answer.exit_code == 0
     assert "warn  port: another process already listens on 127.0.0.1:" in answer.stdout
     assert "hint: if it is not `cortex-skills serve`" in answer.stdout
-    assert "warn  port: `serve` cannot listen on" in run("doctor", env={"CORTEX_CORTEX__HOST": "192.0.2.1"}).stdout
+    elsewhere = run("doctor", env={"CORTEX_CORTEX__HOST": "192.0.2.1"}).stdout
+    assert "cortex.host: '192.0.2.1' is not this machine" in elsewhere
 
 
 DIRECT = {"CORTEX_SKILL_SANDBOX__SANDBOX_ENABLED": "false"}

@@ -102,3 +102,26 @@ def test_the_help_lists_the_formats_of_the_graph():
 
     (choice,) = (parameter.type.choices for parameter in export.params if parameter.name == "form")
     assert list(choice) == list(FORMATS)
+
+
+def test_reads_as_of_a_moment_are_those_of_then(run, turtle):
+    assert run("graph", "import", turtle).exit_code == 0
+    insert = "INSERT DATA { <urn:a> <urn:p> 'late' }"
+    assert run("graph", "sparql", "--update", insert, "--agent", "a1").exit_code == 0
+    for moment, count in (("2020-01-01", 2), ("2120-01-01T00:00:00Z", 3)):
+        exported = run("graph", "export", "--format", "n-triples", "--as-of", moment).stdout
+        assert len(exported.splitlines()) == count
+        rows = run("graph", "sparql", "SELECT ?o { <urn:a> <urn:p> ?o }", "--as-of", moment, "--json").json
+        assert len(rows["results"]["bindings"]) == count
+    dated = run("graph", "export", "--format", "n-triples", "--as-of", "2120-01-01", "--undated", "exclude").stdout
+    assert dated.splitlines() == ['<urn:a> <urn:p> "late" .']
+
+
+def test_a_moment_that_is_none_and_an_update_are_refused(run, turtle):
+    run("graph", "import", turtle)
+    answer = run("graph", "export", "--as-of", "yesterday")
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("error[invalid_arguments]: `asOf` is yesterday, which is not a moment\nhint: ")
+    update = run("graph", "sparql", "--update", "CLEAR ALL", "--as-of", "2026-01-01")
+    assert (update.exit_code, "nothing was written" in update.stderr) == (1, True)
+    assert len(run("graph", "export", "--format", "n-triples").stdout.splitlines()) == 2

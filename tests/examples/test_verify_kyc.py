@@ -5,7 +5,7 @@ import pytest
 
 from cortex_graph import import_rdf
 from cortex_skills import Plugin
-from cortex_skills.manifest import Assertion, EnrichmentField, Permissions, Query, Semantic, load_manifest
+from cortex_skills.manifest import EnrichmentField, ManifestAssertion, Permissions, Query, Semantic, load_manifest
 
 from .conftest import enrichment
 
@@ -30,7 +30,7 @@ def test_the_manifest_is_parsed(examples):
             proofs=frozenset({"request", "verify", "publish"}),
             memory=frozenset({"recall", "remember"}),
         ),
-        assertions=(Assertion("isVerified", require_proof=True),),
+        assertions=(ManifestAssertion("isVerified", require_proof=True),),
         queries=(Query("hasStatus", "namespace"),),
         allowed_tools=(
             *("skill_graph_query", "skill_assert", "skill_verify_assertion"),

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from cortex_graph import NamespacedGraph
+from cortex_graph.records import assertion_times
 from cortex_skills.memory import Memories, new_memory
-from cortex_skills.server.rest.assertion_times import assertion_times
 from tests.graph.cortex.support import cortex_at
 from tests.server.serving import WAIT_S, Running
 
@@ -82,7 +82,9 @@ def test_times_are_read_from_a_store_on_a_server_too(server: Running, plain: Cor
     plain.request("POST", "/api/v1/triples/batch", {"triples": triples})
     listed = plain.request("GET", "/api/v1/triples")["triples"]
     with cortex_at(server) as store:
-        times = assertion_times(NamespacedGraph(store, namespace), [*(triple["id"] for triple in listed), "0" * 64])
+        times = assertion_times(
+            store, NamespacedGraph(store, namespace).names, [*(triple["id"] for triple in listed), "0" * 64]
+        )
     assert times == {triple["id"]: triple["created_at"] for triple in listed}
 
 

@@ -22,6 +22,8 @@ BEYOND_SCHEMAS = {
     "to",
     "offset",  # that it goes with no cursor
     "provenance.time",  # how many days a month has
+    "asOf",
+    "undated",  # that it goes with a moment only
     "since",
     "until",
     "object.language",  # which tags BCP 47 has

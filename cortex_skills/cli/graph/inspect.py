@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Common, reads_as_of
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
 
@@ -27,6 +27,7 @@ def namespaces(common: Common) -> None:
 
 @click.command("show", cls=Command)
 @click.argument("triple_id", metavar="ID")
+@reads_as_of
 @click.pass_obj
 def show(common: Common, triple_id: str) -> None:
     """Show a triple and its provenance record: agent, skill, time and proofs; also one that was withdrawn.

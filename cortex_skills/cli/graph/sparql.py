@@ -17,7 +17,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
-from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import counted
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _TABLE_BYTES = 16 << 20
     help="How to write rows (table, json, csv, tsv) or a graph (turtle, ntriples, jsonld).",
 )
 @click.option("--timeout", type=click.FloatRange(0.01, 3600), default=30.0, show_default=True, help="Seconds.")
+@reads_as_of
 @click.pass_obj
 def sparql(common: Common, text: str | None, file: Path | None, update: bool, form: str | None, timeout: float) -> None:
     """Run a SPARQL 1.1 query or update on the namespace.

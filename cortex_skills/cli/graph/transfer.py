@@ -16,7 +16,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
-from cortex_skills.cli.options import Choice, Common
+from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import are, counted
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def _note_omissions(common: Common, done: ImportResult, with_provenance: bool) -
     is_flag=True,
     help="Include the provenance records, in a separate graph (trig, n-quads, json-ld).",
 )
+@reads_as_of
 @click.pass_obj
 def export(common: Common, file: Path | None, form: str | None, with_provenance: bool) -> None:
     """Write all triples of the namespace out.

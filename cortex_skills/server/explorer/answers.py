@@ -112,7 +112,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
     theme = theme_of(dict(cookies(scope)).get("cortex_theme"))
     address = here(scope) if scope["method"] in _READ else ROOT
     if visitor is None:
-        return Surroundings(page, address, theme=theme)
+        return Surroundings(page, address, scope["path"], theme=theme)
     principal, session = visitor.principal, visitor.session
     if namespace is None or not principal.may_use(namespace):
         namespace = principal.usual if principal.may_use(principal.usual) else None
@@ -120,6 +120,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
     return Surroundings(
         page,
         address,
+        scope["path"],
         namespace,
         navigation_of(PAGES, page, namespace, principal.permissions),
         f"{ROOT}/{namespace}/find" if has_find else None,

@@ -16,19 +16,24 @@ import string
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 from starlette.datastructures import Headers
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
 from cortex_skills.server.auth import SHOWN, AccessControl, Principal
+from cortex_skills.server.bodies import pairs_of
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.sessions import LOCAL, BrowserSession, Failures, Sessions
-from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.http_errors import HttpError, method_not_allowed
 from cortex_skills.server.middleware.allowed_hosts import LOCAL_NAMES
+from cortex_skills.server.service import Service
 
 COOKIE = "cortex_session"
 _SECURE_COOKIE = f"__Secure-{COOKIE}"
 _LABEL = 12
+_FORM = frozenset({"application/x-www-form-urlencoded"})
+_FIELDS = 32
 LOCAL_USER = "explorer"
 
 
@@ -129,6 +134,57 @@ def check_origin(scope: Scope) -> None:
     if "origin" not in headers or headers.get("sec-fetch-site", "same-origin") != "same-origin":
         hint = "use the form on the page; a program uses the REST API with a token"
         raise HttpError("origin_not_allowed", "a form is accepted from a page of this server only", hint=hint)
+
+
+async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
+    """The fields of a form from a page of this server.
+
+    Raises:
+        HttpError: `origin_not_allowed`, `method_not_allowed`, `invalid_arguments`, or one of `Bodies`.
+
+    """
+    if scope["method"] != "POST":
+        raise method_not_allowed(scope["method"], "GET, HEAD, POST")
+    check_origin(scope)
+    service: Service = scope["app"].state.service
+    async with service.bodies.read(Headers(scope=scope), receive, _FORM) as body:
+        pairs = form_pairs(body)
+    return dict(pairs)
+
+
+def form_pairs(encoded: bytes) -> list[tuple[str, str]]:
+    """The fields of a form or of a query string, each given once.
+
+    Raises:
+        HttpError: `invalid_arguments`.
+
+    """
+    try:
+        pairs = pairs_of(encoded, _FIELDS)
+    except ValueError:
+        raise HttpError("invalid_arguments", "the form is malformed") from None
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise HttpError("invalid_arguments", "a field of the form is given twice")
+    return pairs
+
+
+def address_of(scope: Scope) -> str:
+    """The address that a request came from."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def check_attempts(scope: Scope) -> None:
+    """Check that the address of a request may try a code or a token.
+
+    Raises:
+        HttpError: `rate_limited`.
+
+    """
+    wait_s = ceil(state_of(scope).failures.wait_s(address_of(scope), now()))
+    if wait_s > 0:
+        hint, headers = f"try again in {wait_s} s", {"retry-after": str(wait_s)}
+        raise HttpError("rate_limited", "too many attempts from this address failed", hint=hint, headers=headers)
 
 
 def set_cookie(scope: Scope, text: str) -> str:

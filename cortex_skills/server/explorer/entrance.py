@@ -14,21 +14,22 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from math import ceil
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope
 
-from cortex_skills.server.bodies import pairs_of
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.answers import ExplorerEndpoint, html, surroundings, theme_of
 from cortex_skills.server.explorer.callers import (
-    check_origin,
+    address_of,
+    check_attempts,
     clock_time,
+    form_pairs,
     host_of,
     now,
+    read_form,
     set_cookie,
     shares_cookies,
     state_of,
@@ -38,10 +39,7 @@ from cortex_skills.server.explorer.following import ENTER, LOGIN, LOGOUT, REACHA
 from cortex_skills.server.explorer.policy import page_policy
 from cortex_skills.server.http_errors import HttpError, method_not_allowed, unauthorized
 from cortex_skills.server.middleware.response_headers import OWN_HEADERS
-from cortex_skills.server.service import Service
 
-FORM = frozenset({"application/x-www-form-urlencoded"})
-_FIELDS = 32
 _MAX_NEXT = 8192
 _NEXT = re.compile(rf"{ROOT}(?:[/?][!#-\[\]-~]*)?")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:[/?]|$)", re.IGNORECASE)
@@ -77,6 +75,7 @@ class SessionView:
         permissions: of its token, as words.
         namespaces: which the token opens.
         ends: when it ends at the latest.
+        has_actions: whether its token permits more than reading.
         acts_until: until when it may act; empty if it only reads.
         shares_cookies: whether other ports of this machine get its cookie.
 
@@ -86,6 +85,7 @@ class SessionView:
     permissions: str
     namespaces: str
     ends: str
+    has_actions: bool
     acts_until: str
     shares_cookies: bool
 
@@ -106,7 +106,7 @@ async def enter(scope: Scope, receive: Receive) -> Response:
     """The page that takes a code, and the code."""
     if scope["method"] in ("GET", "HEAD"):
         return await _form(scope, "enter.html", _entering(scope, _given_next(scope)))
-    fields = await _fields(scope, receive)
+    fields = await read_form(scope, receive)
     return await _begin(scope, "enter.html", fields, state_of(scope).sessions.redeem)
 
 
@@ -115,7 +115,7 @@ async def login(scope: Scope, receive: Receive) -> Response:
     access = scope["app"].state.service.access
     if scope["method"] in ("GET", "HEAD"):
         return await _form(scope, "login.html", EntranceView(_REASON, _given_next(scope)))
-    fields = await _fields(scope, receive)
+    fields = await read_form(scope, receive)
     return await _begin(scope, "login.html", fields, lambda text, _: access.grant_of(text))
 
 
@@ -132,11 +132,12 @@ async def logout(scope: Scope, receive: Receive) -> Response:
             ", ".join(sorted(principal.permissions)),
             "all" if "*" in principal.namespaces else ", ".join(principal.namespaces),
             clock_time(session.ends),
+            not principal.permissions.isdisjoint({"write", "approve"}),
             acts_until,
             shares_cookies(scope),
         )
         return await html(scope, "session.html", view, surroundings(scope, visitor))
-    fields = await _fields(scope, receive)
+    fields = await read_form(scope, receive)
     if not session.is_form_token(fields.get("form", ""), "logout"):
         raise HttpError("permission_denied", "the form is not of this session", hint="open the page again")
     state_of(scope).sessions.end(session)
@@ -149,7 +150,7 @@ async def theme(scope: Scope, receive: Receive) -> Response:
     """Keep the chosen colours in a cookie."""
     if scope["method"] != "POST":
         raise method_not_allowed(scope["method"], "POST")
-    fields = await _fields(scope, receive)
+    fields = await read_form(scope, receive)
     chosen = theme_of(fields.get("theme"))
     if chosen is None:
         raise HttpError("invalid_arguments", "`theme` is neither `light` nor `dark`")
@@ -177,17 +178,12 @@ async def _begin(
     scope: Scope, template: str, fields: dict[str, str], grant_of: Callable[[str, float], str | None]
 ) -> Response:
     """Begin a session with a code or a token, or let the session act that has the same grant."""
-    state, client = state_of(scope), scope.get("client")
-    address = client[0] if client else ""
-    wait_s = state.failures.wait_s(address, now())
-    if wait_s > 0:
-        hint = f"try again in {ceil(wait_s)} s"
-        message = "too many attempts from this address failed"
-        raise HttpError("rate_limited", message, hint=hint, headers={"retry-after": str(ceil(wait_s))})
+    state = state_of(scope)
+    check_attempts(scope)
     target = local_next(fields.get("next", ""))
     grant = grant_of(fields.get("code", fields.get("token", "")), now())
     if grant is None or state.holder(grant, scope["app"].state.service.access) is None:
-        state.failures.add(address, now())
+        state.failures.add(address_of(scope), now())
         view = _entering(scope, target, _FAULT) if "code" in fields else EntranceView(_REASON, target, _FAULT)
         return await _form(scope, template, view, 401)
     response = RedirectResponse(target, 303)
@@ -202,7 +198,7 @@ async def _begin(
 
 
 def _given_next(scope: Scope) -> str:
-    return local_next(dict(_pairs(scope["query_string"])).get("next", ""))
+    return local_next(dict(form_pairs(scope["query_string"])).get("next", ""))
 
 
 def _entering(scope: Scope, target: str, fault: str = "") -> EntranceView:
@@ -218,29 +214,3 @@ async def _form(scope: Scope, template: str, view: EntranceView, status: int = 2
     if view.private_origin:
         scope[OWN_HEADERS] = {"content-security-policy": page_policy(view.private_origin)}
     return await html(scope, template, view, surroundings(scope, None), status)
-
-
-async def _fields(scope: Scope, receive: Receive) -> dict[str, str]:
-    """The fields of a form from a page of this server.
-
-    Raises:
-        HttpError: `origin_not_allowed`, `method_not_allowed`, `invalid_arguments`, or one of `Bodies`.
-
-    """
-    if scope["method"] != "POST":
-        raise method_not_allowed(scope["method"], "GET, HEAD, POST")
-    check_origin(scope)
-    service: Service = scope["app"].state.service
-    async with service.bodies.read(Headers(scope=scope), receive, FORM) as body:
-        pairs = _pairs(body)
-    return dict(pairs)
-
-
-def _pairs(encoded: bytes) -> list[tuple[str, str]]:
-    try:
-        pairs = pairs_of(encoded, _FIELDS)
-    except ValueError:
-        raise HttpError("invalid_arguments", "the form is malformed") from None
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise HttpError("invalid_arguments", "a field of the form is given twice")
-    return pairs

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from cortex_graph.names import is_namespace
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.server.http_errors import HttpError
@@ -62,10 +63,10 @@ class PageCall:
             HttpError: `not_found`: the caller may not use it, or it is no namespace.
 
         """
-        try:
-            return self.service.graph(self.principal.namespace(self.path["namespace"]))
-        except (HttpError, CortexError):
-            raise not_found("there is no such namespace, or it is not open to you") from None
+        namespace = self.path["namespace"]
+        if not (is_namespace(namespace) and self.principal.may_use(namespace)):
+            raise not_found("there is no such namespace, or it is not open to you")
+        return self.service.graph(namespace)
 
     def api(self, **query: Any) -> ApiCall:
         """The call of an operation of the REST API by the same caller, in the namespace of the path."""
@@ -93,6 +94,22 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class Action:
+    """What can be done on a page, by a form with the fields `action` and `form` (`acting.py`).
+
+    Attributes:
+        label: the word on its button.
+        permission: of the caller, beside that of the page.
+        run: does it, with the other fields of the form; the address to go to, below `/explore`.
+
+    """
+
+    label: str
+    permission: str
+    run: Callable[[PageCall, Mapping[str, str]], str]
+
+
+@dataclass(frozen=True, slots=True)
 class ExplorerPage:
     """A page.
 
@@ -106,6 +123,7 @@ class ExplorerPage:
         is_public: whether it is among what `allowAnonymousReads` shows.
         pool: the worker pool of the page and its forms.
         forms: the other forms by name, the preferred first.
+        actions: what can be done on it, by name.
         label: in the navigation; empty for a page that is not in it.
         section: the heading there.
         keys: the keys that open it, such as `g r`.
@@ -121,6 +139,7 @@ class ExplorerPage:
     is_public: bool = True
     pool: Literal["quick", "slow", "sparql"] = "quick"
     forms: Mapping[str, Form] = field(default_factory=dict)
+    actions: Mapping[str, Action] = field(default_factory=dict)
     label: str = ""
     section: str = ""
     keys: str = ""

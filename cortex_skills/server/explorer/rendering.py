@@ -48,6 +48,7 @@ class Surroundings:
     Attributes:
         page: the name of the page; empty for one without navigation.
         here: the path and the query string of the request.
+        path: the path alone, decoded: the object of the actions of a page.
         namespace: the current namespace; None without one.
         navigation: the pages that the caller may read.
         find: the address that the find field asks; None without one.
@@ -61,6 +62,7 @@ class Surroundings:
 
     page: str
     here: str
+    path: str = "/explore"
     namespace: str | None = None
     navigation: tuple[NavigationGroup, ...] = ()
     find: str | None = None

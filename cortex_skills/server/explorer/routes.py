@@ -19,6 +19,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from cortex_skills.server.explorer.acting import act
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.answers import HTML, ExplorerEndpoint, prefers_pages, surroundings
 from cortex_skills.server.explorer.assets import FOLDER, PREFIX, files
@@ -79,8 +80,10 @@ class FrontDoor:
 
 async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
     """The answer to a request for a page or one of its forms."""
+    if scope["method"] == "POST" and page.actions:
+        return await act(page, scope, receive)
     if scope["method"] not in _READ:
-        raise method_not_allowed(scope["method"], ", ".join(_READ))
+        raise method_not_allowed(scope["method"], ", ".join([*_READ, *(["POST"] if page.actions else [])]))
     service: Service = scope["app"].state.service
     query, form = _form_of(page, scope)
     visitor = visitor_of(scope)

@@ -123,6 +123,23 @@ class NamespaceQuery(ApiModel, total=False):
     namespace: Namespace
 
 
+Moment = Annotated[
+    str,
+    Field(
+        pattern=(
+            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+            r"(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$"
+        ),
+        description="A date and time of RFC 3339 with its zone, or a date, which is its beginning in UTC.",
+    ),
+]
+AsOf = Annotated[Moment, Field(description="The graph as of this moment: a date and time of RFC 3339, or a date.")]
+Undated = Annotated[
+    Literal["include", "exclude"],
+    Field(description="With `asOf`: whether triples of an unknown time are there; by default they are."),
+]
+
+
 class GraphQuery(NamespaceQuery, total=False):
     """The namespace, or the memories of an agent in it."""
 
@@ -134,3 +151,17 @@ class GraphQuery(NamespaceQuery, total=False):
             description="An agent: its memories are the graph. Needs the permission `memories`.",
         ),
     ]
+
+
+class PastQuery(GraphQuery, total=False):
+    """The graph, and as of when."""
+
+    asOf: AsOf
+    undated: Undated
+
+
+class PastAnswer(ApiModel, total=False):
+    """As of when an answer is, if it is not of today."""
+
+    asOf: Annotated[str, Field(description="The moment.")]
+    undated: Annotated[Count, Field(description="How many of these triples have no known time of assertion.")]

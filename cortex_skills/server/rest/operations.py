@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cortex_graph.agent_graph import AgentGraph
+from cortex_graph.as_of import as_of
+from cortex_graph.exceptions import invalid
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.rest.sandboxes import Sandboxes
 
@@ -81,12 +83,18 @@ class ApiCall:
     def graph(self) -> NamespacedGraph:
         """The graph of the namespace of the call, or the memories in it of the agent that the call names.
 
+        As of a moment, if the call names one (`asOf`).
+
         Raises:
             HttpError: the caller may not use it.
 
         """
         graph = self.service.graph(self.caller.namespace(self.query.get("namespace")))
-        agent = self.query.get("memoriesOf")
+        agent, moment, undated = (self.query.get(key) for key in ("memoriesOf", "asOf", "undated"))
+        if moment is not None and agent is None:
+            return as_of(graph, moment, undated or "include")
+        if moment is not None or undated is not None:
+            raise invalid("asOf" if moment else "undated", "is for the graph of a namespace as of a moment")
         if agent is None:
             return graph
         self.caller.require("memories")

@@ -16,7 +16,7 @@ from cortex_graph.neighbourhood import Direction, neighbourhood
 from cortex_graph.terms import from_term
 from cortex_skills.server.rest import overview_models as models
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
-from cortex_skills.server.rest.triples import object_of
+from cortex_skills.server.rest.triples import moment_of, object_of
 
 _NAMES = 100
 
@@ -33,11 +33,13 @@ def get_neighbourhood(call: ApiCall) -> ApiAnswer:
     graph = call.graph
     numbers = {key: call.query[key] for key in ("predicates", "values") if key in call.query}
     found = neighbourhood(graph, call.query["name"], **numbers)
+    groups = (*found.outgoing.groups, *found.incoming.groups)
     document = {
         "name": graph.names.name(found.node.value),
         "iri": found.node.value,
         "outgoing": _direction(found.outgoing, graph.names),
         "incoming": _direction(found.incoming, graph.names),
+        **moment_of(graph, [row.triple_id for group in groups for row in group.rows]),
     }
     return ApiAnswer(200, document)
 
@@ -100,7 +102,7 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
     which = AssertionFilter(**{key: given[key] for key in keys if key in given})
     page = list_assertions(graph, which, limit=given.get("limit", 50), cursor=given.get("cursor"))
     listed = [assertion_document(assertion, graph.names) for assertion in page.assertions]
-    return ApiAnswer(200, {"assertions": listed, "nextCursor": page.cursor})
+    return ApiAnswer(200, {"assertions": listed, **moment_of(graph, []), "nextCursor": page.cursor})
 
 
 def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:

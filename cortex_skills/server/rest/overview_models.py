@@ -9,9 +9,11 @@ from cortex_skills.server.rest.model_types import (
     ApiModel,
     Count,
     Cursor,
-    GraphQuery,
+    Moment,
     NamespaceQuery,
     NextCursor,
+    PastAnswer,
+    PastQuery,
     QueryBoolean,
     TripleId,
     Value,
@@ -21,19 +23,9 @@ from cortex_skills.server.rest.triple_models import TripleProvenance
 _QueryName = Annotated[str, Field(min_length=1, max_length=2048)]
 _FullName = Annotated[str, Field(description="A full name.")]
 _Exact = Annotated[bool, Field(description="Whether the number is exact; else it is a lower bound.")]
-Moment = Annotated[
-    str,
-    Field(
-        pattern=(
-            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-            r"(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$"
-        ),
-        description="A date and time of RFC 3339 with its zone, or a date, which is its beginning in UTC.",
-    ),
-]
 
 
-class NeighbourhoodQuery(GraphQuery, total=False):
+class NeighbourhoodQuery(PastQuery, total=False):
     """A resource."""
 
     name: Required[Annotated[_QueryName, Field(description="The name of the resource.")]]
@@ -67,7 +59,7 @@ class NeighbourDirection(ApiModel):
     exact: _Exact
 
 
-class ResourceNeighbourhood(ApiModel):
+class ResourceNeighbourhood(PastAnswer):
     """The triples of a resource, grouped by predicate."""
 
     name: _FullName
@@ -117,7 +109,7 @@ class CountsReport(ApiModel):
     countedAt: Annotated[str | None, Field(description="When; null while the first count is under way.")]
 
 
-class AssertionsQuery(NamespaceQuery, total=False):
+class AssertionsQuery(PastQuery, total=False):
     """Which assertions."""
 
     subject: Annotated[_QueryName, Field(description="The name of the subject.")]
@@ -146,7 +138,7 @@ class ListedAssertion(ApiModel):
     withdrawn: NotRequired[Annotated[TripleProvenance, Field(description="Who withdrew it, and when.")]]
 
 
-class ListedAssertions(ApiModel):
+class ListedAssertions(PastAnswer):
     """Assertions, the newest first."""
 
     assertions: list[ListedAssertion]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, SandboxId
+from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, PastAnswer, SandboxId
 
 
 class ErrorBody(ApiModel):
@@ -46,7 +46,7 @@ class HealthReport(ApiModel):
     components: HealthComponents
 
 
-class GraphCounts(ApiModel):
+class GraphCounts(PastAnswer):
     """What a namespace holds."""
 
     triple_count: Count

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any
 
 from pyoxigraph import Quad
 
 from cortex_graph import NamespacedGraph, namespaces_of
+from cortex_graph.as_of import PastGraph
+from cortex_graph.datetimes import date_time
 from cortex_graph.memory_graphs import agents_remembering
 from cortex_graph.vocabulary import TYPE
 from cortex_skills import __version__
@@ -66,8 +69,12 @@ def get_stats(call: ApiCall) -> ApiAnswer:
     graph = call.graph
     query = _COUNTS.format(limit="" if call.query.get("exactTotal") else f"LIMIT {COUNTED + 1}")
     (row,) = select(graph, query, call.service.calls)
-    numbers = {name: int(value["value"]) for name, value in row.items()}
+    numbers: dict[str, Any] = {name: int(value["value"]) for name, value in row.items()}
     is_exact = bool(call.query.get("exactTotal")) or numbers["triple_count"] <= COUNTED
+    if isinstance(graph, PastGraph):
+        numbers["asOf"] = date_time(graph.moment)
+        if is_exact:
+            numbers["undated"] = max(0, numbers["triple_count"] - graph.dated())
     server = {
         "version": __version__,
         "uptime_seconds": int(time.monotonic() - call.service.started),

@@ -13,6 +13,8 @@ from cortex_skills.server.rest.model_types import (
     GraphQuery,
     Name,
     NextCursor,
+    PastAnswer,
+    PastQuery,
     QueryBoolean,
     Time,
     TripleId,
@@ -30,7 +32,7 @@ _Party = Annotated[str, Field(min_length=1, max_length=256)]
 _FullName = Annotated[str, Field(description="A full name.")]
 
 
-class GetQuery(GraphQuery, total=False):
+class GetQuery(PastQuery, total=False):
     """The namespace, and what to add to the triple."""
 
     provenance: _WithProvenance
@@ -42,7 +44,7 @@ class DeleteQuery(GraphQuery, total=False):
     erase: Annotated[QueryBoolean, Field(description="Remove the record and the proofs of the triple, too.")]
 
 
-class CountQuery(GraphQuery, total=False):
+class CountQuery(PastQuery, total=False):
     """The namespace, and how to count."""
 
     exactTotal: _ExactTotal
@@ -60,14 +62,14 @@ class ListQuery(CountQuery, total=False):
     provenance: _WithProvenance
 
 
-class SubjectsQuery(GraphQuery, total=False):
+class SubjectsQuery(PastQuery, total=False):
     """Which subjects."""
 
     predicate: _QueryPredicate
     limit: _NameLimit
 
 
-class PredicatesQuery(GraphQuery, total=False):
+class PredicatesQuery(PastQuery, total=False):
     """Which predicates."""
 
     subject: _QuerySubject
@@ -191,7 +193,7 @@ class CreatedTriples(ApiModel):
     duplicates: Annotated[Count, Field(description="How many existed before.")]
 
 
-class _Page(ApiModel):
+class _Page(PastAnswer):
     total: Annotated[Count, Field(description="How many match; a lower bound if `totalIsExact` is false.")]
     totalIsExact: Annotated[bool, Field(description="Whether `total` counts all of them.")]
     limit: Annotated[int, Field(description="The limit that was applied.")]

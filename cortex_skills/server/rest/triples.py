@@ -21,12 +21,14 @@ from typing import Any
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.argument_checks import MAX_LIMIT, check_id
+from cortex_graph.as_of import PastGraph, undated_among
+from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.provenance import Provenance
+from cortex_graph.records import assertion_times
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import triple_models as models
-from cortex_skills.server.rest.assertion_times import assertion_times
 from cortex_skills.server.rest.model_types import GraphQuery
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 
@@ -157,12 +159,20 @@ def page(graph: NamespacedGraph, given: dict[str, Any], default_limit: int) -> d
         total, exact = offset + len(rows), True
     return {
         "rows": _described(graph, rows, given),
+        **moment_of(graph, [row["id"] for row in rows]),
         "total": max(total, len(rows)),
         "totalIsExact": exact,
         "nextCursor": cursor,
         "limit": limit,
         "offset": offset,
     }
+
+
+def moment_of(graph: NamespacedGraph, triple_ids: list[str]) -> dict[str, Any]:
+    """The moment that an answer is as of, and how many of its triples have no time; empty for an answer of today."""
+    if not isinstance(graph, PastGraph):
+        return {}
+    return {"asOf": date_time(graph.moment), "undated": undated_among(graph, triple_ids)}
 
 
 def object_of(text: str) -> Any:
@@ -200,7 +210,7 @@ def _described(graph: NamespacedGraph, rows: list[dict[str, Any]], given: dict[s
     elif given.get("onePage"):
         return rows
     else:
-        times = assertion_times(graph, [row["id"] for row in rows])
+        times = assertion_times(graph.store, graph.names, (row["id"] for row in rows))
     return [row | {"created_at": times[row["id"]]} if row["id"] in times else row for row in rows]
 
 

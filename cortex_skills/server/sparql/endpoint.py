@@ -27,6 +27,8 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
+from cortex_graph.as_of import PastGraph, as_of_graphs
+from cortex_graph.datetimes import date_time
 from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.sparql import query_graphs, update_graphs
 from cortex_skills.errors import CortexError
@@ -216,14 +218,17 @@ async def _query(
     if results is None and triples is None:
         raise _not_acceptable([*RESULTS, *GRAPHS])
     pool = service.pools["sparql"]
+    past = None
+    if request.as_of is not None:
+        past = as_of_graphs(graphs, request.as_of, request.undated or "include")
     work = partial(
         query_graphs,
-        service.plugin.graph.store,
-        graphs,
+        graphs[0].store if past is None else past[0].store,
+        past or graphs,
         request.text or "",
         default_graphs=request.default_graphs,
         named_graphs=request.named_graphs,
-        memories=memories,
+        memories=memories if past is None else (),
         results=results[1] if results else QueryResultsFormat.JSON,
         graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
         timeout_s=_time(service, request),
@@ -238,7 +243,7 @@ async def _query(
                     kind = _kind(answer, results, triples)
                     following = partial(pool.run, partial(next, answer.chunks, None))
                     chunk: bytes | None = await following()
-                    await send(_start(kind))
+                    await send(_start(kind, past[0] if past else None))
                     while chunk is not None and not bodiless:
                         await send({"type": "http.response.body", "body": chunk, "more_body": True})
                         chunk = await following()
@@ -291,8 +296,11 @@ class _Reader:
             self.gone = message["type"] == "http.disconnect"
 
 
-def _start(kind: str) -> dict[str, Any]:
+def _start(kind: str, past: PastGraph | None) -> dict[str, Any]:
     headers = [(name.encode(), value.encode()) for name, value in _content(kind).items()]
+    if past is not None:
+        undated = "included" if past.past.records[0].undated else "excluded"
+        headers.append((b"cortex-as-of", f"{date_time(past.moment)}; undated={undated}".encode()))
     return {"type": "http.response.start", "status": 200, "headers": headers}
 
 

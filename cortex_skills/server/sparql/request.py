@@ -4,8 +4,9 @@ Rules kept here:
 - a query comes by GET, by POST as a form, or by POST directly; an update by one of the two POSTs (§2.1, §2.2);
 - a query also comes as JSON, `{query, default_graph?, named_graphs?}`, as clients of Cortex send it;
 - a request holds one query or one update, and no parameters of the other;
-- further parameters are `namespace`, which selects some of the token's namespaces, and `timeout` in seconds, which
-  shortens the server's; others that clients send (`format`, `output`, …) are ignored: `Accept` decides.
+- further parameters are `namespace`, which selects some of the token's namespaces, `timeout` in seconds, which shortens
+  the server's, and `asOf` and `undated` of a query (`cortex_graph.as_of`); others that clients send (`format`, …) are
+  ignored: `Accept` decides.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class SparqlRequest:
         named_graphs: the IRIs of the named graphs; None without such parameters.
         namespaces: the namespaces that it names; empty for all that the caller may use.
         timeout_s: its time limit in seconds, if it names one.
+        as_of: the moment as of which it reads, if it names one.
+        undated: `include` or `exclude`, if it says which.
 
     """
 
@@ -50,6 +53,8 @@ class SparqlRequest:
     named_graphs: tuple[str, ...] | None = None
     namespaces: tuple[str, ...] = field(default=())
     timeout_s: float | None = None
+    as_of: str | None = None
+    undated: str | None = None
 
 
 def read_get(query: bytes) -> SparqlRequest:
@@ -138,6 +143,8 @@ def _request(given: Mapping[str, list[str]], word: str) -> SparqlRequest:
         named_graphs=named,
         namespaces=tuple(given.get("namespace", ())),
         timeout_s=_seconds(_once(given, "timeout")),
+        as_of=_past(given, "asOf", word),
+        undated=_past(given, "undated", word),
     )
 
 
@@ -146,6 +153,13 @@ def _once(given: Mapping[str, list[str]], name: str) -> str | None:
     if len(values) > 1:
         raise invalid(f"`{name}` is given {len(values)} times", "give it once")
     return values[0] if values else None
+
+
+def _past(given: Mapping[str, list[str]], name: str, word: str) -> str | None:
+    value = _once(given, name)
+    if value is not None and (word == "update" or "asOf" not in given):
+        raise invalid(f"`{name}` is for a query as of a moment", field=name)
+    return value
 
 
 def _seconds(text: str | None) -> float | None:

@@ -38,6 +38,11 @@ def reader(running: Running) -> str:
     return running.token("reader", ("mayros",), ("read",))
 
 
+@pytest.fixture
+def writer(running: Running) -> str:
+    return running.token("writer", ("mayros",), ("read", "write"))
+
+
 def code(running: Running, grant: str = LOCAL) -> str:
     from cortex_skills.server.explorer.callers import now
 
@@ -51,7 +56,7 @@ def test_a_pasted_token_opens_a_session(running: Running, reader: str) -> None:
     browser = running.client()
     answer = submitted(browser, "/explore/login", {"token": reader})
     assert re.fullmatch(r"cortex_session=[\w-]{43}; Path=/explore; HttpOnly; SameSite=Strict", cookie_header(answer))
-    page = browser.get("/explore", headers=CLICKED)
+    page = browser.get("/explore/mayros", headers=CLICKED)
     assert page.status_code == 200
     assert "<b>reader</b><br>read · until" in page.text
     assert reader not in page.text
@@ -63,7 +68,7 @@ def test_behind_a_proxy_with_tls_the_cookie_is_secure(running: Running, reader: 
     )
     header = cookie_header(answer)
     assert re.fullmatch(r"__Secure-cortex_session=[\w-]{43}; Path=/explore; HttpOnly; SameSite=Strict; Secure", header)
-    shown = running.client().get("/explore", headers={**CLICKED, "Cookie": header.partition(";")[0]})
+    shown = running.client().get("/explore/mayros", headers={**CLICKED, "Cookie": header.partition(";")[0]})
     assert shown.status_code == 200
 
 
@@ -84,10 +89,12 @@ def test_two_cookies_of_the_name_are_as_good_as_none(running: Running, reader: s
 
 def test_a_session_ends_when_its_token_is_revoked(running: Running) -> None:
     browser = signed_in(running, running.token("short-lived", ("mayros",), ("read",)))
-    assert browser.get("/explore", headers=CLICKED).status_code == 200
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 200
     running.tokens.remove("short-lived")
     before = len(state(running).sessions)
-    assert browser.get("/explore", headers=CLICKED).headers["location"] == "/explore/login?next=%2Fexplore"
+    assert (
+        browser.get("/explore/mayros", headers=CLICKED).headers["location"] == "/explore/login?next=%2Fexplore%2Fmayros"
+    )
     assert len(state(running).sessions) == before - 1
 
 
@@ -96,7 +103,7 @@ def test_a_new_token_of_the_same_name_does_not_revive_a_session(running: Running
     running.tokens.remove("again")
     running._texts.pop("again")
     running.token("again", ("mayros",), ("read", "write"))
-    assert browser.get("/explore", headers=CLICKED).status_code == 303
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 303
 
 
 def test_signing_out_ends_the_session_on_the_server(running: Running, reader: str) -> None:
@@ -108,13 +115,13 @@ def test_signing_out_ends_the_session_on_the_server(running: Running, reader: st
     answer = submitted(browser, "/explore/logout", fields_of(page.text))
     assert (answer.status_code, answer.headers["location"]) == (303, "/explore/login")
     assert "Max-Age=0" in cookie_header(answer)
-    assert running.client().get("/explore", headers={**CLICKED, "Cookie": cookie}).status_code == 303
+    assert running.client().get("/explore/mayros", headers={**CLICKED, "Cookie": cookie}).status_code == 303
 
 
 def test_reading_the_page_of_the_session_ends_nothing(running: Running, reader: str) -> None:
     browser = signed_in(running, reader)
     assert browser.get("/explore/logout", headers=CLICKED).status_code == 200
-    assert browser.get("/explore", headers=CLICKED).status_code == 200
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 200
 
 
 @pytest.mark.parametrize("form", ["", "0" * 64, "of another session"])
@@ -123,7 +130,7 @@ def test_a_form_without_the_token_of_the_session_does_nothing(running: Running, 
     if form == "of another session":
         form = fields_of(signed_in(running, reader).get("/explore/logout", headers=CLICKED).text)["form"]
     assert submitted(browser, "/explore/logout", {"form": form}).status_code == 403
-    assert browser.get("/explore", headers=CLICKED).status_code == 200
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 200
 
 
 # Codes
@@ -186,24 +193,24 @@ def test_after_five_failures_in_a_minute_an_address_waits(running: Running, read
 # Acting
 
 
-def test_showing_the_token_again_lets_the_session_act(running: Running, reader: str) -> None:
-    browser = signed_in(running, reader)
+def test_showing_the_token_again_lets_the_session_act(running: Running, writer: str) -> None:
+    browser = signed_in(running, writer)
     cookie = browser.cookies["cortex_session"]
     assert "show the token again" in browser.get("/explore/logout", headers=CLICKED).text
-    answer = submitted(browser, "/explore/login", {"token": reader, "next": "/explore/logout"})
+    answer = submitted(browser, "/explore/login", {"token": writer, "next": "/explore/logout"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/explore/logout")
     assert "set-cookie" not in answer.headers
     assert browser.cookies["cortex_session"] == cookie
     assert "show the token again" not in browser.get("/explore/logout", headers=CLICKED).text
 
 
-def test_another_token_replaces_the_session(running: Running, reader: str) -> None:
+def test_another_token_replaces_the_session(running: Running, reader: str, writer: str) -> None:
     browser = signed_in(running, reader)
     old = browser.cookies["cortex_session"]
-    submitted(browser, "/explore/login", {"token": running.token("writer", ("mayros",), ("read", "write"))})
-    assert "<b>writer</b>" in browser.get("/explore", headers=CLICKED).text
+    submitted(browser, "/explore/login", {"token": writer})
+    assert "<b>writer</b>" in browser.get("/explore/mayros", headers=CLICKED).text
     assert "show the token again" in browser.get("/explore/logout", headers=CLICKED).text
-    left = running.client().get("/explore", headers={**CLICKED, "Cookie": f"cortex_session={old}"})
+    left = running.client().get("/explore/mayros", headers={**CLICKED, "Cookie": f"cortex_session={old}"})
     assert left.status_code == 303
 
 
@@ -383,7 +390,7 @@ def test_a_browser_may_try_whether_it_reaches_the_private_name(running: Running)
 def test_anonymous_reads_show_pages_where_they_are_allowed(tmp_path: Path) -> None:
     with served(tmp_path, cortex={"allowAnonymousReads": True}) as open_server:
         client = open_server.client()
-        page = client.get("/explore", headers=TYPED)
+        page = client.get("/explore/mayros", headers=TYPED)
         assert (page.status_code, "<b>anonymous</b>" in page.text) == (200, True)
         assert client.get("/explore", headers={**TYPED, "X-Forwarded-For": "192.0.2.1"}).status_code == 303
         assert client.get("/explore/logout", headers=TYPED).status_code == 303

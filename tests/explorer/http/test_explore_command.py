@@ -118,7 +118,7 @@ def test_a_session_has_the_rights_of_the_named_token(machine: Machine, exploring
     with closing(opened(machine.run("explore", "--print", "--token", "ann").stdout.strip())) as browser:
         assert "<dt>Permissions</dt><dd>audit, read</dd>" in browser.get("/explore/logout", headers=CLICKED).text
         machine.run("token", "revoke", "ann")
-        assert browser.get("/explore", headers=CLICKED).status_code == 303
+        assert browser.get("/explore/mayros", headers=CLICKED).status_code == 303
     refused = machine.run("explore", "--print", "--token", "ann", code=1)
     assert "there is no valid token of that name" in refused.stderr
 

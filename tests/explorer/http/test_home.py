@@ -9,12 +9,19 @@ from tests.server.serving import Running
 
 
 def test_the_first_page_lists_the_namespaces_of_the_token(running: Running) -> None:
-    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    reader = running.client(running.token("two", ("mayros", "other"), ("read",)))
     page = reader.get("/explore", headers=PAGE)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert '<a class="term" href="/explore/mayros">mayros</a>' in page.text
     assert reader.get("/explore?format=json").json()["baseIri"] == "urn:cortex:"
     assert "namespaces" in reader.get("/explore", headers={"Accept": "application/json"}).json()
+
+
+def test_with_one_namespace_the_first_page_is_its_overview(running: Running) -> None:
+    reader = running.client(running.token("reader", ("mayros",), ("read",)))
+    led = reader.get("/explore", headers=PAGE)
+    assert (led.status_code, led.headers["location"]) == (303, "/explore/mayros")
+    assert "Namespace mayros" in reader.get("/explore/mayros", headers=PAGE).text
 
 
 def test_pages_have_the_policy_of_pages(running: Running) -> None:
@@ -90,5 +97,5 @@ def test_a_page_is_read_only(running: Running) -> None:
 
 def test_a_head_request_has_no_body(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
-    answer = reader.head("/explore", headers=PAGE)
+    answer = reader.head("/explore/mayros", headers=PAGE)
     assert (answer.status_code, answer.content) == (200, b"")

@@ -14,7 +14,7 @@ from cortex_graph import InvalidArguments, Pattern, Provenance, cursors
 from cortex_graph.names import Names
 from cortex_graph.provenance import description_of, record_of
 from cortex_graph.stores.cortex import json_terms as wire
-from cortex_graph.stores.cortex.assertions import provenance_of, to_json
+from cortex_graph.stores.cortex.assertion_groups import provenance_of, to_json
 from cortex_graph.stores.cortex.json_terms import InvalidResponse
 from cortex_graph.terms import to_term
 from cortex_graph.triple_index import hash_line

@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -36,12 +36,13 @@ from cortex_skills.server.explorer.display import (
 )
 from cortex_skills.server.explorer.evidence import EvidenceLink, checked_thread
 from cortex_skills.server.explorer.exports import nanopublication
-from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import AsOfQuery
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import ShownOrigin, TripleRow, moment, shown_origin, triple_rows
 from cortex_skills.server.rest.overview import assertion_document
 from cortex_skills.server.rest.proof_checks import asked_of
+from cortex_skills.server.rest.triples import delete_triple
 
 _PREMISES = 50
 _RECORD = 100  # quads of a record
@@ -315,6 +316,28 @@ FORMS = {
     "bundle": Form("application/vnd.cortex.bundle+json", _bundle, "bundle.json"),
     "text": Form("text/plain", _text),
 }
+
+
+def remove(call: PageCall, _: Mapping[str, str]) -> str:
+    """Delete the triple, or withdraw it if it has proofs.
+
+    Raises:
+        HttpError: `not_found` or `permission_denied`.
+
+    """
+    namespace, triple_id = call.graph.namespace, call.path["id"]
+    has_proofs = call.graph.proofs.has_any(triple_id)
+    delete_triple(replace(call.api(), path={"id": triple_id}))
+    return f"{ROOT}/{namespace}/t/{triple_id}" if has_proofs else f"{ROOT}/{namespace}/list"
+
+
 PAGE = ExplorerPage(
-    f"{ROOT}/{{namespace}}/t/{{id}}", "assertion", "assertion.html", view, query=AsOfQuery, forms=FORMS, pool="slow"
+    f"{ROOT}/{{namespace}}/t/{{id}}",
+    "assertion",
+    "assertion.html",
+    view,
+    query=AsOfQuery,
+    forms=FORMS,
+    actions={"remove": Action("Remove", "write", remove)},
+    pool="slow",
 )

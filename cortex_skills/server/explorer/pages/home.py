@@ -1,4 +1,4 @@
-"""`/explore`: the namespaces that are open to the caller.
+"""`/explore`: the namespaces that are open to the caller; of one alone, its overview.
 
 Rules kept here:
 - namespaces of others are not listed, and not counted.
@@ -11,8 +11,9 @@ from typing import Any
 
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
-from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.rest.stats import list_namespaces
+from cortex_skills.tokens import ALL_NAMESPACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,14 @@ class Home:
 
 
 def view(call: PageCall) -> Home:
-    """List the namespaces that are not empty, and the configured one."""
+    """List the namespaces that are not empty, and the configured one.
+
+    Raises:
+        Redirected: there is one only.
+
+    """
+    if len(call.principal.namespaces) == 1 and call.principal.namespaces[0] != ALL_NAMESPACES:
+        raise Redirected(f"{ROOT}/{call.principal.namespaces[0]}")
     document = _document(call)
     names = dict.fromkeys(document["namespaces"])
     if call.principal.may_use(call.principal.usual):
@@ -52,7 +60,4 @@ PAGE = ExplorerPage(
     view,
     pool="slow",
     forms={"json": Form("application/json", lambda call: to_json(_document(call)))},
-    label="Namespaces",
-    section="See",
-    keys="g n",
 )

@@ -141,7 +141,8 @@ class CortexApi:
         if status == 403:
             return self.client.unavailable(f"does not permit this: it answers 403{reason}", hint=_RIGHTS)
         if status == 404:
-            return self.strange("lacks a path of the Cortex API: it answers 404")
+            hint = "the store must be `cortex-skills serve`, of this version: another Cortex keeps no records"
+            return self.client.unavailable("lacks a path of the Cortex API: it answers 404", hint=hint)
         if status == 413:
             return invalid("triples", f"are too many for {self.url}{reason}", hint="write less at once")
         if status == 422 and code == "query_limit":

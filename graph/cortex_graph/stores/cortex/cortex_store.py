@@ -31,7 +31,7 @@ from cortex_graph.exceptions import invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.stores.cortex.api import CortexApi
-from cortex_graph.stores.cortex.assertions import provenance_of
+from cortex_graph.stores.cortex.assertion_groups import provenance_of
 from cortex_graph.stores.cortex.graphs import GraphKind, GraphLocation, ServerGraphs
 from cortex_graph.stores.cortex.json_terms import pattern_of, to_triple
 from cortex_graph.stores.cortex.server_address import ServerAddress

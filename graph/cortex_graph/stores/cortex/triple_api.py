@@ -21,7 +21,7 @@ from cortex_graph.exceptions import InvalidArguments, invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.store import PAGE_BYTES, Page, Pattern
 from cortex_graph.stores.cortex.api import CortexApi
-from cortex_graph.stores.cortex.assertions import to_json
+from cortex_graph.stores.cortex.assertion_groups import to_json
 from cortex_graph.stores.cortex.graphs import GraphLocation, ServerGraphs
 from cortex_graph.stores.cortex.json_terms import (
     InvalidResponse,
