@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +22,10 @@ import pytest
 
 from cortex_graph import import_rdf
 from cortex_skills import Plugin
-from cortex_skills.keys.folder import signing_key
+from cortex_skills.keys.folder import key_folder
+from cortex_skills.manifest import load_manifest
 from cortex_skills.proofs.signing.credentials import sign_assertion
+from cortex_skills.signatures import sign_for_others
 from tests.configs import config
 from tests.explorer.http.browsing import signed_in as of_token
 from tests.server.serving import Running, served
@@ -37,7 +39,7 @@ CUSTOMERS = ROOT / "examples" / "verify-kyc"
 READER = ("read", "audit", "provenance")
 HOSTILE = (
     "<script>alert(1)</script>",
-    "\"><img src=x onerror=alert(1)>",
+    '"><img src=x onerror=alert(1)>',
     "</textarea></style><svg onload=alert(1)>",
     "javascript:alert(1)",
     "\u202egnp.exe",
@@ -62,7 +64,8 @@ def chromium() -> str:
 def browser() -> Iterator[Any]:
     program = chromium()
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage", f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"])
+        args = ["--no-sandbox", "--disable-dev-shm-usage", f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"]
+        running = driver.chromium.launch(executable_path=program, args=args)
         yield running
         running.close()
 
@@ -115,13 +118,15 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     cortex = {"tokenFile": str(folder / "tokens.json")}
     plugin = Plugin.open(config(store=str(folder / "store"), proofs={"keys": str(folder / "keys")}, cortex=cortex))
     import_rdf(plugin.graph, CUSTOMERS / "customers.ttl")
-    plugin.load(shutil.copytree(CUSTOMERS, folder / "verify-kyc"))
+    skill = shutil.copytree(CUSTOMERS, folder / "verify-kyc")
+    key = key_folder(plugin.config).open_or_create("kyc")
+    sign_for_others(skill, load_manifest(skill), key, "kyc.example", datetime.now(UTC))
+    plugin.load(skill)
     with served(folder, plugin=plugin) as server:
         for customer in ("customer:boris", "customer:dolores"):  # the rules refuse the second
             arguments = {"subject": customer, "predicate": "isVerified", "object": True, "proofType": "pol"}
             outcome = plugin.call("skill_assert", arguments, skill="verify-kyc", agent="auditor")
             if "tripleHash" in outcome.details:
-                key = signing_key(plugin.config)
                 sign_assertion(plugin.graph, outcome.details["tripleHash"], key, datetime.now(UTC))
         for text in HOSTILE:
             plugin.graph.create_triple({"subject": "hostile", "predicate": "note", "object": text})
@@ -142,8 +147,9 @@ def watched(browser: Any, running: Running) -> Iterator[Callable[..., Watched]]:
     """Makes contexts without a session, and checks them at the end."""
     made: list[Watched] = []
 
-    def make(url: str = running.url, **settings: Any) -> Watched:
-        one = Watched(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings}), url)
+    def make(url: str = running.url, *, others: Sequence[str] = (), **settings: Any) -> Watched:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        one = Watched(context, url, list(others))
         one.watch()
         made.append(one)
         return one
@@ -158,8 +164,9 @@ def watched(browser: Any, running: Running) -> Iterator[Callable[..., Watched]]:
 def signed_in(watched: Callable[..., Watched], cookie: dict[str, str], running: Running) -> Callable[..., Any]:
     """Makes pages with the session."""
 
-    def make(**settings: Any) -> Any:
+    def make(*, expected: Sequence[str] = (), **settings: Any) -> Any:
         one = watched(**settings)
+        one.expected += expected
         one.context.add_cookies([{**cookie, "url": f"{running.url}/explore", "httpOnly": True, "sameSite": "Strict"}])
         return one.page()
 
