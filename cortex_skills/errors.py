@@ -20,8 +20,9 @@ CODES = frozenset({
     "assertion_limit", "cancelled", "config_invalid", "graph_busy", "graph_corrupt", "graph_unavailable",
     "internal_error", "invalid_arguments", "manifest_invalid", "namespace_violation", "permission_denied",
     "proof_failed", "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout",
-    "rate_limited", "scan_rejected", "signature_invalid", "signature_required", "skill_ambiguous", "skill_error",
-    "skill_exists", "skill_in_use", "skill_memory", "skill_not_found", "skill_timeout", "store_locked",
+    "rate_limited", "relative_iri", "remote_context", "scan_rejected", "signature_invalid", "signature_required",
+    "skill_ambiguous", "skill_error", "skill_exists", "skill_in_use", "skill_memory", "skill_not_found",
+    "skill_timeout", "store_locked",
     "tool_not_allowed", "tool_not_found", "transpile_error", "unauthorized", "undeclared_predicate", "write_limit",
     "zk_disabled",
 })  # fmt: skip

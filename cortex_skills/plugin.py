@@ -162,6 +162,15 @@ class Plugin:
                 self._watcher.add(place)
         return names
 
+    def expected(self, path: str | Path) -> Mapping[str, Skill]:
+        """The skills that `load` would load, by name, as far as their manifests and signatures show; none is started.
+
+        Raises:
+            CortexError: `manifest_invalid`: there is no skill.
+
+        """
+        return self._active.expected(Path(path))
+
     @property
     def rejected(self) -> list[Rejected]:
         """The skills and versions in the folders that are not active, and why."""

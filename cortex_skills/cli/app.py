@@ -14,10 +14,12 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
+from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
 from cortex_skills.cli.approve import approve
 from cortex_skills.cli.call import call, query
@@ -109,7 +111,7 @@ class CommandLine(Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # never fail on a character that the terminal's encoding lacks
                 stream.reconfigure(errors="backslashreplace")
-        with logging_to(common.out, lambda: common.verbose):
+        with logging_to(common.out, lambda: common.verbose), announced(partial(_announce, common)):
             code = self._run(words, common)
         sys.exit(code)
 
@@ -135,6 +137,11 @@ class CommandLine(Group):
             ours = from_floor(error) or _unexpected(error)
             common.out.error(ours)
             return _USAGE if ours.code in _ENVIRONMENT else _BAD
+
+
+def _announce(common: Common, guest: str) -> None:
+    """Report the first start on a machine, in a pipe too."""
+    common.out.note(f"compiling {guest} for this machine: this happens once, and takes up to a minute")
 
 
 def _usage(error: click.ClickException) -> CortexError:

@@ -33,18 +33,20 @@ STYLES: dict[str, Any] = {"verified": "green", "refuted": "red", "not_evaluated"
 def bundle(common: Common, triple_id: str) -> None:
     """Write one file with everything that a verifier needs to check an assertion.
 
-    HASH is the hash that the assertion returned. The file contains the signed assertion, its zero-knowledge proofs with
-    the credentials of their issuers, its Proof of Logic with its premises, and the files of the skill, whose folder
-    --skills names. Review what the file discloses before you share it. `proof verify` checks it.
+    HASH is the hash that the assertion returned, or its first digits. The file contains the signed assertion, its
+    zero-knowledge proofs with the credentials of their issuers, its Proof of Logic with its premises, and the files of
+    the skill, whose folder --skills names. Review what the file discloses before you share it. `proof verify` checks
+    it.
     """
+    from cortex_graph.short_ids import full_triple_id
     from cortex_skills.proofs.bundle import make_bundle
     from cortex_skills.skill_folder.snapshot import skill_folders
 
     if not common.skills:
         raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
     folders = [folder for path in common.skills for folder in skill_folders(path)]
-    with common.plugin() as plugin:
-        document = make_bundle(plugin.graph, triple_id, folders)
+    with common.plugin(reads=True) as plugin:
+        document = make_bundle(plugin.graph, full_triple_id(plugin.graph, triple_id), folders)
     common.out.answer(document, lambda: common.out.line(json.dumps(document)))
 
 

@@ -3,7 +3,8 @@
 Rules kept here:
 - on a terminal it asks for missing options; in a pipe, or with `--yes`, it uses the defaults;
 - the files are validated before anything is written, so that a bad answer writes nothing;
-- no existing file is overwritten.
+- no existing file is overwritten;
+- after that, the sandbox is compiled for this machine, so that the first load need not wait.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ def _write(common: Common, folder: Path, files: dict[str, str]) -> None:
     _check(folder, files)
     write_folder(folder, files)
     _show(common, folder, sorted(files))
+    common.warm_up()
 
 
 def _show(common: Common, folder: Path, files: list[str]) -> None:

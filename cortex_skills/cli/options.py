@@ -22,6 +22,8 @@ import click
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
 
+log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
     from cortex_skills.plugin import Plugin
@@ -89,6 +91,13 @@ def _folders_like(path: Path) -> list[str]:
 def holds_store(folder: Path) -> bool:
     """Whether a folder holds a store of the embedded engine."""
     return (folder / "CURRENT").is_file()
+
+
+def missing_store(folder: Path) -> CortexError:
+    """The error for a folder without a store; its hint names a similar folder with one."""
+    near = [each for each in _folders_like(folder) if holds_store(Path(each))]
+    hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
+    return CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
 
 
 def _is_empty(folder: Path) -> bool:
@@ -184,11 +193,33 @@ class Common:
         if not self.skills:
             raise click.UsageError("no skill was given: name its folder with --skills FOLDER")
         with self.plugin(config, reads=reads) as plugin:
-            for folder in self.skills:
-                self.load(plugin, folder, strict=strict)
-            if not plugin.skills and not plugin.is_watching:
-                raise plugin.rejected[0].error
+            self.load_all(plugin, strict=strict)
             yield plugin
+
+    def warm_up(self) -> None:
+        """Compile the sandbox for this machine, if that was not done, so that the first load of a skill need not.
+
+        It is no part of the command's work: a failure is logged, and the first load reports it.
+        """
+        from cortex_sandbox import Limits, SandboxError, warm_up
+
+        settings = self.settings().skill_sandbox
+        try:
+            warm_up(Limits(memory_bytes=settings.memory_limit_bytes, stack_bytes=settings.max_stack_size_bytes))
+        except SandboxError as error:
+            log.warning("%s", error.message)
+
+    def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
+        """Load the skills of `--skills`: all of them, or, unless `strict`, those that are in order.
+
+        Raises:
+            CortexError: a skill is not in order, or none of them is, with the code of the step that refused it.
+
+        """
+        for folder in self.skills:
+            self.load(plugin, folder, strict=strict)
+        if not plugin.skills and not plugin.is_watching:
+            raise plugin.rejected[0].error
 
     def _check_place_of_store(self, folder: Path, *, is_users: bool) -> None:
         """A folder without a store must be empty, or the user's own, which gets a note; any other may be misspelt.
@@ -201,9 +232,7 @@ class Common:
             self.out.note(f"there is no store yet: the first write creates one in {folder}")
         if is_users or _is_empty(folder):
             return
-        near = [each for each in _folders_like(folder) if holds_store(Path(each))]
-        hint = f"did you mean {near[0]}?" if near else "name another --store; a command that writes creates one"
-        raise CortexError("graph_unavailable", f"there is no store in {folder}", hint=hint)
+        raise missing_store(folder)
 
     def load(self, plugin: Plugin, folder: Path, *, strict: bool = True) -> list[str]:
         """Load a folder of skills, with a spinner on a terminal: the first load on a machine compiles the sandbox."""

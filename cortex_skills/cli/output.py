@@ -140,9 +140,14 @@ class Output:
         columns = (SpinnerColumn(), text, BarColumn(), TaskProgressColumn(show_speed=True), TimeElapsedColumn())
         with Progress(*columns, console=self._margin, transient=True) as bar:
             task = bar.add_task(one_line(what), total=None)
+            shown = ""
 
             def report(step: str, done: int, total: int | None) -> None:
-                bar.update(task, description=one_line(f"{step} ({what})"), completed=done, total=total)
+                nonlocal task, shown
+                if step != shown:  # a new task: the bar of an old one keeps its total when the new step has none
+                    bar.remove_task(task)
+                    task, shown = bar.add_task(one_line(f"{step} ({what})"), total=total), step
+                bar.update(task, completed=done, total=total)
 
             yield report
 

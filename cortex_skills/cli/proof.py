@@ -37,8 +37,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def show(common: Common, proof_id: str) -> None:
     """Print a proof of the namespace, in the format that `proof verify` reads.
 
-    ID is shown by `graph show` and returned by an assertion with a proof. --json adds the kind of the proof, its time,
-    the statements that it proves, and its premises.
+    ID is shown by `graph show` and returned by an assertion with a proof; its first digits are enough. --json adds the
+    kind of the proof, its time, the statements that it proves, and its premises.
     """
     import json
 
@@ -130,24 +130,28 @@ def verify(
 def sign(common: Common, triple_id: str, key: str | None) -> None:
     """Sign an assertion as a verifiable credential, and store the credential with it.
 
-    HASH is the hash that the assertion returned. `proof show` prints the credential; any conforming verifier can check
-    it.
+    HASH is the hash that the assertion returned, or its first digits. `proof show` prints the credential; any
+    conforming verifier can check it.
     """
     from datetime import UTC, datetime
 
+    from cortex_graph.short_ids import full_triple_id
     from cortex_skills.keys.folder import key_folder, signing_key
     from cortex_skills.proofs.signing.credentials import sign_assertion
 
     settings = common.settings()
-    with common.plugin() as plugin:
+    with common.plugin(reads=True) as plugin:  # what is signed exists already
         opened = signing_key(settings) if key is None else key_folder(settings).open(key)
+        triple_id = full_triple_id(plugin.graph, triple_id)
         proof = sign_assertion(plugin.graph, triple_id, opened, datetime.now(UTC))
     document = {"id": proof.id, "kind": proof.kind, "issuer": opened.did, "tripleHash": triple_id}
     common.out.answer(document, lambda: common.out.line(proof.id))
 
 
 def _stored(graph: NamespacedGraph, given: str) -> StoredProof:
-    proof_id = given.removeprefix(f"{graph.names.graph.value}/proof/")
+    from cortex_graph.short_ids import full_proof_id
+
+    proof_id = full_proof_id(graph, given).removeprefix(f"{graph.names.graph.value}/proof/")
     is_id = len(proof_id) == 64 and set(proof_id) <= set("0123456789abcdef")
     found = graph.proofs.get(proof_id) if is_id else None
     if found is None:

@@ -62,9 +62,16 @@ def mcp(common: Common, skill: str | None) -> None:
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
     common.skills = common.skills or [builtin_skill(NOTEBOOK)]
-    with common.loaded(strict=False) as plugin:
-        if skill is not None:
-            acting_skill(skill, plugin.skills)
+    with common.plugin() as plugin:
+
+        def load() -> None:
+            common.load_all(plugin, strict=False)
+            if skill is not None:
+                acting_skill(skill, plugin.skills)
+
+        expected = {name: each for folder in common.skills for name, each in plugin.expected(folder).items()}
+        if not expected or skill not in (None, *expected):
+            load()  # to report what is wrong
         from cortex_skills.server.mcp.stdio import serve as serve_stdio
 
-        serve_stdio(plugin, agent=common.agent, skill=skill)
+        serve_stdio(plugin, agent=common.agent, skill=skill, load=load if expected else None, expected=expected)

@@ -3,6 +3,7 @@
 Rules kept here:
 - nothing is decided here: `verify` shows the check that the loader uses;
 - every skill of a folder is signed or verified, also after one that fails;
+- after signing, the sandbox is compiled for this machine, so that the first load need not wait;
 - no code of a skill runs, and `verify` changes nothing: a version is recorded as seen only when it is loaded.
 """
 
@@ -85,6 +86,7 @@ def sign(common: Common, paths: tuple[Path, ...], key: str | None, publisher: st
             }
         )
     common.out.answer({"signed": signed}, lambda: _show_signed(common, signed))
+    common.warm_up()
 
 
 @click.command(cls=Command)

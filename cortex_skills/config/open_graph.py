@@ -1,6 +1,7 @@
 """Opens the graph that a configuration names.
 
 Rules kept here:
+- names in arguments may use the prefixes of all well-known vocabularies; results use those of `vocabularies`;
 - a graph that cannot be opened is an error with a code, and leaves no store open.
 """
 
@@ -51,7 +52,13 @@ def open_graph(config: Config) -> NamespacedGraph:
     except GraphError as error:
         raise from_floor(error) or error from error
     try:
-        return NamespacedGraph(store, config.agent_namespace, base=config.base_iri, vocabularies=vocabularies)
+        return NamespacedGraph(
+            store,
+            config.agent_namespace,
+            base=config.base_iri,
+            vocabularies=vocabularies,
+            understood=WELL_KNOWN_VOCABULARIES,
+        )
     except GraphError as error:  # a base that the schema accepts, but no IRI can begin with
         store.close()
         raise CortexError("config_invalid", error.message, hint=error.hint) from error

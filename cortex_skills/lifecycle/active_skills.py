@@ -6,7 +6,8 @@ Rules kept here:
 - the predicates that need a proof (`Host.declared_predicates`) follow the active skills;
 - a call is counted with the version that it found; an old version is closed when its calls have ended, or after the
   longest time that a call may take;
-- a host that closes does not wait for a skill that is starting: the start is interrupted.
+- a host that closes does not wait for a skill that is starting: the start is interrupted, and a compiler for this
+  machine goes on without it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, ParamSpec
 
+from cortex_sandbox import compiling
 from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.lifecycle.loader import Loader, dispose
 from cortex_skills.lifecycle.reload.approval import Approval
@@ -130,10 +132,11 @@ class ActiveSkills:
         with self._changing:
             self._check_open()
             try:
-                if strict:
-                    loaded = self._loader.load(path, self._skills)
-                else:
-                    loaded, refused = self._loader.load_sound(path, self._skills)
+                with compiling.unless(self._closing.is_set):
+                    if strict:
+                        loaded = self._loader.load(path, self._skills)
+                    else:
+                        loaded, refused = self._loader.load_sound(path, self._skills)
             except CortexError:
                 raise
             except Exception as error:
@@ -145,6 +148,10 @@ class ActiveSkills:
             self._put(loaded)
         self.on_change.notify()
         return [skill.name for skill in loaded]
+
+    def expected(self, path: Path) -> Mapping[str, Skill]:
+        """See `Plugin.expected`."""
+        return self._loader.expected(path)
 
     def unload(self, name: str) -> None:
         """See `Plugin.unload`."""
@@ -170,7 +177,8 @@ class ActiveSkills:
             wanted = _Wanted(None if name is None else self._folder_of(name), paths)
             approves = self._approval if approval is None else approval
             try:
-                report = self._reloader.reload(self._skills, wanted, approves, retry=retry)
+                with compiling.unless(self._closing.is_set):
+                    report = self._reloader.reload(self._skills, wanted, approves, retry=retry)
             except CortexError:
                 raise
             except Exception as error:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -133,6 +134,25 @@ class Loader:
         except BaseException:
             dispose(loaded.values())
             raise
+
+    def expected(self, path: Path) -> dict[str, Skill]:
+        """The skills of a folder whose manifests and signatures are in order; not scanned, and without their code.
+
+        Raises:
+            CortexError: `manifest_invalid`: there is no skill.
+
+        """
+        found: dict[str, Skill] = {}
+        verifier = self._verifier()
+        for snapshot in map(read_skill, skill_folders(path)):
+            with suppress(CortexError):
+                manifest = self.checked(snapshot)
+                if verifier is not None and not is_builtin(snapshot.folder):
+                    _verified(verifier, snapshot, manifest)
+                found[manifest.name] = Skill(
+                    manifest, manifest.semantic or PLAIN, snapshot.folder.absolute(), None, snapshot.digests
+                )
+        return found
 
     def checked(self, snapshot: SkillSnapshot) -> Manifest:
         """The manifest of a skill's folder, when the skill could run here.

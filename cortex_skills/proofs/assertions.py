@@ -24,6 +24,7 @@ from pyoxigraph import Quad
 from cortex_graph import NamespacedGraph
 from cortex_graph.proofs import StoredProof
 from cortex_graph.provenance import recorded_triple
+from cortex_graph.short_ids import full_proof_id
 from cortex_graph.store import Pattern
 from cortex_skills.errors import CortexError
 from cortex_skills.proofs.kinds import CheckContext, check_proof, kind_named
@@ -97,12 +98,13 @@ def check_statements(
         graph: the namespace.
         pattern: `{subject, predicate, object?}`.
         context: what their proofs are checked against; its graph and triple are set here.
-        proof_id: check only this proof, and only the statements that have it.
+        proof_id: check only this proof (its id, or the beginning of it), and only the statements that have it.
 
     Raises:
         CortexError: `proof_not_found`: none of them has this proof; `cancelled`.
 
     """
+    proof_id = None if proof_id is None else full_proof_id(graph, proof_id)
     page = graph.list_triples({**pattern, "limit": MAX_STATEMENTS})
     checked, missing = [], None
     for triple in page["triples"]:

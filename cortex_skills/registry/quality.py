@@ -130,7 +130,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     """Wilson's score interval of a proportion, at 95 %.
 
     >>> tuple(round(bound, 3) for bound in wilson(96, 100)), tuple(round(bound, 3) for bound in wilson(3, 3))
-    ((0.902, 0.984), (0.438, 1.0))
+    ((0.902, 0.984), (0.439, 1.0))
     """
     if trials == 0:
         return 0.0, 1.0

@@ -31,6 +31,8 @@ _STATUS = {
     "query_limit": 422,
     "query_timeout": 504,
     "rate_limited": 429,
+    "relative_iri": 400,
+    "remote_context": 400,
     "store_locked": 503,
     "unauthorized": 401,
     "zk_disabled": 403,

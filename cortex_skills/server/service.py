@@ -77,7 +77,13 @@ class Service:
             graph = self._graphs.get(namespace)
             if graph is None:
                 vocabularies = {prefix: WELL_KNOWN_VOCABULARIES[prefix] for prefix in self.plugin.config.vocabularies}
-                graph = NamespacedGraph(own.store, namespace, base=own.names.base, vocabularies=vocabularies)
+                graph = NamespacedGraph(
+                    own.store,
+                    namespace,
+                    base=own.names.base,
+                    vocabularies=vocabularies,
+                    understood=WELL_KNOWN_VOCABULARIES,
+                )
                 self._graphs[namespace] = graph
                 if len(self._graphs) > _MAX_GRAPHS:
                     self._settled.discard(self._graphs.popitem(last=False)[0])

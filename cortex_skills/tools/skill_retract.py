@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 from cortex_graph import Provenance
+from cortex_graph.short_ids import full_triple_id
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.removals import is_withdrawn
 from cortex_skills.tools.base import TRIPLE, Call, Outcome, Tool
@@ -18,7 +19,8 @@ from cortex_skills.tools.triple_text import line_of
 
 
 def _run(call: Call) -> Outcome:
-    graph, triple_id = call.host.graph, call.arguments["tripleHash"]
+    graph = call.host.graph
+    triple_id = full_triple_id(graph, call.arguments["tripleHash"])
     triple = graph.get_triple(triple_id)
     if triple is None:
         return _absent(call, triple_id)
@@ -67,8 +69,8 @@ SKILL_RETRACT = Tool(
         "properties": {
             "tripleHash": {
                 "type": "string",
-                "pattern": "^[0-9a-f]{64}$",
-                "description": "The hash that skill_assert returned, or the id of a match.",
+                "pattern": "^[0-9a-f]{6,64}$",
+                "description": "The hash that skill_assert returned, the id of a match, or its first six digits.",
             }
         },
         "required": ["tripleHash"],

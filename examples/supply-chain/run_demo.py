@@ -110,6 +110,7 @@ def show_next(store: Path, report: Report) -> None:
     start = f"{shown_path(program)} %s --store {shown_path(store)}"
     report.heading(f"The graph is kept in {store}. Look at it, and ask it:")
     report.say(start % "graph sparql" + " 'SELECT ?package ?kind { ?package mayros:isCopyleft ?kind }'")
+    report.say(start % "explore")
     report.say(start % "query" + f" --skills {shown_path(SKILL)} --predicate hasLicense --scope namespace")
 
 

@@ -12,6 +12,8 @@ from cortex_graph.exceptions import (
     PermissionDenied,
     QueryLimit,
     QueryTimeout,
+    RelativeIri,
+    RemoteContext,
     StoreLocked,
 )
 
@@ -45,6 +47,8 @@ __all__ = [
     "QueryAnswer",
     "QueryLimit",
     "QueryTimeout",
+    "RelativeIri",
+    "RemoteContext",
     "StoreLocked",
     "check_namespace",
     "export_rdf",

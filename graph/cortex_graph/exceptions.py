@@ -36,6 +36,18 @@ class InvalidArguments(GraphError):
     code = "invalid_arguments"
 
 
+class RelativeIri(InvalidArguments):
+    """A file has a relative IRI, and no base; `details` has line and column, where they are known."""
+
+    code = "relative_iri"
+
+
+class RemoteContext(InvalidArguments):
+    """A JSON-LD file names a context that it does not contain; `details` has line and column."""
+
+    code = "remote_context"
+
+
 class NamespaceViolation(GraphError):
     """A request names data of another namespace."""
 

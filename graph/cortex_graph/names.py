@@ -9,7 +9,8 @@ Rules kept here:
   RFC 3987 does not allow, spaces, invisible and direction marks, and `/ ? #`, so that no URL library can resolve a name
   to a path outside the namespace. Nothing is normalised. Lone surrogates and the empty name are refused;
 - an allowed vocabulary (`rdf` → `http://www.w3.org/1999/02/22-rdf-syntax-ns#`) maps `rdf:type` to the standard IRI and
-  back; without it the name is `mayros:rdf:type`;
+  back; without it the name is `mayros:rdf:type`. An understood vocabulary maps `rdf:type` to the standard IRI, which is
+  read back as an absolute IRI;
 - an absolute IRI is used unchanged: a scheme followed by `//`, or `urn:`, `did:`, `mailto:`
   (`https://schema.org/name`), and any other scheme in angle brackets (`<tag:example.org,2024:x>`). A name that looks
   like one is written with its namespace: `mayros:https://…` is always a name;
@@ -50,6 +51,7 @@ WELL_KNOWN_VOCABULARIES: Mapping[str, str] = MappingProxyType(
         "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
         "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
         "schema": "https://schema.org/",
+        "sh": "http://www.w3.org/ns/shacl#",
         "skos": "http://www.w3.org/2004/02/skos/core#",
         "xsd": "http://www.w3.org/2001/XMLSchema#",
     }
@@ -99,13 +101,20 @@ class Names:
         namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
         base: the start of the IRIs of all namespaces; ends with `:`, `/` or `#`.
         vocabularies: prefix → start of the IRIs, for the standard vocabularies that may be used.
+        understood: the same, for those that `node` maps and `name` does not.
 
     Raises:
         InvalidArguments: the namespace, the base or a vocabulary is malformed.
 
     """
 
-    def __init__(self, namespace: str, base: str = DEFAULT_BASE, vocabularies: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        namespace: str,
+        base: str = DEFAULT_BASE,
+        vocabularies: Mapping[str, str] | None = None,
+        understood: Mapping[str, str] | None = None,
+    ) -> None:
         self.namespace = check_namespace(namespace)
         self.base = _check_base(base)
         self.vocabularies = {
@@ -113,6 +122,8 @@ class Names:
             for prefix, start in (vocabularies or {}).items()
             if _check_vocabulary(prefix, start) and prefix != namespace  # the namespace's own prefix wins
         }
+        self._mapped = {**(understood or {}), **self.vocabularies}
+        self._mapped.pop(namespace, None)
         self.prefix = f"{namespace}:"
         self.graph = NamedNode(f"{base}{namespace}")
         # A namespace contains no `/`, so none of these can be the graph of another namespace.
@@ -144,8 +155,8 @@ class Names:
             return self._made(self._own, name[len(self.prefix) :], field)
         if ":" in name:
             prefix, _, local = name.partition(":")
-            if prefix in self.vocabularies:
-                return self._made(self.vocabularies[prefix], local, field)
+            if prefix in self._mapped:
+                return self._made(self._mapped[prefix], local, field)
             if _ABSOLUTE.match(name):
                 return absolute(name, field)
             if name[0] == "<" and _BRACKETED.fullmatch(name):
@@ -164,7 +175,7 @@ class Names:
         for prefix, start in self._longest_first:
             if iri.startswith(start) and (text := _decoded(iri[len(start) :])):
                 return f"{prefix}:{text}"
-        if _ABSOLUTE.match(iri) and not iri.startswith(self.prefix) and iri.partition(":")[0] not in self.vocabularies:
+        if _ABSOLUTE.match(iri) and not iri.startswith(self.prefix) and iri.partition(":")[0] not in self._mapped:
             return iri
         return f"<:{iri}>" if self._is_ambiguous(iri) else f"<{iri}>"
 

@@ -59,6 +59,7 @@ class NamespacedGraph:
         namespace: `^[a-zA-Z][a-zA-Z0-9_-]*$`.
         base: the start of the IRIs of all namespaces.
         vocabularies: prefix → IRI of the standard vocabularies that may be used (see `WELL_KNOWN_VOCABULARIES`).
+        understood: the same, for those that names in arguments may use, and results do not.
 
     Raises:
         InvalidArguments: the namespace, the base or a vocabulary is malformed.
@@ -72,8 +73,9 @@ class NamespacedGraph:
         *,
         base: str = DEFAULT_BASE,
         vocabularies: Mapping[str, str] | None = None,
+        understood: Mapping[str, str] | None = None,
     ) -> None:
-        self._use(store, Names(namespace, base, vocabularies))
+        self._use(store, Names(namespace, base, vocabularies, understood))
 
     def _use(self, store: GraphStore, names: Names) -> None:
         self.store = store

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cortex_sandbox.quickjs.exports import Exports
     from cortex_sandbox.quickjs.host import LogLine, Promised, remaining_s
     from cortex_sandbox.sandbox import Sandbox
+    from cortex_sandbox.warming import warm_up
 
 __all__ = [
     "Box",
@@ -39,6 +40,7 @@ __all__ = [
     "protections",
     "remaining_s",
     "transpile",
+    "warm_up",
 ]
 
 # The engine is expensive to import: each name is imported at its first use.
@@ -56,6 +58,7 @@ _LAZY = {
     "protections": "isolation",
     "remaining_s": "quickjs.host",
     "transpile": "esbuild.bundler",
+    "warm_up": "warming",
 }
 
 

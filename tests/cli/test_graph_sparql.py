@@ -17,9 +17,19 @@ def filled(run, tmp_path):
 
 def test_rows_are_printed_as_a_table(filled):
     answer = filled("SELECT ?s ?o { ?s mayros:p ?o } ORDER BY ?o")
-    assert (answer.exit_code, answer.stdout) == (0, "s\to\nmayros:a\t5\nmayros:a\tb\n")
+    assert (answer.exit_code, answer.stdout) == (0, 's\to\nmayros:a\t5\nmayros:a\t"b"\n')
     assert filled("ASK { ?s ?p 5 }").stdout == "true\n"
     assert filled("SELECT * { ?s ?p 6 }").stderr == "no rows\n"
+
+
+def test_a_table_tells_nodes_from_strings(filled):
+    terms = (
+        '"mayros:a" "a \\"b\\"\\n" "x"@de 2.5 true "2026-01-01"^^xsd:date rdf:type <urn:cortex:mayros:a%20b> '
+        "<https://schema.org/name> <urn:x>"
+    )
+    answer = filled(f"SELECT ?t {{ VALUES ?t {{ {terms} }} }}")
+    shown = '"mayros:a"|"a \\"b\\"\\n"|"x"@de|2.5|true|"2026-01-01"^^xsd:date|rdf:type|<urn:cortex:mayros:a%20b>|'
+    assert answer.stdout.splitlines()[1:] == f"{shown}schema:name|urn:x".split("|")
 
 
 def test_results_are_written_in_the_standard_formats(filled):

@@ -152,11 +152,12 @@ def test_output_in_a_pipe_is_short_plain_text(outputs):
 
 
 def test_the_commands_that_it_ends_with_work(outputs, store):
-    look, question = (line.strip() for line in outputs[0].splitlines()[-2:])
+    look, explore, question = (line.strip() for line in outputs[0].splitlines()[-3:])
     assert f"The graph is kept in {store}." in outputs[0]
     rows = subprocess.run(shlex.split(look), capture_output=True, text=True, encoding="utf-8", timeout=100)
     assert rows.returncode == 0, rows.stderr
     assert "Copyleft Limited" in rows.stdout
+    assert shlex.split(explore) == [shlex.split(look)[0], "explore", "--store", shlex.split(look)[-2]]
     environment = {**os.environ, "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "true"}
     words = shlex.split(question)
     answer = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=100, env=environment)

@@ -19,7 +19,7 @@ vocabularies = st.sampled_from(
         {"a": "https://example.org/", "b": "https://example.org/b"},
     ]
 )
-any_names = st.builds(Names, st.sampled_from(NAMESPACES), st.sampled_from(BASES), vocabularies)
+any_names = st.builds(Names, st.sampled_from(NAMESPACES), st.sampled_from(BASES), vocabularies, vocabularies)
 
 
 @given(any_names, st.one_of(unicode_text, tricky_text))
@@ -135,6 +135,15 @@ def test_an_allowed_vocabulary_is_the_standard_iri_and_back() -> None:
     assert names.node("rdf:type").value == "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
     assert names.name("http://www.w3.org/1999/02/22-rdf-syntax-ns#type") == "rdf:type"
     assert names.node("schema:name").value == "urn:cortex:mayros:schema:name"
+
+
+def test_an_understood_vocabulary_is_the_standard_iri_and_is_read_as_one() -> None:
+    names = Names("mayros", understood=WELL_KNOWN_VOCABULARIES)
+    assert names.node("sh:path").value == "http://www.w3.org/ns/shacl#path"
+    assert names.name("http://www.w3.org/ns/shacl#path") == "http://www.w3.org/ns/shacl#path"
+    assert names.node("mayros:sh:path").value == "urn:cortex:mayros:sh:path"
+    assert names.name("schema://h/") == "<schema://h/>"
+    assert Names("sh", understood=WELL_KNOWN_VOCABULARIES).node("sh:path").value == "urn:cortex:sh:path"
 
 
 def test_an_iri_in_the_namespace_that_no_name_is_written_as_is_read_as_an_iri() -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 import wasmtime
 
-from cortex_sandbox import SandboxError
+from cortex_sandbox import Limits, Sandbox, SandboxError, compiling, warm_up
 from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.code_cache import load_module
@@ -203,21 +204,87 @@ def test_a_read_only_folder_is_not_an_error(folder: Path) -> None:
         folder.chmod(0o700)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
-def test_a_process_that_is_killed_while_it_compiles_leaves_no_partial_file(folder: Path) -> None:
-    source = (
-        "import os, signal\n"
-        "from pathlib import Path\n"
-        "from cortex_sandbox.engine import code_cache\n"
-        "from cortex_sandbox.engine.engine import Engine\n"
-        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"code_cache.load_module(Engine(256 << 10), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
-    )
-    done = subprocess.run([sys.executable, "-c", source], check=False, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+def compiler(before: str) -> Callable[..., list[str]]:
+    """The command of a compiler that runs some code first."""
+    run_main = "from cortex_sandbox.engine.compile_child import main; main(*map(int, sys.argv[1:]))"
+    return lambda _, *numbers: [sys.executable, "-c", f"import sys\n{before}\n{run_main}", *map(str, numbers)]
+
+
+def waits_for(path: Path) -> str:
+    return f"import time\nfrom pathlib import Path\nwhile not Path({str(path)!r}).exists():\n    time.sleep(0.01)"
+
+
+KILLS_ITSELF = "import os, pathlib, signal; pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@POSIX
+def test_a_compiler_that_is_killed_as_it_keeps_the_code_leaves_no_partial_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(native_code, "command", compiler(KILLS_ITSELF))
+        with pytest.raises(SandboxError, match="killed by SIGKILL"):
+            load()
     assert not list(folder.glob("*.cwasm"))
     assert load() == (42, True)
     assert load() == (42, False)
+
+
+@needs_fork
+def test_a_start_that_is_killed_is_not_compiled_again(folder: Path, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    source = (
+        "from cortex_sandbox import compiling\n"
+        "from cortex_sandbox.engine import code_cache, native_code\n"
+        "from cortex_sandbox.engine.engine import Engine\n"
+        "from tests.sandbox.test_code_cache import compiler\n"
+        f"native_code.command = compiler({waits_for(go)!r})\n"
+        "exchange = native_code._await\n"
+        "native_code._await = lambda output: print('compiling', flush=True) or exchange(output)\n"
+        f"code_cache.load_module(Engine(256 << 10), 'tiny', 's', lambda: {WASM!r}, {WASM!r})\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, start_new_session=True) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == b"compiling\n"
+        os.killpg(host.pid, signal.SIGKILL)  # as an agent host does that waits no longer
+    assert host.returncode == -signal.SIGKILL
+    assert not list(folder.glob("*.cwasm"))
+    threading.Timer(0.2, go.touch).start()
+    assert load() == (42, False)  # it waited for the compiler of the process that was killed
+
+
+def test_a_thread_that_stops_waiting_leaves_the_compiler_at_work(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "go"
+    with monkeypatch.context() as patched:
+        patched.setattr(native_code, "command", compiler(waits_for(go)))
+        for _ in range(2):  # the second waits for the lock
+            with compiling.unless(lambda: True), pytest.raises(SandboxError) as caught:
+                load()
+            assert caught.value.name == "Interrupted"
+    go.touch()
+    assert load() == (42, False)
+
+
+def test_an_input_that_ends_early_is_not_compiled(folder: Path) -> None:
+    path = folder / "tiny.cwasm"
+    folder.mkdir(parents=True)
+    sent = b"".join(len(part).to_bytes(8, "little") + part for part in (str(path).encode(), WASM))
+    for size in (0, 4, 12, len(sent) - 10, len(sent) - 1):
+        done = subprocess.run(
+            compiler("")("", 256 << 10, 16 << 20), input=sent[:size], check=False, capture_output=True
+        )
+        assert (done.returncode, done.stdout, done.stderr.strip()) == (1, b"", b"the input ended early")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_compilation_is_announced_and_what_is_compiled_already_is_not(folder: Path) -> None:
+    said: list[tuple[str, str | None]] = []
+    with compiling.announced(lambda guest: said.append((guest, compiling.under_way()))):
+        assert [load(), load()] == [(42, True), (42, False)]
+    load(label="other")
+    assert (said, compiling.under_way()) == ([("tiny", "tiny")], None)
 
 
 @needs_fork
@@ -337,3 +404,18 @@ def test_a_child_compiles_a_module_whose_parent_compiled_others() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """)
     assert printed == "42"
+
+
+def test_warming_up_twice_compiles_nothing_that_is_compiled_and_nothing_that_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = Sandbox()  # whatever this machine lacks is compiled here
+    box.close()
+    warm_up(Limits())
+    said: list[str] = []
+    with compiling.announced(said.append):
+        warm_up(Limits())
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("CORTEX_SANDBOX_CACHE", str(tmp_path / "file" / "below"))
+        warm_up(Limits(memory_bytes=200 << 20, stack_bytes=1 << 20))
+    assert said == []

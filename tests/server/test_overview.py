@@ -123,3 +123,15 @@ def test_hostile_texts_are_names_or_refused(filled: httpx.Client, text: str) -> 
 def test_an_invalid_argument_is_named(filled: httpx.Client, asked: str, field: str) -> None:
     refused = filled.get(f"/api/v1/{asked}")
     assert (refused.status_code, refused.json()["details"]["field"]) == (400, field)
+
+
+def test_what_a_text_may_mean_is_found(filled: httpx.Client, namespace: str) -> None:
+    body = filled.get("/api/v1/find", params={"q": "ali"}).json()
+    assert body["complete"] is True
+    assert [(hit["where"], hit["name"]) for hit in body["hits"]] == [
+        ("begins", f"{namespace}:alice"),
+        ("text", f"{namespace}:alice"),
+    ]
+    assert body["hits"][1]["triple"]["object"] == "Alice"
+    refused = filled.get("/api/v1/find", params={"q": " "})
+    assert (refused.status_code, refused.json()["details"]["field"]) == (400, "q")

@@ -194,10 +194,14 @@ def test_a_declaration_in_a_vocabulary_covers_every_spelling(opened: Opened, ski
         assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "undeclared_predicate"
 
 
-def test_without_a_vocabulary_its_prefix_is_an_ordinary_name(plugin: Plugin, skill: Written) -> None:
-    plugin.load(skill("probe", assertions=[{"predicate": "rdf:type"}]))
-    result = plugin.call(TOOL, {**NOTE, "predicate": "rdf:type"})
-    assert (result.code, result.details["predicate"]) == (None, "mayros:rdf:type")
+def test_the_prefix_of_a_well_known_vocabulary_is_understood_in_any_spelling(plugin: Plugin, skill: Written) -> None:
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    plugin.load(skill("probe", assertions=[{"predicate": "rdfs:label"}]))
+    for spelling in ("rdfs:label", label, f"<{label}>"):
+        result = plugin.call(TOOL, {**NOTE, "predicate": spelling})
+        assert (result.code, result.details["predicate"]) == (None, label)
+    for spelling in ("label", "mayros:rdfs:label"):
+        assert plugin.call(TOOL, {**NOTE, "predicate": spelling}).code == "undeclared_predicate"
 
 
 def test_a_predicate_declared_twice_needs_a_proof_if_either_declaration_does(plugin: Plugin, skill: Written) -> None:

@@ -3,6 +3,7 @@
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.graph.inspect import namespaces, show
 from cortex_skills.cli.graph.sparql import sparql
+from cortex_skills.cli.graph.summaries import describe, recent, stats
 from cortex_skills.cli.graph.transfer import export, import_
 from cortex_skills.cli.graph.whole_stores import backup, check, copy, restore
 
@@ -14,6 +15,6 @@ graph = Group(
     sections={
         "Files": [import_, export],
         "Whole stores": [backup, restore, copy, check],
-        "Inspect": [namespaces, show, sparql],
+        "Inspect": [namespaces, stats, recent, describe, show, sparql],
     },
 )

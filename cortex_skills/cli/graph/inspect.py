@@ -1,4 +1,4 @@
-"""`graph namespaces` and `graph show`."""
+"""`graph namespaces` and `graph show`: the namespaces of a store, and one triple with its record."""
 
 from __future__ import annotations
 
@@ -32,10 +32,14 @@ def namespaces(common: Common) -> None:
 def show(common: Common, triple_id: str) -> None:
     """Show a triple and its provenance record: agent, skill, time and proofs; also one that was withdrawn.
 
-    ID is the hash that an assertion returned, or the `id` of a triple.
+    ID is the hash that an assertion returned, or the `id` of a triple; its first digits, at least six, are enough.
     """
+    from cortex_graph.as_of import PastGraph
+    from cortex_graph.short_ids import full_triple_id
+
     with common.plugin(reads=True) as plugin:
         graph = plugin.graph
+        triple_id = full_triple_id(graph.today if isinstance(graph, PastGraph) else graph, triple_id)
         triple, withdrawn = graph.get_triple(triple_id), None
         record, proofs = graph.provenance_of(triple_id), graph.proofs_of(triple_id)
         earlier = [] if triple is not None else graph.withdrawals.of(triple_id)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.graph.streams import Visible, standard_output
+from cortex_skills.cli.graph.term_text import shown_term, with_prefixes
 from cortex_skills.cli.options import Choice, Common, reads_as_of
 from cortex_skills.cli.output import counted
 
@@ -49,7 +50,8 @@ _TABLE_BYTES = 16 << 20
 def sparql(common: Common, text: str | None, file: Path | None, update: bool, form: str | None, timeout: float) -> None:
     """Run a SPARQL 1.1 query or update on the namespace.
 
-    The prefixes of the namespace and of the configured vocabularies are declared already.
+    The prefixes of the namespace and rdf, rdfs, xsd, owl, prov, skos, schema, dcterms, sh and foaf are declared
+    already. A table has nodes by their names, and strings in quotes.
     """
     if (text is None) == (file is None):
         raise click.UsageError("give a QUERY, or --file")
@@ -108,19 +110,11 @@ def _table(common: Common, graph: NamespacedGraph, answer: QueryAnswer) -> None:
     if isinstance(found, QueryBoolean):
         common.out.line("true" if found else "false")
         return
-    names = [variable.value for variable in found.variables]
-    rows = [["" if row[name] is None else _shown(row[name], graph) for name in names] for row in found]
-    common.out.table(names, rows)
+    columns, names = [variable.value for variable in found.variables], with_prefixes(graph.names)
+    rows = [["" if row[name] is None else shown_term(row[name], names) for name in columns] for row in found]
+    common.out.table(columns, rows)
     if not rows:
         common.out.note("no rows")
-
-
-def _shown(term: Any, graph: NamespacedGraph) -> str:
-    from pyoxigraph import Literal, NamedNode
-
-    if isinstance(term, NamedNode):
-        return graph.names.name(term.value)
-    return term.value if isinstance(term, Literal) else str(term)
 
 
 def _read(file: Path) -> str:

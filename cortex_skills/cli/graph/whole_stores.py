@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cortex_skills.cli.commands import Command
-from cortex_skills.cli.options import Common
+from cortex_skills.cli.options import Common, holds_store, missing_store
 from cortex_skills.cli.output import Output, are, counted
-from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_graph.transfer import Backup, CopyResult
@@ -27,7 +26,10 @@ def check(common: Common) -> None:
     """
     from cortex_graph.transfer import check as check_store
 
-    store = common.settings().store
+    settings = common.settings()
+    store, folder = settings.store, settings.store_folder
+    if folder is not None and not _may_hold_store(folder):
+        raise missing_store(folder)
     with common.out.progress(f"checking {store}") as progress:
         found = check_store(store, progress)
     text = (
@@ -96,8 +98,8 @@ def copy(common: Common, source: str, target: str) -> None:
     folder = folder_of(source)
     if source == target or (folder is not None and folder_of(target) and folder == folder_of(target)):
         raise click.UsageError("--from and --to name the same store")
-    if folder is not None and not folder.exists():
-        raise CortexError("graph_unavailable", f"there is no store in {source}", hint="check the name")
+    if folder is not None and not _may_hold_store(folder):
+        raise missing_store(folder)
     only = None if common.namespace is None else [common.namespace]
     with (
         closing(open_store(source)) as old,
@@ -108,6 +110,11 @@ def copy(common: Common, source: str, target: str) -> None:
     common.out.answer({"copied": [asdict(graph) for graph in done]}, lambda: _show(common.out, done))
     if not done:
         common.out.note(f"{source} holds no namespace")
+
+
+def _may_hold_store(folder: Path) -> bool:
+    """Whether a folder holds a store, or what is left of a damaged one."""
+    return holds_store(folder) or any(folder.glob("*.sst"))
 
 
 def _show(out: Output, done: list[CopyResult]) -> None:

@@ -1,7 +1,7 @@
 """The `registry` commands."""
 
 from cortex_skills.cli.commands import Group
-from cortex_skills.cli.registry.changing import (
+from cortex_skills.cli.registry.change_skills import (
     add,
     deprecate,
     maintain,
@@ -13,7 +13,7 @@ from cortex_skills.cli.registry.changing import (
     trust,
     unretire,
 )
-from cortex_skills.cli.registry.reading import diff, events, export, find, history, list_, show
+from cortex_skills.cli.registry.show_skills import diff, events, export, find, history, list_, show
 
 __all__ = ["registry"]
 

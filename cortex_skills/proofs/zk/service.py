@@ -19,6 +19,7 @@ import rfc8785
 from cortex_graph import NamespacedGraph
 from cortex_graph.datetimes import date_time
 from cortex_graph.proofs import StoredProof
+from cortex_graph.short_ids import full_proof_id
 from cortex_skills.errors import CortexError
 from cortex_skills.keys.folder import key_folder
 from cortex_skills.proofs.signing import KIND as CREDENTIAL
@@ -117,7 +118,7 @@ def stored_proof(graph: NamespacedGraph, proof_id: str) -> tuple[Any, tuple[str,
         CortexError: `proof_not_found`: no zero-knowledge proof has this id.
 
     """
-    proof_id = proof_id.removeprefix(f"{graph.names.graph.value}/proof/")
+    proof_id = full_proof_id(graph, proof_id).removeprefix(f"{graph.names.graph.value}/proof/")
     is_id = len(proof_id) == 64 and set(proof_id) <= set("0123456789abcdef")
     found = graph.proofs.get(proof_id) if is_id else None
     if found is None or found.kind != KIND:

@@ -129,6 +129,7 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
         None if session is None else clock_time(session.ends),
         theme,
         None if session is None else session.form_token,
+        f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}",
     )
 
 

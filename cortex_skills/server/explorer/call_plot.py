@@ -13,7 +13,7 @@ _MOST_PAGES = 10  # as many calls as are kept
 
 
 def calls_by_minute(
-    calls: RecentCalls, now: datetime, minutes: int, which: CallFilter | None = None
+    calls: RecentCalls, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
 ) -> tuple[Svg, str]:
     """The calls of the last minutes as a picture and in words.
 
@@ -22,6 +22,7 @@ def calls_by_minute(
         now: the end of the last minute.
         minutes: how many.
         which: a filter; its `since` is replaced.
+        width: of the picture.
 
     """
     begin = now - timedelta(minutes=minutes)
@@ -43,4 +44,5 @@ def calls_by_minute(
     words = f"{sum(total):,} calls, {sum(refused):,} refused, {cleaned:,} values cleaned out of answers"
     middle = begin + timedelta(minutes=minutes / 2)
     labels = (f"{begin:%H:%M}", f"{middle:%H:%M}", f"{now:%H:%M}")
-    return stacked_bars([Bar(*counts) for counts in zip(total, refused, strict=True)], labels, words), words
+    bars = [Bar(*counts) for counts in zip(total, refused, strict=True)]
+    return stacked_bars(bars, labels, words, width=width), words

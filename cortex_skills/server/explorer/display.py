@@ -7,6 +7,7 @@ Rules kept here:
   `length` is that of the whole text;
 - a name is a link into the explorer, and never to elsewhere; an external `https:` IRI has a second link with its host
   in ASCII (IDNA); an address that is longer than `_MAX_HREF` is no link;
+- IRIs of standard vocabularies have their usual prefixes, which no name of the namespace has;
 - a name that mixes scripts, or reads like another one, has a warning (`look_alike_names.py`);
 - the results are plain strings, which the templates escape; nothing here is markup.
 """
@@ -23,6 +24,7 @@ from urllib.parse import urlsplit
 from pyoxigraph import Literal, NamedNode
 
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES, Names
+from cortex_graph.vocabulary import CORTEX
 from cortex_skills.safe_io.display import is_invisible, whole_characters
 from cortex_skills.server.explorer.addresses import Addresses
 from cortex_skills.server.explorer.look_alike_names import warning_of
@@ -45,6 +47,8 @@ _STRINGS = frozenset(
         f"{WELL_KNOWN_VOCABULARIES['rdf']}dirLangString",
     }
 )
+_STANDARD = {**WELL_KNOWN_VOCABULARIES, "cortex": CORTEX}
+_LOCAL = re.compile(r"\w[\w.-]*", re.ASCII)
 _KEPT_IN_LINES = frozenset("\n\t")
 
 
@@ -96,6 +100,7 @@ class ShownName:
         href: its page; None for a name that is too long for an address.
         outside: the link to another site, if it is an external `https:` IRI.
         warning: why the name may be mistaken for another one, a phrase; None if nothing suggests that.
+        is_own: whether it is a name of the namespace.
 
     """
 
@@ -105,6 +110,7 @@ class ShownName:
     href: str | None
     outside: Outside | None = None
     warning: str | None = None
+    is_own: bool = False
     is_name: bool = True
 
     @property
@@ -241,18 +247,26 @@ class Display:
 
     def iri(self, iri: str, most: int = OF_NAME) -> ShownName:
         """An IRI by its name in this namespace."""
-        name = self._names.name(iri)
-        cut = _prefix_length(name, iri)
-        prefix = shown_text(name[:cut], most)
+        name, is_own = self._names.name(iri), iri.startswith(f"{self._names.graph.value}:")
+        short = name if is_own else self._short(name, iri)
+        cut = _prefix_length(short, iri)
         href = self._addresses.resource(name)
         return ShownName(
-            prefix,
-            shown_text(name[cut:], most),
+            shown_text(short[:cut], most),
+            shown_text(short[cut:], most),
             name,
             href if len(href) <= _MAX_HREF else None,
-            None if iri.startswith(f"{self._names.graph.value}:") else _outside(iri),
+            None if is_own else _outside(iri),
             warning_of(name),
+            is_own,
         )
+
+    def _short(self, name: str, iri: str) -> str:
+        """The name of an IRI, with the prefix of a standard vocabulary if it has one."""
+        for prefix, start in _STANDARD.items():
+            if iri.startswith(start) and prefix != self._names.namespace and _LOCAL.fullmatch(iri, len(start)):
+                return f"{prefix}:{iri[len(start) :]}"
+        return name
 
     def name(self, name: str, most: int = OF_NAME) -> ShownName:
         """A name of this namespace.
@@ -272,7 +286,7 @@ class Display:
             None if language is None else shown_text(language, OF_NAME),
             language if language is not None and _LANGUAGE.fullmatch(language) else None,
             "ltr" if direction == "ltr" else "rtl" if direction == "rtl" else "auto",
-            None if datatype in _STRINGS else shown_text(self._names.name(datatype), OF_NAME),
+            None if datatype in _STRINGS else shown_text(self._short(self._names.name(datatype), datatype), OF_NAME),
         )
 
 

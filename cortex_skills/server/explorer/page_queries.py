@@ -60,7 +60,7 @@ class TriplesQuery(AsOfQuery, total=False):
     csv: Literal["sheet"]
 
 
-class ProofListQuery(ApiModel, total=False):
+class ProofListQuery(AsOfQuery, total=False):
     """Of a list of proofs."""
 
     kind: Word

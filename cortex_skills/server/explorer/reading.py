@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cortex_graph.as_of import as_of
 from cortex_skills.server.explorer.addresses import ROOT, Addresses, address
 from cortex_skills.server.explorer.display import Display, field_value
 from cortex_skills.server.explorer.page import Form, PageCall
@@ -98,20 +99,23 @@ class Reading:
     display: Display
 
     @classmethod
-    def of(cls, call: PageCall, path: str) -> Reading:
+    def of(cls, call: PageCall, path: str, *, past: bool = True) -> Reading:
         """Read for a request.
 
         Args:
             call: the request.
             path: of the page, below that of the namespace.
+            past: whether the graph is that of the moment in `asOf`; otherwise it is that of now, and links keep `asOf`.
 
         Raises:
             HttpError: `not_found`: the namespace is not open to the caller.
             InvalidArguments: `asOf` is not a moment.
 
         """
-        graph, as_of = call.graph, call.query.get("asOf")
-        addresses = Addresses(graph.namespace, as_of)
+        graph, moment = call.graph, call.query.get("asOf") or None
+        if moment is not None and past:
+            graph = as_of(graph, moment)
+        addresses = Addresses(graph.namespace, moment)
         return cls(call, path, graph, addresses, Display(graph.names, addresses))
 
     def address(self, **changes: Any) -> str:

@@ -57,6 +57,7 @@ class Surroundings:
         until: when the session ends, as words; None without a session.
         theme: `light`, `dark`, or None for that of the system.
         form_token: makes the hidden token of a form from the action and its object.
+        origin: the scheme, host and port of the request.
 
     """
 
@@ -71,6 +72,7 @@ class Surroundings:
     until: str | None = None
     theme: str | None = None
     form_token: Callable[[str, str], str] | None = None
+    origin: str = ""
 
 
 def navigation_of(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
 
     from cortex_skills.plugin import Plugin
+    from cortex_skills.server.mcp.served_skills import ServedSkills
 
 _Lists = tuple[str, str, str]
 _SEND_S = 5.0
@@ -44,11 +45,13 @@ class ListChanges:
 
     Args:
         plugin: the plugin whose skills are watched.
+        served: its skills.
 
     """
 
-    def __init__(self, plugin: Plugin) -> None:
+    def __init__(self, plugin: Plugin, served: ServedSkills) -> None:
         self._plugin = plugin
+        self._served = served
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=_MAX_LISTENERS, max_buffered_events=16)
         self._known: dict[Connection, _Lists] = {}
@@ -75,6 +78,10 @@ class ListChanges:
         self._streams[session] -= 1  # the next one may have begun already
         if not self._streams[session]:
             del self._streams[session]
+
+    def check(self) -> None:
+        """Compare the lists now, and notify clients if they differ."""
+        self._again.set()
 
     async def watch(self) -> None:
         """Notify clients until cancelled."""
@@ -111,7 +118,7 @@ class ListChanges:
                 task.cancel()
 
     def _lists(self) -> _Lists:
-        skills = self._plugin.skills
+        skills = self._served.skills
         found = (tools.listed(skills, Caller()), resources.listed(skills), prompts.listed(skills))
         lists = [repr([item.model_dump() for item in items]) for items in found]
         return lists[0], lists[1], lists[2]

@@ -4,7 +4,8 @@ Rules kept here:
 - no policy: a tool call passes `Plugin.call`, and everything else lists what the plugin has;
 - blocking work runs in a worker pool; a client that cancels a request cancels its work (`CancelToken`);
 - an agent has at most `AT_ONCE` calls under way, so that no agent uses all threads; further calls wait;
-- a call with a progress token is reported every second while it runs.
+- a call with a progress token is reported every second while it runs, or waits for what is compiled first;
+- the handshake and the lists are answered before anything is compiled (`served_skills`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
+from cortex_sandbox import compiling
 from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
 from cortex_skills.errors import CortexError
@@ -33,6 +35,7 @@ from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.list_changes import ListChanges
 from cortex_skills.server.mcp.logs import Line, Logs
+from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
@@ -67,7 +70,11 @@ class _Server(Server[Any]):
 
 
 def build(
-    plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller], calls: CancelGroup | None = None
+    plugin: Plugin,
+    pool: WorkerPool,
+    caller_of: Callable[[_Context], Caller],
+    calls: CancelGroup | None = None,
+    served: ServedSkills | None = None,
 ) -> BuiltServer:
     """A server on a plugin.
 
@@ -76,10 +83,12 @@ def build(
         pool: the worker pool for blocking work.
         caller_of: the caller of a message.
         calls: cancels the calls of tools together.
+        served: its skills, when they are still loading.
 
     """
-    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup())
-    changes = ListChanges(plugin)
+    served = served or ServedSkills(plugin)
+    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup(), served)
+    changes = ListChanges(plugin, served)
     server = _Server(
         "cortex-skills",
         version=__version__,
@@ -104,17 +113,24 @@ class _Handlers:
     """The handlers of requests."""
 
     def __init__(
-        self, plugin: Plugin, pool: WorkerPool, caller_of: Callable[[_Context], Caller], calls: CancelGroup
+        self,
+        plugin: Plugin,
+        pool: WorkerPool,
+        caller_of: Callable[[_Context], Caller],
+        calls: CancelGroup,
+        served: ServedSkills,
     ) -> None:
         self._calls = calls
         self._plugin = plugin
+        self._served = served
         self._pool = pool
         self._caller_of = caller_of
         self.logs = Logs()
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools.listed(self._plugin.skills, self._caller_of(ctx)))
+        await self._served.known()
+        return types.ListToolsResult(tools=tools.listed(self._served.skills, self._caller_of(ctx)))
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)
@@ -141,7 +157,8 @@ class _Handlers:
         return tools.answer(result)
 
     async def list_resources(self, _ctx: _Context, _: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=resources.listed(self._plugin.skills))
+        await self._served.known()
+        return types.ListResourcesResult(resources=resources.listed(self._served.skills))
 
     async def list_templates(self, _ctx: _Context, _: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=resources.templates())
@@ -154,6 +171,7 @@ class _Handlers:
                 return types.ReadResourceResult(
                     contents=[types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)]
                 )
+            await self._served.loaded()
             skills = self._plugin.skills
             caller = self._caller_of(ctx)
             found = await self._run(ctx, lambda _: resources.read(uri, skills), "reading", caller)
@@ -165,7 +183,8 @@ class _Handlers:
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _ctx: _Context, _: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed(self._plugin.skills))
+        await self._served.known()
+        return types.ListPromptsResult(prompts=prompts.listed(self._served.skills))
 
     async def get_prompt(self, ctx: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name == prompts.CONTEXT:
@@ -173,6 +192,7 @@ class _Handlers:
                 return prompts.prompt(await self._context(ctx) or prompts.NOTHING, "What the active skills know.")
             except CortexError as error:
                 raise _as_mcp(error) from None
+        await self._served.loaded()
         skill = self._plugin.skills.get(params.name)
         if skill is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
@@ -210,7 +230,9 @@ class _Handlers:
         try:
             await ctx.session.report_progress(0.0, message=f"{what}: started")
             while not (await asyncio.wait({working}, timeout=_BEAT_S))[0]:
-                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: running")
+                guest = compiling.under_way() if self._served.is_loading else None
+                doing = "running" if guest is None else f"waiting, {guest} is compiled for this machine (once)"
+                await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: {doing}")
             await ctx.session.report_progress(time.monotonic() - began, message=f"{what}: done")
             return await working
         except asyncio.CancelledError:
@@ -218,6 +240,7 @@ class _Handlers:
             raise
 
     async def _in_slot(self, agent: str, work: Callable[[], T]) -> T:
+        await self._served.loaded()
         slots = self._slots.get(agent)
         if slots is None:
             slots = self._slots[agent] = asyncio.Semaphore(AT_ONCE)

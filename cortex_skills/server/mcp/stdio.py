@@ -3,7 +3,8 @@
 Rules kept here:
 - standard output carries only the protocol (`output`);
 - the end of the input, SIGTERM and SIGINT end the process gracefully; requests that came before the end of the input
-  are answered if they finish within `_GRACE_S`;
+  are answered if they finish within `_GRACE_S`, counted from when the skills are loaded;
+- a client is answered while the skills are loading (`served_skills`); if none can be loaded, the process ends;
 - a line that is not a message is answered with its id, if it has one (`unreadable`);
 - a line that is too long is answered like one that is not JSON, and is not kept in memory.
 """
@@ -16,8 +17,9 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -25,12 +27,14 @@ from mcp.server.stdio import stdio_server
 
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.output import claimed
+from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.mcp.server import build
 from cortex_skills.server.mcp.unreadable import ReadableMessages
 from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
+    from cortex_skills.runtime.skill import Skill
 
 MAX_LINE = 8 << 20
 _THREADS, _WAITING = 8, 64
@@ -40,36 +44,57 @@ _LAST_S = 5.0
 _TOO_LONG = "(a line that is too long)\n"
 
 
-def serve(plugin: Plugin, *, agent: str | None = None, skill: str | None = None) -> None:
+def serve(
+    plugin: Plugin,
+    *,
+    agent: str | None = None,
+    skill: str | None = None,
+    load: Callable[[], None] | None = None,
+    expected: Mapping[str, Skill] = MappingProxyType({}),
+) -> None:
     """Serve a plugin until the client disconnects or a signal comes; call it from the main thread.
 
     Args:
-        plugin: with its skills loaded.
+        plugin: with its skills loaded, unless `load` does that.
         agent: the agent of calls that name none.
         skill: the acting skill of calls that name none.
+        load: loads the skills, while the client is served already.
+        expected: those that it will load, if they are in order.
 
     Raises:
+        CortexError: `load` failed.
         BrokenPipeError: the client no longer reads the answers.
 
     """
     try:
-        asyncio.run(_serve(plugin, Caller(agent, skill)))
+        asyncio.run(_serve(plugin, Caller(agent, skill), load, expected))
     except BaseExceptionGroup as group:
         if group.split(BrokenPipeError)[1] is None:
             raise BrokenPipeError("the client is gone") from None
         raise
 
 
-async def _serve(plugin: Plugin, caller: Caller) -> None:
+async def _serve(
+    plugin: Plugin, caller: Caller, load: Callable[[], None] | None, expected: Mapping[str, Skill]
+) -> None:
     pool = WorkerPool("mcp", _THREADS, _WAITING, deep=True)
-    built = build(plugin, pool, lambda _: caller)
-    lines = _Lines(sys.stdin.fileno())
+    served = ServedSkills(plugin, expected)
+    built = build(plugin, pool, lambda _: caller, served=served)
+    lines = _Lines(sys.stdin.fileno(), served)
     built.server.middleware.insert(0, lines.count)
     watching = asyncio.create_task(built.changes.watch())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # Windows: both end the process there
             loop.add_signal_handler(number, lines.end)
+
+    def loaded() -> None:
+        built.changes.check()
+        if served.error is not None:
+            lines.stop()
+
+    if load is not None:
+        served.load(load, loaded)
     try:
         with claimed() as output:
             async with stdio_server(stdin=lines, stdout=output) as (reading, writing):  # type: ignore[arg-type]
@@ -80,6 +105,8 @@ async def _serve(plugin: Plugin, caller: Caller) -> None:
         with suppress(asyncio.CancelledError):
             await watching
         pool.close()
+    if served.error is not None:
+        raise served.error
 
 
 class _Lines:
@@ -93,8 +120,9 @@ class _Lines:
 
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, served: ServedSkills) -> None:
         self._descriptor = descriptor
+        self._served = served
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._room = threading.Semaphore(16)
@@ -115,11 +143,15 @@ class _Lines:
 
     def end(self) -> None:
         """End the input; if the process has not ended after `_LAST_S`, exit at once."""
-        self._is_ended = True
-        self._queue.put_nowait(None)
+        self.stop()
         last = threading.Timer(_LAST_S, os._exit, (128 + signal.SIGTERM,))
         last.daemon = True
         last.start()
+
+    def stop(self) -> None:
+        """End the input."""
+        self._is_ended = True
+        self._queue.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[str]:
         while (line := await self._queue.get()) is not None and not self._is_ended:
@@ -127,7 +159,7 @@ class _Lines:
             self.read.append(line)
             yield line
         until = self._loop.time() + _GRACE_S
-        while not self._is_ended and self._loop.time() < until:
+        while not self._is_ended and (self._served.is_loading or self._loop.time() < until):
             await asyncio.sleep(0.02)  # the last request may not have reached its handler yet
             if not self._under_way:
                 return

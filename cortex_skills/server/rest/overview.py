@@ -1,4 +1,4 @@
-"""`/api/v1/neighbourhood`, `/counts` and `/assertions`: what a page about a resource or a namespace shows.
+"""`/api/v1/neighbourhood`, `/counts`, `/assertions` and `/find`: what a page about a resource or a namespace shows.
 
 Rules kept here:
 - each is one call of one function of `cortex_graph`, whose reads are bounded;
@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
+from cortex_graph.counts import NamespaceCounts
 from cortex_graph.datetimes import date_time
+from cortex_graph.find import find
 from cortex_graph.names import Names
-from cortex_graph.neighbourhood import Direction, neighbourhood
+from cortex_graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from cortex_graph.terms import from_term
 from cortex_skills.server.rest import overview_models as models
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
@@ -34,14 +36,8 @@ def get_neighbourhood(call: ApiCall) -> ApiAnswer:
     numbers = {key: call.query[key] for key in ("predicates", "values") if key in call.query}
     found = neighbourhood(graph, call.query["name"], **numbers)
     groups = (*found.outgoing.groups, *found.incoming.groups)
-    document = {
-        "name": graph.names.name(found.node.value),
-        "iri": found.node.value,
-        "outgoing": _direction(found.outgoing, graph.names),
-        "incoming": _direction(found.incoming, graph.names),
-        **moment_of(graph, [row.triple_id for group in groups for row in group.rows]),
-    }
-    return ApiAnswer(200, document)
+    moment = moment_of(graph, [row.triple_id for group in groups for row in group.rows])
+    return ApiAnswer(200, neighbourhood_document(found, graph.names) | moment)
 
 
 @OPERATIONS.add("GET", "/api/v1/counts", {200: models.CountsReport}, query=models.CountsQuery)
@@ -51,10 +47,14 @@ def get_counts(call: ApiCall) -> ApiAnswer:
     An extension. After a write they are counted again in the background; `current` and `countedAt` say what they
     are, and `exact` whether they are lower bounds.
     """
-    graph, limit = call.graph, call.query.get("limit", _NAMES)
-    counts, names = graph.counts.latest(), graph.names
-    document = {
-        "namespace": graph.namespace,
+    graph = call.graph
+    return ApiAnswer(200, counts_document(graph.counts.latest(), graph.names, call.query.get("limit", _NAMES)))
+
+
+def counts_document(counts: NamespaceCounts, names: Names, limit: int) -> dict[str, Any]:
+    """Return the counts of a namespace as the API writes them, with at most `limit` predicates and asserters."""
+    return {
+        "namespace": names.namespace,
         "triples": counts.triples,
         "resources": counts.resources,
         "predicates": [
@@ -79,7 +79,6 @@ def get_counts(call: ApiCall) -> ApiAnswer:
         "current": counts.is_current,
         "countedAt": None if counts.counted_at is None else date_time(counts.counted_at),
     }
-    return ApiAnswer(200, document)
 
 
 @OPERATIONS.add(
@@ -105,6 +104,30 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, {"assertions": listed, **moment_of(graph, []), "nextCursor": page.cursor})
 
 
+@OPERATIONS.add("GET", "/api/v1/find", {200: models.FoundHits}, query=models.FindQuery, pool="slow")
+def get_found(call: ApiCall) -> ApiAnswer:
+    """Find what a text may mean: a name, an id, the beginning of a name, or a part of a text.
+
+    An extension. Names and texts are searched in the first 300,000 triples; `complete` is false if there are more.
+    """
+    graph = call.graph
+    found = find(graph, call.query["q"], limit=call.query.get("limit", 20))
+    hits: list[dict[str, Any]] = []
+    for hit in found.hits:
+        document: dict[str, Any] = {"where": hit.where, "name": graph.names.name(hit.node.value)}
+        if hit.triple is not None:
+            subject, predicate, object_ = hit.triple
+            document["triple"] = {
+                "id": hit.triple_id,
+                "subject": graph.names.name(subject.value),
+                "predicate": graph.names.name(predicate.value),
+                "object": from_term(object_, graph.names),
+            }
+        hits.append(document)
+    ids = [hit.triple_id for hit in found.hits if hit.triple_id is not None]
+    return ApiAnswer(200, {"hits": hits, **moment_of(graph, ids), "complete": found.is_complete})
+
+
 def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:
     """Return an assertion as the API writes it."""
     subject, predicate, object_ = assertion.triple
@@ -126,6 +149,16 @@ def assertion_document(assertion: Assertion, names: Names) -> dict[str, Any]:
     if assertion.withdrawn is not None:
         document["withdrawn"] = assertion.withdrawn
     return document
+
+
+def neighbourhood_document(found: Neighbourhood, names: Names) -> dict[str, Any]:
+    """Return the triples of a resource as the API writes them."""
+    return {
+        "name": names.name(found.node.value),
+        "iri": found.node.value,
+        "outgoing": _direction(found.outgoing, names),
+        "incoming": _direction(found.incoming, names),
+    }
 
 
 def _direction(direction: Direction, names: Names) -> dict[str, Any]:

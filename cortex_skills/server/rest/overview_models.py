@@ -143,3 +143,37 @@ class ListedAssertions(PastAnswer):
 
     assertions: list[ListedAssertion]
     nextCursor: NextCursor
+
+
+class FindQuery(PastQuery, total=False):
+    """A text."""
+
+    q: Required[Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S", description="What to find.")]]
+    limit: Annotated[int, Field(ge=1, le=1000, description="The largest number of hits of a kind, 20."), FROM_QUERY]
+
+
+class FoundTriple(ApiModel):
+    """A triple that was found."""
+
+    id: TripleId
+    subject: _FullName
+    predicate: _FullName
+    object: Value
+
+
+class FoundHit(ApiModel):
+    """What was found, and where."""
+
+    where: Annotated[
+        Literal["name", "id", "predicate", "asserter", "begins", "text"],
+        Field(description="Its whole name, its id, the beginning of its name, or a text that contains it."),
+    ]
+    name: _FullName
+    triple: NotRequired[Annotated[FoundTriple, Field(description="The triple with the id or the text.")]]
+
+
+class FoundHits(PastAnswer):
+    """What was found, the nearest first."""
+
+    hits: list[FoundHit]
+    complete: Annotated[bool, Field(description="Whether everything was searched.")]

@@ -16,6 +16,7 @@ from typing import Any
 
 from cortex_graph.datetimes import date_time, to_milliseconds
 from cortex_graph.proofs import StoredProof
+from cortex_graph.short_ids import full_proof_id
 from cortex_skills.proofs.kinds import CheckContext, check_stored, type_of
 from cortex_skills.proofs.verdict import Check, Verdict
 from cortex_skills.server.http_errors import HttpError
@@ -65,7 +66,8 @@ def checked(proof: StoredProof, call: ApiCall, asked: CheckContext) -> CheckedPr
 
 
 def find(call: ApiCall, proof_id: str) -> StoredProof | None:
-    """The proof with an id, in the namespace of the call."""
+    """The proof with an id, or its beginning, in the namespace of the call."""
+    proof_id = full_proof_id(call.graph, proof_id)
     is_id = len(proof_id) == 64 and set(proof_id) <= _HEX
     return call.graph.proofs.get(proof_id) if is_id else None
 

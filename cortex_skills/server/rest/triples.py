@@ -26,6 +26,7 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.provenance import Provenance
 from cortex_graph.records import assertion_times
+from cortex_graph.short_ids import full_triple_id
 from cortex_skills.safe_io.strict_json import read_json
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import triple_models as models
@@ -73,12 +74,17 @@ def create_triples(call: ApiCall) -> ApiAnswer:
 
 
 @OPERATIONS.add(
-    "GET", "/api/v1/triples/{id}", {200: models.StoredTriple}, query=models.GetQuery, errors=("not_found", "graph_busy")
+    "GET",
+    "/api/v1/triples/{id}",
+    {200: models.StoredTriple},
+    query=models.GetQuery,
+    errors=("not_found", "graph_busy", "query_timeout"),
 )
 def get_triple(call: ApiCall) -> ApiAnswer:
-    """Return the triple with an id."""
+    """Return the triple with an id, or with the only id that begins with the given six digits or more."""
     graph = call.graph
-    triple = graph.get_triple(call.path["id"])
+    today = graph.today if isinstance(graph, PastGraph) else graph
+    triple = graph.get_triple(full_triple_id(today, call.path["id"]))
     if triple is None:
         raise _no_such_triple()
     return ApiAnswer(200, _described(graph, [triple], call.query)[0])
@@ -90,7 +96,7 @@ def get_triple(call: ApiCall) -> ApiAnswer:
     {204: None},
     permission="write",
     query=models.DeleteQuery,
-    errors=("not_found", "graph_busy"),
+    errors=("not_found", "graph_busy", "query_timeout"),
 )
 def delete_triple(call: ApiCall) -> ApiAnswer:
     """Delete the triple with an id, and its record.
@@ -98,7 +104,8 @@ def delete_triple(call: ApiCall) -> ApiAnswer:
     A triple that has proofs is withdrawn: its record and its proofs stay, marked with who withdrew it, unless `erase`
     is true. Both need the permission `provenance`, except for withdrawing what the caller asserted.
     """
-    graph, triple_id = call.graph, check_id(call.path["id"])
+    graph = call.graph
+    triple_id = check_id(full_triple_id(graph, call.path["id"]))
     erases = call.query.get("erase", False)
     has_proofs = graph.proofs.has_any(triple_id)
     if has_proofs and (erases or not is_author(call, triple_id)):

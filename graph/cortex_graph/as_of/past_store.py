@@ -34,6 +34,7 @@ from cortex_graph.triple_index import TripleIndex
 MAX_COUNTED = 100_000  # triples that are counted without a ceiling
 _SCANNED = 2_000  # triples of today that are looked at for one page
 _BATCH = 100
+_ID = re.compile(r"[0-9a-f]{64}")
 _PLACE = re.compile(r"t.*|w(?:[0-9a-f]{64})?|o\d{1,8}", re.ASCII)  # of today, restored, an offset
 
 
@@ -66,7 +67,7 @@ class PastStore:
 
     def find(self, graph: NamedNode, triple_id: str) -> Quad | None:
         """See `Identifying`."""
-        if graph not in self._data:
+        if graph not in self._data or not _ID.fullmatch(triple_id):
             return None
         past = self._of(graph)
         if (restored := past.restored.get(triple_id)) is not None:

@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation
 from cortex_graph.exceptions import InvalidArguments, QueryLimit, invalid
+from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_graph.sparql.dataset import NamespaceView, dataset_of
 from cortex_graph.sparql.parse import DEFAULT_LIMITS, TIMEOUT_S, QueryLimits, read_query, read_text
 from cortex_graph.sparql.prologue import Prologue
@@ -135,13 +136,16 @@ def _primed(chunks: Generator[bytes, None, None]) -> Generator[bytes, None, None
 
 
 def offered_prefixes(graphs: Sequence[NamespaceView]) -> Mapping[str, str]:
-    """Return the prefixes that a text may use without declaring them: the namespaces, and their vocabularies."""
+    """Return the prefixes that a text may use without declaring them.
+
+    They are those of the namespaces, of their vocabularies, and of `WELL_KNOWN_VOCABULARIES`, in this order.
+    """
     if not graphs:
         raise invalid("graphs", "is empty", hint="give at least one namespace")
     offered: dict[str, str] = {}
     for graph in graphs:
         offered[graph.names.namespace] = f"{graph.names.graph.value}:"
-    for graph in graphs:
-        for prefix, start in graph.names.vocabularies.items():
+    for vocabularies in (*(graph.names.vocabularies for graph in graphs), WELL_KNOWN_VOCABULARIES):
+        for prefix, start in vocabularies.items():
             offered.setdefault(prefix, start)
     return offered

@@ -20,7 +20,14 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
-from cortex_graph.exceptions import GraphError, GraphUnavailable, InvalidArguments, invalid
+from cortex_graph.exceptions import (
+    GraphError,
+    GraphUnavailable,
+    InvalidArguments,
+    RelativeIri,
+    RemoteContext,
+    invalid,
+)
 from cortex_graph.names import Names
 from cortex_graph.processes import WorkerProcess
 from cortex_graph.transfer.progress import Progress
@@ -31,6 +38,7 @@ _GROWTH = 200  # a prefix of a Turtle file may be long, and used often
 _ROOM = 1 << 30
 _HINT = "nothing was imported; correct the file and import it again"
 _NOT_REGULAR = "nothing was imported; pass a file or a stream, on the command line - with --format for standard input"
+_REFERENCES = {kind.code: kind for kind in (RelativeIri, RemoteContext)}
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -109,6 +117,8 @@ def _stalled(shown: str) -> InvalidArguments:
 
 
 def _error(error: dict[str, Any], shown: str) -> GraphError:
+    if (known := _REFERENCES.get(error.get("code", ""))) is not None:
+        return known(f"{shown} {error['message']}", hint=error["hint"], details=error["details"])
     if "message" in error:
         hint = error["hint"] or _HINT
         return InvalidArguments(error["message"], hint=hint, details=error["details"])

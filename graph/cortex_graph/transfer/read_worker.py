@@ -32,6 +32,7 @@ from cortex_graph.size_limits import MOST_BYTES, long_line, too_long
 from cortex_graph.transfer import lines
 from cortex_graph.transfer.formats import FORMATS
 from cortex_graph.transfer.precheck import check_file, check_terms
+from cortex_graph.transfer.references import check_iris, explained, relative_iri
 from cortex_graph.worker_channel import WorkerChannel
 
 _PROGRESS_S = 0.2
@@ -78,6 +79,7 @@ class FileReader:
             raise invalid("source", "was changed while it was read", hint="nothing was imported; try again")
         for written in ("data.nt", "found.nt"):
             _check_lengths(self._folder / written)
+            check_iris(self._folder / written, self._file)
         records_found = 0
         if self._wants_records:
             from cortex_graph.transfer.record_check import check_records
@@ -99,7 +101,16 @@ class FileReader:
         if self._form != RdfFormat.JSON_LD or self._base_iri is not None:
             return parse(file, self._form, base_iri=self._base_iri)
         # Without a base, statements with relative IRIs are dropped (JSON-LD 1.1 API §8.2).
-        return map(_absolute, parse(file, self._form, base_iri=_NOWHERE))
+        return map(self._absolute, parse(file, self._form, base_iri=_NOWHERE))
+
+    def _absolute(self, quad: Quad) -> Quad:
+        if _NOWHERE_SCHEME in str(quad):
+            kind = [quad.object.datatype] if isinstance(quad.object, Literal) else []
+            for term in (quad.subject, quad.predicate, quad.object, quad.graph_name, *kind):
+                if isinstance(term, NamedNode) and term.value.startswith(_NOWHERE_SCHEME):
+                    relative = term.value.removeprefix(_NOWHERE).removeprefix(_NOWHERE_SCHEME)
+                    raise relative_iri(relative, self._file, self._form)
+        return quad
 
     def _read_lines(self, file: IO[bytes], records: IO[bytes]) -> None:
         before = 0
@@ -187,10 +198,13 @@ def _result(reader: FileReader, job: dict[str, Any]) -> tuple[bytes, dict[str, A
     try:
         return b"D", reader.run()
     except SyntaxError as error:
-        problem = f"is not valid {FORMATS[job['format']].name}: {error.msg}"
+        form = FORMATS[job["format"]]
+        if (known := explained(error, Path(job["file"]), form)) is not None:
+            return b"E", _as_document(known)
+        problem = f"is not valid {form.name}: {error.msg}"
         return b"E", {"problem": problem, "line": error.lineno, "column": error.offset}
     except InvalidArguments as error:
-        return b"E", {"message": error.message, "hint": error.hint, "details": error.details}
+        return b"E", _as_document(error)
     except GraphError as error:
         return b"E", {"message": error.message, "hint": error.hint, "details": {"field": "source"}}
     except OSError as error:
@@ -202,20 +216,13 @@ def _result(reader: FileReader, job: dict[str, Any]) -> tuple[bytes, dict[str, A
         return b"E", {"problem": problem}
 
 
+def _as_document(error: InvalidArguments) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+
+
 def _send_progress(channel: WorkerChannel, reader: FileReader, ended: threading.Event) -> None:
     while not ended.wait(_PROGRESS_S):
         channel.send(b"P", json.dumps(reader.progress()).encode())
-
-
-def _absolute(quad: Quad) -> Quad:
-    if _NOWHERE_SCHEME in str(quad):
-        kind = [quad.object.datatype] if isinstance(quad.object, Literal) else []
-        for term in (quad.subject, quad.predicate, quad.object, quad.graph_name, *kind):
-            if isinstance(term, NamedNode) and term.value.startswith(_NOWHERE_SCHEME):
-                relative = term.value.removeprefix(_NOWHERE).removeprefix(_NOWHERE_SCHEME)
-                hint = "give it an absolute one, or a base (`@base`)"
-                raise invalid("source", f"has the relative IRI <{relative[:200]}>", hint=hint)
-    return quad
 
 
 def _check_lengths(file: Path) -> None:

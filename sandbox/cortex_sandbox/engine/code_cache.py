@@ -3,7 +3,8 @@
 Rules kept here:
 - the key holds everything that determines the code: the guest's digest, the engine's version and settings, and the
   processor;
-- processes that start at the same time compile once: the others wait for the first;
+- processes that start at the same time compile once: the others wait for the first, or for its compiler, which ends its
+  work and keeps the code when that process is killed;
 - this process never compiles (`native_code.py`): its memory does not depend on whether the code was in the cache.
 """
 
@@ -14,6 +15,7 @@ import logging
 import os
 import platform
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +23,10 @@ from typing import TYPE_CHECKING
 
 import wasmtime
 
-from cortex_sandbox.engine.cache import cache_folder, is_private, store
-from cortex_sandbox.engine.native_code import compile_apart
+from cortex_sandbox.compiling import compiles
+from cortex_sandbox.engine.cache import cache_folder, is_private
+from cortex_sandbox.engine.native_code import check_waiting, compile_apart, compile_into
+from cortex_sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from cortex_sandbox.engine.engine import Engine
@@ -33,6 +37,8 @@ except ImportError:  # Windows: every process compiles
     fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
+
+_LOOK_S = 0.05
 
 
 def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes) -> wasmtime.Module:
@@ -57,33 +63,53 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
     path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
     if path is not None and (module := _cached(engine.wasm, path)) is not None:
         return module
-    with _alone(path):
+    with compiles(label), _alone(path) as lock:
         if path is not None and (module := _cached(engine.wasm, path)) is not None:
             return module  # another process has compiled it meanwhile
         log.info("compiling %s for this machine (once)", label)
-        code = compile_apart(engine.dimensions, wasm())
-        # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
-        module = _cached(engine.wasm, path) if path is not None and store(path, code) else None
-        return module or wasmtime.Module.deserialize(engine.wasm, code)
+        code = None
+        if path is not None:
+            code = compile_into(path, lock, engine.dimensions, wasm())
+            # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
+            if code is None and (module := _cached(engine.wasm, path)) is not None:
+                return module
+        return wasmtime.Module.deserialize(engine.wasm, code or compile_apart(engine.dimensions, wasm()))
 
 
 @contextmanager
-def _alone(path: Path | None) -> Iterator[None]:
-    """Compile in one process at a time."""
+def _alone(path: Path | None) -> Iterator[int | None]:
+    """Compile in one process at a time; gives the descriptor that has the lock, if any."""
     if path is None or fcntl is None:
-        yield
+        yield None
         return
     try:
         handle = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
-        yield  # the cache cannot be written to: every process compiles
+        yield None  # the cache cannot be written to: every process compiles
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
+        while not _locked(handle):
+            check_waiting()
+            time.sleep(_LOOK_S)
+        yield handle
         fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough: a child forked meanwhile has it open too
+    except SandboxError as error:
+        if error.name != "Interrupted":  # else a compiler is still at work, with this lock
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        raise
+    except Exception:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        raise
+    finally:
         os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:

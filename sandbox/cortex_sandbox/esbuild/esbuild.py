@@ -91,6 +91,11 @@ def build(
     return decode_output(bytes(wasi.output))
 
 
+def prepare_bundler() -> None:
+    """Compile esbuild, if that was not done on this machine."""
+    _linked(bundler_engine())
+
+
 @cache
 def _linked(engine: Engine) -> wasmtime.InstancePre:
     """The compiled module with its imports."""

@@ -128,7 +128,7 @@ def _image(engine: Engine, final_bytes: int | None) -> Image:
 
 def _bake(engine: Engine, imports: Imports, wasm: bytes, bootstrap: bytes, final_bytes: int | None) -> bytes:
     """Run the bootstrap in a new guest and bake its memory."""
-    module = engine.compile(wasm)
+    module = load_module(engine, "quickjs-core", engine.settings, lambda: wasm, wasm)
     pre = imports.linker.instantiate_pre(module)
     bytecode = _compile(engine, pre, bootstrap, "cortex:bootstrap", as_module=False)
     guest = Instance(engine, pre, _BAKING_BYTES, {**EXPORTS, **_BAKING})

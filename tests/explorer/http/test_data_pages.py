@@ -297,3 +297,34 @@ def test_memories_are_shown_to_who_may_read_them(running: Running, reader: httpx
     trusted = running.client(running.token("trusted", ("mayros",), ("read", "memories")))
     page = check_page(trusted.get("/explore/mayros/r?name=agent:a1", headers=HTML).text)
     assert "ask about nails" in page.text
+
+
+def test_pages_are_read_as_of_a_moment_and_keep_it_in_their_links(running: Running, reader: httpx.Client) -> None:
+    before, after = "2026-11-19", "2026-11-21T00:00:00Z"
+    triple_id = id_of(running, subject="nails", predicate="reorder")
+    early = check_page(reader.get(f"/explore/mayros/r?name=nails&asOf={before}").text, 60_000)
+    assert "reorder" not in early.text
+    assert "inStock" in early.text  # imported: of unknown time
+    late = check_page(reader.get("/explore/mayros/r", params={"name": "bolts", "asOf": after}).text, 60_000)
+    assert "reorder" in late.text  # withdrawn since
+    assert reader.get("/explore/mayros/r?name=bolts").status_code == 404
+    within = [link for link in late.links if link.startswith(("/explore/mayros/r", "/explore/mayros/t/"))]
+    assert [link for link in within if "asOf=" not in link] == ["/explore/mayros/r?name=bolts"]  # back to now
+    assert (
+        f"/explore/mayros/t/{triple_id}?asOf=2026-11-21T00%3A00%3A00Z"
+        in check_page(reader.get("/explore/mayros/list", params={"asOf": after, "skill": "stock-watch"}).text).links
+    )
+    for moment, words in ((before, "this triple was not in the graph"), (after, "this triple was in the graph")):
+        page = check_page(reader.get(f"/explore/mayros/t/{triple_id}", params={"asOf": moment}).text)
+        assert words in page.text
+    turtle = reader.get("/explore/mayros/r", params={"name": "bolts", "asOf": after, "format": "turtle"}).text
+    assert "reorder" in turtle
+    overview = check_page(reader.get("/explore/mayros", params={"asOf": before}).text, 60_000)
+    assert "stock-watch" not in overview.text
+    assert "of unknown time" in overview.text
+    assert reader.get("/explore/mayros", params={"asOf": before, "format": "json"}).json()["latest"] == []
+    assert "None" in check_page(reader.get("/explore/mayros/proofs?asOf=2020-01-01").text).text
+    for path in ("", "/r?name=nails", "/list", "/r/used?name=nails", f"/t/{triple_id}", "/proofs"):
+        bad = reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=yesterday")
+        assert (bad.status_code, "asOf" in bad.text) == (400, True), path
+        assert reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=").status_code == 200, path

@@ -99,3 +99,10 @@ def test_a_head_request_has_no_body(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
     answer = reader.head("/explore/mayros", headers=PAGE)
     assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_slash_too_many_leads_to_the_page(running: Running) -> None:
+    client = running.client()
+    for path, target in (("/explore/", "/explore"), ("/explore/mayros/", "/explore/mayros")):
+        led = client.get(path, headers=PAGE)
+        assert (led.status_code, led.headers["location"]) == (303, target)

@@ -61,6 +61,8 @@ def test_every_page_shows_them_as_text(running: Running, reader: httpx.Client) -
         if path == "/list":
             assert "U+202E" in page.text
             assert "looks like mayros:admin, another name here" in page.text
+    heading = check_page(reader.get("/explore/mayros/r?name=" + quote("\u0430dmin")).text)
+    assert "looks like mayros:admin, another name here" in heading.text
 
 
 def test_the_pages_of_hostile_names_and_their_forms(running: Running, reader: httpx.Client) -> None:

@@ -7,7 +7,15 @@ import json
 import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, parse
 
-from cortex_graph import GraphStore, InvalidArguments, NamespacedGraph, NamespaceViolation, QueryLimit, open_store
+from cortex_graph import (
+    WELL_KNOWN_VOCABULARIES,
+    GraphStore,
+    InvalidArguments,
+    NamespacedGraph,
+    NamespaceViolation,
+    QueryLimit,
+    open_store,
+)
 from cortex_graph.sparql import QueryLimits, query_graphs
 from tests.graph.sparql.conftest import content, rows_of
 
@@ -36,14 +44,29 @@ def test_a_select_answers_the_rows_of_the_own_namespace(shop: NamespacedGraph) -
         ("SELECT ?x { ?s shop:price ?p FILTER(?p<5&&?p>1) OPTIONAL { ?s ex:label ?x } }", "Nägel"),
         ("SELECT (xsd:integer('7') + 1 AS ?x) { }", "8"),
         ("SELECT ?x { GRAPH ?x { ?s ex:label ?o } }", "urn:cortex:shop"),
-        ("PREFIX prov: <http://www.w3.org/ns/prov#> SELECT ?x { GRAPH <urn:cortex:shop/provenance> "
+        ("SELECT ?x { GRAPH <urn:cortex:shop/provenance> "
          "{ ?r prov:wasAttributedTo ?x } FILTER(CONTAINS(STR(?x), 'agent')) } LIMIT 1", "urn:cortex:shop:agent:a1"),
     ],
 )  # fmt: skip
 def test_sparql_means_what_it_means_elsewhere(shop: NamespacedGraph, text: str, value: str) -> None:
-    if "xsd:" in text:
-        text = f"PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> {text}"
     assert [row["x"] for row in rows_of(shop.query(text))] == [value]
+
+
+def test_standard_prefixes_need_no_declaration_and_a_declared_one_replaces_them() -> None:
+    shop = NamespacedGraph(open_store("memory:"), "shop")
+    known = ["rdf", "rdfs", "xsd", "owl", "prov", "skos", "schema", "dcterms", "sh", "foaf"]
+    shop.update(f"INSERT DATA {{ {' '.join(f'{prefix}:a schema:b {prefix}:c .' for prefix in known)} }}")
+    rows = rows_of(shop.query("SELECT ?s { ?s <https://schema.org/b> ?o } ORDER BY ?s"))
+    assert {row["s"] for row in rows} == {f"{WELL_KNOWN_VOCABULARIES[prefix]}a" for prefix in known}
+    assert rows_of(shop.query("PREFIX schema: <urn:other:> SELECT ?s { ?s schema:b ?o }")) == []
+    with pytest.raises(InvalidArguments, match="prefix `dc:` is not declared"):
+        shop.query("SELECT ?s { ?s dc:b ?o }")
+
+
+def test_a_namespace_with_the_name_of_a_standard_prefix_keeps_it() -> None:
+    own = NamespacedGraph(open_store("memory:"), "schema")
+    own.create_triple({"subject": "a", "predicate": "name", "object": 1})
+    assert rows_of(own.query("SELECT ?s { ?s schema:name 1 }")) == [{"s": "urn:cortex:schema:a"}]
 
 
 def test_ask_construct_and_describe_answer_in_their_forms(shop: NamespacedGraph) -> None:

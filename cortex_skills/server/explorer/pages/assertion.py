@@ -4,6 +4,7 @@ Rules kept here:
 - everything is checked for this reader now, within the time limit of the proofs of a request; what was not checked is
   shown as missing, and never as verified;
 - the page shows what is established and what is not, in the words of the checks;
+- as of a moment the page says whether the triple was in the graph then; its proofs are checked now;
 - a withdrawn assertion has its page, with who withdrew it; an unknown id is not found.
 """
 
@@ -45,6 +46,7 @@ from cortex_skills.server.rest.proof_checks import asked_of
 from cortex_skills.server.rest.triples import delete_triple
 
 _PREMISES = 50
+_SHORT = 80  # characters
 _RECORD = 100  # quads of a record
 _HEX = frozenset("0123456789abcdef")
 
@@ -84,8 +86,10 @@ class AssertionView:
     Attributes:
         triple_id: its id.
         subject, predicate, object: the triple.
+        is_short: whether the object fits into a heading.
         whole: the address of the whole text of a long literal.
-        verdict: of all checks.
+        was_there: whether the triple was in the graph at the moment that was asked for; None for now.
+        verdict: of all checks, made now.
         chain: the five links.
         findings: each check.
         origin: who asserted it.
@@ -101,7 +105,9 @@ class AssertionView:
     subject: ShownTerm
     predicate: ShownName
     object: ShownTerm
+    is_short: bool
     whole: str | None
+    was_there: bool | None
     verdict: str
     chain: tuple[ChainLink, ...]
     findings: tuple[ShownCheck, ...]
@@ -135,6 +141,7 @@ def view(call: PageCall) -> AssertionView:
     """
     read = _read(call)
     reading, graph, quad = read.reading, read.reading.graph, read.quad
+    then = Reading.of(call, "").graph if reading.addresses.as_of else None
     context = replace(asked_of(call.api()), cancel=call.cancel, triple=quad)
     parts = check_assertion(graph, quad, context)
     proofs = graph.current_proofs(read.triple_id)
@@ -146,7 +153,9 @@ def view(call: PageCall) -> AssertionView:
         reading.display.term(quad.subject, OF_HEADING),
         reading.display.iri(quad.predicate.value, OF_HEADING),
         shown,
+        len(shown.plain) <= _SHORT and "\n" not in shown.plain,
         reading.address(format="text") if text is not None and text.is_clipped else None,
+        None if then is None else then.store.contains(quad),
         verdict_of(parts).value,
         tuple(_chain(call, read, parts, proofs)),
         tuple(_finding(reading, part) for part in parts),
@@ -168,7 +177,7 @@ def _proof_link(reading: Reading, proof_id: str, kind: str = "") -> TextLink:
 
 def _read(call: PageCall) -> _Read:
     triple_id = call.path["id"]
-    reading = Reading.of(call, f"t/{triple_id}")
+    reading = Reading.of(call, f"t/{triple_id}", past=False)
     graph = reading.graph
     if len(triple_id) != 64 or not set(triple_id) <= _HEX:
         raise not_found("an assertion is named by 64 hexadecimal digits")

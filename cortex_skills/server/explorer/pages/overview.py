@@ -18,6 +18,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 from cortex_graph.assertions import AssertionFilter, list_assertions
 from cortex_graph.counts import NamespaceCounts
 from cortex_graph.datetimes import date_time
+from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.server.bodies import to_json
@@ -31,11 +32,15 @@ from cortex_skills.server.explorer.pictures.svg import Svg
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway
 from cortex_skills.server.explorer.triple_rows import TripleRow, assertion_rows
 from cortex_skills.server.rest.overview import get_assertions, get_counts
+from cortex_skills.server.rest.stats import get_stats
 
 _LATEST = 8
 _BARS = 8
 _VOID = "http://rdfs.org/ns/void#"
 _INTEGER = NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}integer")
+_PAST_WORDS = (
+    "Triples of unknown time, such as imported ones, are included. Predicates and asserters are counted for now only."
+)
 _EVERYTHING = "SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 100"
 
 
@@ -105,15 +110,17 @@ def view(call: PageCall) -> Overview:
     """The overview of a namespace."""
     reading = Reading.of(call, "")
     graph, to = reading.graph, reading.addresses
-    counts = graph.counts.latest()
+    today = call.graph
+    counts = today.counts.latest()
     latest = list_assertions(graph, AssertionFilter(), limit=_LATEST).assertions
     calls, words = _calls(call)
-    predicates = [(each.predicate, each.triples) for each in counts.predicates[:_BARS]]
-    asserters = [(each.node, each.assertions) for each in counts.asserters[:_BARS]]
+    kept = counts if not to.as_of else NamespaceCounts()  # what is kept is of now
+    predicates = [(each.predicate, each.triples) for each in kept.predicates[:_BARS]]
+    asserters = [(each.node, each.assertions) for each in kept.asserters[:_BARS]]
     return Overview(
         graph.namespace,
-        _facts(counts, reading),
-        _counted(counts),
+        _facts(counts, reading) if not to.as_of else _past_facts(reading),
+        _counted(counts) if not to.as_of else _PAST_WORDS,
         assertion_rows(reading, latest),
         to.triples(recorded="yes"),
         _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
@@ -136,6 +143,21 @@ def _facts(counts: NamespaceCounts, reading: Reading) -> tuple[Fact, ...]:
         Fact("Asserted with a record", counts.assertions, f"{counts.undated:,} without", to.triples(recorded="yes")),
         Fact("Withdrawn", counts.withdrawn, "on record"),
         Fact("Proofs", counts.proofs, "stored", to.page("proofs")),
+    )
+
+
+def _past_facts(reading: Reading) -> tuple[Fact, ...]:
+    """The figures of the moment, which are counted for the page within the time limit of a query."""
+    try:
+        counted = get_stats(reading.call.api(asOf=reading.addresses.as_of)).document["graph"]
+    except QueryTimeout:
+        return ()
+    exact, to = "exact" if counted["exact"] else "at least", reading.addresses
+    undated = f"{counted['undated']:,} of unknown time" if "undated" in counted else ""
+    return (
+        Fact("Triples", counted["triple_count"], undated or exact, to.triples()),
+        Fact("Resources", counted["subject_count"], exact),
+        Fact("Predicates", counted["predicate_count"], exact),
     )
 
 
@@ -168,7 +190,7 @@ def _calls(call: PageCall) -> tuple[Svg | None, str]:
     plugin = call.service.plugin
     if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
         return None, ""
-    return calls_by_minute(plugin.recent_calls, datetime.now(UTC), HOUR)
+    return calls_by_minute(plugin.recent_calls, datetime.now(UTC), HOUR, width=340)
 
 
 def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
@@ -194,13 +216,16 @@ def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:
 
 
 def _document(call: PageCall) -> bytes:
-    counts = get_counts(call.api()).document
-    latest = get_assertions(call.api(limit=_LATEST)).document
+    given = {"asOf": call.query["asOf"]} if call.query.get("asOf") else {}
+    counts = get_stats(call.api(**given)).document["graph"] if given else get_counts(call.api()).document
+    latest = get_assertions(call.api(limit=_LATEST, **given)).document
     return to_json({**counts, "latest": latest["assertions"]})
 
 
 def _void(call: PageCall) -> bytes:
-    """The numbers in VoID (W3C Interest Group Note, 2011)."""
+    """The numbers of now in VoID (W3C Interest Group Note, 2011)."""
+    if call.query.get("asOf"):
+        raise invalid("asOf", "is not for VoID, which has the numbers that are kept", hint="use format=json")
     graph = call.graph
     counts, node, quads = graph.counts.latest(), graph.names.graph, []
 

@@ -3,6 +3,7 @@
 Rules kept here:
 - a proof is verified only if the list is filtered by verdict, and within the time limit of the proofs of a request;
   otherwise it is shown as not checked;
+- as of a moment the list has the proofs that were made by then and are still stored;
 - a page ends early when it has read enough; its cursor goes on.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
+from cortex_graph.argument_checks import check_moment
 from cortex_graph.proofs import StoredProof
 from cortex_graph.store import triple_of
 from cortex_skills.proofs.kinds import proof_kinds, type_of
@@ -21,7 +24,7 @@ from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownText, shown_text
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import ProofListQuery
-from cortex_skills.server.explorer.reading import Reading, TakeAway, TextLink
+from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import TripleRow, moment, triple_rows
 from cortex_skills.server.rest.proof_checks import asked_of, checked
 from cortex_skills.server.rest.proofs import described
@@ -68,6 +71,7 @@ class ProofList:
     kinds: tuple[TextLink, ...]
     verdicts: tuple[TextLink, ...]
     is_checked: bool
+    as_of: AsOfField
     first: str | None
     next: str | None
     away: TakeAway
@@ -75,7 +79,7 @@ class ProofList:
 
 def view(call: PageCall) -> ProofList:
     """List the proofs."""
-    reading, query = Reading.of(call, "proofs"), call.query
+    reading, query = Reading.of(call, "proofs", past=False), call.query
     found, cursor = _page(call, reading)
     kinds = [("All", None), *((name, name) for name in proof_kinds())]
     return ProofList(
@@ -83,6 +87,7 @@ def view(call: PageCall) -> ProofList:
         tuple(_links(reading, "kind", kinds)),
         tuple(_links(reading, "verdict", list(_VERDICTS))),
         "verdict" in query,
+        reading.as_of_field(),
         reading.address(cursor=None) if query.get("cursor") else None,
         reading.address(cursor=cursor) if cursor else None,
         reading.take_away(FORMS),
@@ -93,19 +98,29 @@ def _page(call: PageCall, reading: Reading) -> tuple[list[tuple[StoredProof, Ver
     query, asked = call.query, replace(asked_of(call.api()), cancel=call.cancel)
     limit, kind, wanted = query.get("limit", _LIMIT), query.get("kind"), query.get("verdict")
     cursor, read = query.get("cursor"), 0
+    until = check_moment(query["asOf"], "asOf") if query.get("asOf") else None
     found: list[tuple[StoredProof, Verdict]] = []
     while True:
         most = 1 if wanted else min(limit - len(found), _LIMIT)
         proofs, cursor = reading.graph.proofs.page(most, cursor)
         read += most
         for proof in proofs:
-            if kind not in (None, "", proof.kind):
+            if kind not in (None, "", proof.kind) or (until is not None and not is_before(proof.time, until)):
                 continue
             verdict = checked(proof, call.api(), asked).verdict if wanted else Verdict.NOT_EVALUATED
             if not wanted or verdict == wanted:
                 found.append((proof, verdict))
         if cursor is None or len(found) >= limit or read >= _MOST_READ or (wanted and not asked.limit_ms):
             return found, cursor
+
+
+def is_before(time: str, until: datetime) -> bool:
+    """Whether the time of a proof, an `xsd:dateTime`, is not after a moment."""
+    try:
+        made = datetime.fromisoformat(time)
+    except ValueError:
+        return False
+    return made.tzinfo is not None and made <= until
 
 
 def _links(reading: Reading, name: str, values: list[tuple[str, str | None]]) -> Iterator[TextLink]:
@@ -129,7 +144,7 @@ def _row(reading: Reading, proof: StoredProof, verdict: Verdict) -> ProofRow:
 
 
 def _document(call: PageCall) -> bytes:
-    reading = Reading.of(call, "proofs")
+    reading = Reading.of(call, "proofs", past=False)
     found, cursor = _page(call, reading)
     rows: list[dict[str, Any]] = [described(proof, reading.graph, verdict) for proof, verdict in found]
     return to_json({"count": len(rows), "proofs": rows, "nextCursor": cursor})

@@ -12,6 +12,7 @@ from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import ShownText, shown_text
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page_queries import AsOfQuery
 from cortex_skills.server.explorer.pages.assertion import ShownCheck, rule_sets
 from cortex_skills.server.explorer.reading import Reading, TakeAway
 from cortex_skills.server.explorer.triple_rows import TripleRow, moment, triple_rows
@@ -62,7 +63,7 @@ def view(call: PageCall) -> ProofView:
         HttpError: `not_found`.
 
     """
-    reading = Reading.of(call, f"proofs/{call.path['id']}")
+    reading = Reading.of(call, f"proofs/{call.path['id']}", past=False)
     proof = find(call.api(), call.path["id"])
     if proof is None:
         raise not_found("this namespace has no proof with this id")
@@ -92,7 +93,7 @@ def _rows(reading: Reading, ids: tuple[str, ...]) -> tuple[TripleRow, ...]:
 
 
 def _document(call: PageCall) -> bytes:
-    reading = Reading.of(call, f"proofs/{call.path['id']}")
+    reading = Reading.of(call, f"proofs/{call.path['id']}", past=False)
     proof = find(call.api(), call.path["id"])
     if proof is None:
         raise not_found("this namespace has no proof with this id")
@@ -103,4 +104,12 @@ def _document(call: PageCall) -> bytes:
 
 
 FORMS = {"json": Form("application/json", _document)}
-PAGE = ExplorerPage(f"{ROOT}/{{namespace}}/proofs/{{id}}", "proof", "proof.html", view, forms=FORMS, pool="slow")
+PAGE = ExplorerPage(
+    f"{ROOT}/{{namespace}}/proofs/{{id}}",
+    "proof",
+    "proof.html",
+    view,
+    query=AsOfQuery,
+    forms=FORMS,
+    pool="slow",
+)

@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -23,6 +23,7 @@ from cortex_graph.store import Pattern
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_HEADING, ShownName, ShownText, shown_text
 from cortex_skills.server.explorer.exports import nanopublication, rdf_forms
+from cortex_skills.server.explorer.look_alike_names import skeleton
 from cortex_skills.server.explorer.nearest import unknown_name
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import ResourceQuery
@@ -113,7 +114,7 @@ def view(call: PageCall) -> ResourceView:
     total = sum(side.count for side in (found.outgoing, found.incoming))
     exact = "" if found.outgoing.is_exact and found.incoming.is_exact else "at least "
     return ResourceView(
-        reading.display.iri(found.node.value, OF_HEADING),
+        _heading(reading, found.node),
         shown_text(found.node.value, OF_HEADING),
         _fan(reading, found),
         f"{len(rows):,} of {exact}{total:,} triples, grouped by predicate",
@@ -127,6 +128,18 @@ def view(call: PageCall) -> ResourceView:
         reading.as_of_field(),
         reading.take_away(FORMS, f"SELECT ?p ?o {{ {found.node} ?p ?o }}"),
     )
+
+
+def _heading(reading: Reading, node: NamedNode) -> ShownName:
+    """The name, with a warning if another resource of the graph has a plain name that looks like it."""
+    shown, graph = reading.display.iri(node.value, OF_HEADING), reading.graph
+    other = skeleton(shown.name)
+    if shown.name.isascii() or not other.isascii():
+        return shown
+    for part in ("subject", "object_"):
+        if graph.store.count(Pattern(graph.names.graph, **{part: graph.names.node(other)}), 1):
+            return replace(shown, warning=f"looks like {shown_text(other, 80).plain}, another name here")
+    return shown
 
 
 def _neighbourhood(reading: Reading) -> tuple[str, Neighbourhood]:
@@ -213,8 +226,8 @@ def _times(texts: list[str]) -> Svg | None:
 
 def _memories(call: PageCall, reading: Reading, node: NamedNode) -> tuple[ShownMemory, ...] | None:
     agent = reading.graph.names.agent_of(node.value)
-    if agent is None or "memories" not in call.principal.permissions:
-        return None
+    if agent is None or "memories" not in call.principal.permissions or reading.addresses.as_of:
+        return None  # memories have no records of their times
     from cortex_graph.agent_graph import AgentGraph
     from cortex_graph.vocabulary import MEMORY_TEXT, MEMORY_TIME
 
@@ -252,7 +265,7 @@ def _node(reading: Reading) -> NamedNode:
 def _document(call: PageCall) -> object:
     reading = Reading.of(call, "r")
     _node(reading)
-    given = {key: call.query[key] for key in ("name", "asOf") if key in call.query}
+    given = {key: call.query[key] for key in ("name", "asOf") if call.query.get(key)}
     return get_neighbourhood(call.api(**given)).document
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.assertions import AssertionFilter, AssertionPage, list_assertions
+from cortex_graph.exceptions import QueryTimeout
 from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
 from cortex_skills.server.explorer.addresses import ROOT
@@ -52,6 +53,7 @@ class TripleList:
         facets: frequent values.
         rows: the triples.
         words: how they are ordered.
+        is_late: whether finding them took too long.
         first, next: other pages.
 
     """
@@ -60,6 +62,7 @@ class TripleList:
     facets: tuple[Facet, ...]
     rows: tuple[TripleRow, ...]
     words: str
+    is_late: bool
     first: str | None
     next: str | None
     as_of: AsOfField
@@ -70,8 +73,12 @@ def view(call: PageCall) -> TripleList:
     """Triples that match the filters."""
     reading, query = Reading.of(call, "list"), call.query
     limit, cursor = query.get("limit", _LIMIT), query.get("cursor")
+    is_late = False
     if _is_recorded(call):
-        found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+        try:
+            found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+        except QueryTimeout:
+            found, is_late = AssertionPage((), None), True
         rows, after, words = assertion_rows(reading, found.assertions), found.cursor, "Assertions, the newest first"
     else:
         page = reading.graph.store.match(_pattern(reading), limit, cursor)
@@ -83,6 +90,7 @@ def view(call: PageCall) -> TripleList:
         tuple(_facets(reading)),
         rows,
         words,
+        is_late,
         reading.address(cursor=None) if cursor else None,
         reading.address(cursor=after) if after else None,
         reading.as_of_field(),
@@ -123,7 +131,7 @@ def _query(reading: Reading) -> str:
 
 
 def _facets(reading: Reading) -> Iterator[Facet]:
-    counts, names, query = reading.graph.counts.latest(wait_s=0.0), reading.graph.names, reading.call.query
+    counts, names, query = reading.call.graph.counts.latest(wait_s=0.0), reading.graph.names, reading.call.query
     predicates = [(names.name(each.predicate.value), each.triples) for each in counts.predicates[:_FACETS]]
     yield _facet(reading, "predicate", "Predicate", predicates)
     for kind, label in (("skill", "Skill"), ("agent", "Agent")):
@@ -140,7 +148,9 @@ def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int
     current = reading.call.query.get(name)
     links = []
     for value, count in counted:
-        words = f"{shown_text(value, OF_NAME // 2).plain} {count:,}"
+        words = shown_text(value, OF_NAME // 2).plain
+        if not reading.addresses.as_of:  # the counts are of now
+            words = f"{words} {count:,}"
         links.append(TextLink(words, reading.address(**{name: value, "cursor": None}), value == current))
     return Facet(label, tuple(links), reading.address(**{name: None, "cursor": None}) if current else None)
 
@@ -163,6 +173,8 @@ def _quads(call: PageCall) -> Iterator[Quad]:
 def _document(call: PageCall) -> object:
     reading, query = Reading.of(call, "list"), call.query
     given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
+    if reading.addresses.as_of and _is_recorded(call):
+        given["asOf"] = reading.addresses.as_of
     if _is_recorded(call):
         filters = {**_given(call), **given}
         if "object" in filters:

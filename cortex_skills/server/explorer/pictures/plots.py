@@ -30,27 +30,28 @@ class Bar:
     marked: int = 0
 
 
-def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str) -> Svg:
+def stacked_bars(bars: Sequence[Bar], labels: tuple[str, str, str], summary: str, *, width: float = _WIDTH) -> Svg:
     """Bars side by side, the marked part on top.
 
     Args:
         bars: in the order of time.
         labels: under the first, the middle and the last bar.
         summary: what they show.
+        width: of the picture.
 
     """
     bars = _joined(bars)
-    picture = Svg(_WIDTH, _HEIGHT, summary, "plot")
+    picture = Svg(width, _HEIGHT, summary, "plot")
     highest = max([bar.total for bar in bars] or [0]) or 1
-    step = _WIDTH / max(1, len(bars))
-    _axis(picture, labels)
+    step = width / max(1, len(bars))
+    _axis(picture, labels, width)
     for place, bar in enumerate(bars):
         whole, marked = (_BASE - 6) * bar.total / highest, (_BASE - 6) * bar.marked / highest
-        x, width, top = place * step, step * 0.8, _BASE - whole
+        x, wide, top = place * step, step * 0.8, _BASE - whole
         if bar.total > bar.marked:
-            picture.add("rect", class_="b0", x=x, y=top + marked, width=width, height=whole - marked)
+            picture.add("rect", class_="b0", x=x, y=top + marked, width=wide, height=whole - marked)
         if bar.marked:
-            picture.add("rect", class_="b1", x=x, y=top, width=width, height=marked)
+            picture.add("rect", class_="b1", x=x, y=top, width=wide, height=marked)
     return picture
 
 
@@ -100,9 +101,9 @@ def named_bars(rows: Sequence[tuple[str, float]], summary: str) -> Svg:
     return picture
 
 
-def _axis(picture: Svg, labels: tuple[str, str, str]) -> None:
-    picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2=_WIDTH, y2=_BASE + 0.5)
-    for x, anchor, label in zip((0.0, _WIDTH / 2, _WIDTH), (None, "middle", "end"), labels, strict=True):
+def _axis(picture: Svg, labels: tuple[str, str, str], width: float = _WIDTH) -> None:
+    picture.add("line", class_="grid", x1=0, y1=_BASE + 0.5, x2=width, y2=_BASE + 0.5)
+    for x, anchor, label in zip((0.0, width / 2, width), (None, "middle", "end"), labels, strict=True):
         picture.add("text", None, _clipped(label), x=x, y=_HEIGHT - 3, text_anchor=anchor)
 
 

@@ -16,7 +16,7 @@ import click
 
 from cortex_skills.cli.commands import Command
 from cortex_skills.cli.options import FOLDER, Common
-from cortex_skills.cli.registry.reading import SKILL, key
+from cortex_skills.cli.registry.show_skills import SKILL, key
 from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:

@@ -1,0 +1,78 @@
+"""Rows of the HTTP API on a million triples: the predicates of a namespace, and 100 rows of SPARQL.
+
+Rules kept here:
+- the server runs in a process of its own, as `oxigraph serve` does; both answer over HTTP on loopback, and their
+  answers are compared before anything is measured;
+- the predicates are compared with the query on the raw store, in this process and without HTTP.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import httpx
+from pyoxigraph import Store
+
+from bench.measure import Row, in_turn_s
+from bench.remote import serving
+from bench.stores import Shape, cache, copy_of
+from cortex_skills.tokens import TokenFile, new_token
+from tests.server.serving import Process
+
+SHAPE = Shape(1_000_000)
+GRAPH = "urn:cortex:mayros"
+ROWS = f"SELECT ?s ?name {{ ?s <{GRAPH}:hasName> ?name }} LIMIT 100"
+PREDICATES = f"SELECT DISTINCT ?p {{ GRAPH <{GRAPH}> {{ ?s ?p ?o }} }}"
+WAIT_S = 100.0
+
+
+def rows() -> list[Row]:
+    """All rows."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=cache())))
+        ours = _served(stack, scratch)
+        theirs = stack.enter_context(serving(copy_of(SHAPE, scratch / "other")))
+        client = stack.enter_context(closing(httpx.Client(timeout=WAIT_S, trust_env=False)))
+        return [_predicates(ours, scratch), _sparql(ours, client, theirs)]
+
+
+def _served(stack: ExitStack, scratch: Path) -> httpx.Client:
+    copy_of(SHAPE, scratch / "store")
+    token, text = new_token("bench", ("mayros",), ("read",), None, datetime.now(UTC))
+    TokenFile(scratch / "tokens.json").add(token)
+    server = Process(scratch)
+    stack.callback(server.end)
+    headers = {"Authorization": f"Bearer {text}"}
+    client = httpx.Client(base_url=server.url, headers=headers, timeout=WAIT_S, trust_env=False)
+    return stack.enter_context(closing(client))
+
+
+def _predicates(ours: httpx.Client, scratch: Path) -> Row:
+    raw = Store(copy_of(SHAPE, scratch / "raw"))
+    theirs: Callable[[], list[str]] = lambda: [row["p"].value for row in raw.query(PREDICATES)]  # type: ignore[union-attr, index] # noqa: E731
+    listed = ours.get("/api/v1/query/predicates").raise_for_status().json()["predicates"]
+    if len(listed) != len(theirs()):
+        raise RuntimeError(f"different predicates: {listed}")
+    mine, its = in_turn_s([partial(ours.get, "/api/v1/query/predicates"), theirs], 1, rounds=9)
+    shutil.rmtree(scratch / "raw", ignore_errors=True)
+    return Row(f"`/api/v1/query/predicates` at {SHAPE}", mine, "`SELECT DISTINCT ?p` on the raw store", its, 1.5)
+
+
+def _sparql(ours: httpx.Client, client: httpx.Client, theirs: str) -> Row:
+    headers = {"Accept": "application/sparql-results+json"}
+    asked = [
+        partial(ours.get, "/sparql", params={"query": ROWS}, headers=headers),
+        partial(client.get, theirs, params={"query": ROWS, "default-graph-uri": GRAPH}, headers=headers),
+    ]
+    mine, its = (len(ask().raise_for_status().json()["results"]["bindings"]) for ask in asked)
+    if (mine, its) != (100, 100):
+        raise RuntimeError(f"{mine} and {its} rows")
+    mine_s, its_s = in_turn_s(asked, 10)
+    return Row(f"`/sparql`, 100 rows of {SHAPE}", mine_s, "`oxigraph serve`, same data", its_s, 2)
