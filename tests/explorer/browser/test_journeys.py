@@ -188,4 +188,7 @@ def test_a_large_map_is_drawn_on_a_canvas_with_one_link(signed_in: Pages, runnin
     first = page.locator(".map.live a").get_attribute("href")
     for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
         page.keyboard.press(key)
-    assert page.locator(".map.live a").get_attribute("href") != first
+        if page.locator(".map.live a").get_attribute("href") != first:
+            break
+    else:
+        pytest.fail("no arrow moved from the first node to another")
