@@ -63,6 +63,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     program = chromium()
+    playwright.expect.set_options(timeout=WAIT_MS)
     with playwright.sync_playwright() as driver:
         args = ["--no-sandbox", "--disable-dev-shm-usage", f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"]
         running = driver.chromium.launch(executable_path=program, args=args)
