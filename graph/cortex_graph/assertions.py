@@ -55,6 +55,7 @@ _OF_STORE = "@"  # begins a cursor of the store, within the records of one insta
 _PLACE = re.compile(rf"{_ID.pattern}|{_OF_STORE}[A-Za-z0-9_-]*")
 _SEAL = 8
 _FEW = 1000  # records that are all read, and sorted here
+_JOINED = 20_000  # records with a term of the filter, from which only the times are queried
 _SCANNED = 2000  # records that are looked at for one page
 
 
@@ -224,13 +225,25 @@ class _Search:
                 return self._sorted_here(few, limit, after)
         return self._by_instants(limit, after)
 
-    def _few(self) -> list[NamedNode] | None:
-        """Return the nodes with one of the terms of the filter, or all with a time, if they are few."""
+    def _asked(self) -> list[list[tuple[NamedNode, NamedNode | Literal | None]]]:
+        """Return the terms of the filter as predicates and objects; of each list a record has one."""
         asked: list[list[tuple[NamedNode, NamedNode | Literal | None]]] = [[each] for each in self._terms.items()]
         if self._agent is not None:
             asked.append([(ATTRIBUTED_TO, self._agent)])
         if self._by is not None:
             asked.append([(ATTRIBUTED_TO, node) for node in self._by])
+        return asked
+
+    def _is_selective(self) -> bool:
+        """Return whether joining the records with the filter costs less than reading the times of all."""
+        graph, count = self._names.provenance_graph, self._store.count
+        return any(
+            sum(count(Pattern(graph, None, *each), _JOINED) for each in union) < _JOINED for union in self._asked()
+        )
+
+    def _few(self) -> list[NamedNode] | None:
+        """Return the nodes with one of the terms of the filter, or all with a time, if they are few."""
+        asked = self._asked()
         asked.append([(GENERATED_AT, None)])
         for union in asked:
             nodes: dict[NamedNode, None] = {}
@@ -286,7 +299,7 @@ class _Search:
 
     def _instants(self, most: int, after: _Place | None) -> list[str]:
         """Return the latest times at which records that pass the filter may have been made."""
-        lines = self._lines()
+        lines = self._lines(joined=self._is_selective())
         if after is not None:
             lines.append(f"FILTER(?t {'<' if after.record == _OF_STORE else '<='} {_literal(after.time)})")
         text = f"SELECT DISTINCT ?t {{ {' '.join(lines)} }} ORDER BY DESC(?t) LIMIT {most}"
@@ -312,13 +325,13 @@ class _Search:
                 found.append((node, made, self._local(node) or ""))
         return found
 
-    def _lines(self) -> list[str]:
+    def _lines(self, *, joined: bool = True) -> list[str]:
         """Return what a query states of the records `?r` with the times `?t`."""
         lines = [f"?r {GENERATED_AT} ?t ."]
-        lines += [f"?r {predicate} {term} ." for predicate, term in self._terms.items()]
-        if self._agent is not None:
+        lines += [f"?r {predicate} {term} ." for predicate, term in self._terms.items() if joined]
+        if self._agent is not None and joined:
             lines.append(f"?r {ATTRIBUTED_TO} {self._agent} .")
-        if self._by is not None:
+        if self._by is not None and joined:
             lines.append(f"VALUES ?skill {{ {' '.join(map(str, self._by))} }} ?r {ATTRIBUTED_TO} ?skill .")
         if self._since is not None:
             lines.append(f"FILTER(?t >= {_literal(self._since)})")

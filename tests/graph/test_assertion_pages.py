@@ -44,18 +44,24 @@ FILTERS: list[tuple[AssertionFilter | None, Callable[[Row], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("few", "scanned"), [(1000, 2000), (1, 2000), (1, 3)], ids=["few", "many", "bounded"])
+@pytest.mark.parametrize(
+    ("few", "joined", "scanned"),
+    [(1000, 1000, 2000), (1, 1000, 2000), (1, 1, 2000), (1, 1, 3)],
+    ids=["few", "joined", "many", "bounded"],
+)
 @pytest.mark.parametrize(("which", "passes"), FILTERS, ids=["all", "subject", "skill", "agent-and-time"])
 def test_each_assertion_is_on_one_page(
     written: tuple[NamespacedGraph, list[Row]],
     monkeypatch: pytest.MonkeyPatch,
     few: int,
+    joined: int,
     scanned: int,
     which: AssertionFilter | None,
     passes: Callable[[Row], bool],
 ) -> None:
     graph, rows = written
     monkeypatch.setattr(assertions, "_FEW", few)
+    monkeypatch.setattr(assertions, "_JOINED", joined)
     monkeypatch.setattr(assertions, "_SCANNED", scanned)
     for limit in (3, 100):
         found = []
