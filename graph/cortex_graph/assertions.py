@@ -3,7 +3,8 @@
 Rules kept here:
 - an assertion is a provenance record (`provenance.py`), of a triple that is asserted or, when they are asked for, of
   one that was withdrawn since (`withdrawals.py`). A triple without a record has no time, and is not listed;
-- a page has a bounded number of records, and reading it never reads all of them, except on a server that sorts them;
+- a page has a bounded number of records. The records of a rare subject, agent or skill are read and sorted here; of
+  more records the store sorts the different times, which reads each time once, and only the page's records are read;
 - a cursor is bound to its namespace and to its filters, and has the place of the last record: its time, and its node.
   A record that is added meanwhile is on no later page, and none is listed twice.
 
