@@ -22,7 +22,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
-from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.base import Tool
 from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
 from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
@@ -67,7 +67,9 @@ def find_tool(name: object) -> Tool:
     """
     tool = tool_named(name)
     if tool is None:
-        hint = nearest_or_list(name, "known", all_tools())
+        known = all_tools()
+        listed = [other.name for other in known.values() if other.profile == "core"]
+        hint = (did_you_mean(name, known) if isinstance(name, str) else "") or nearest_or_list(None, "known", listed)
         raise CortexError("tool_not_found", f"there is no tool {shown(name)}", hint=hint)
     return tool
 
