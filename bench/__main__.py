@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench import (
     cleaning_rows,
+    listing_rows,
     logic_rows,
     mcp_rows,
     memory_rows,
@@ -50,6 +51,7 @@ def main() -> int:
     groups = [
         sandbox_rows.rows,
         partial(scale_rows.rows, shapes),
+        partial(listing_rows.rows, shapes),
         plugin_rows.rows,
         query_rows.rows,
         cleaning_rows.rows,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,26 @@ def test_a_session_ends_when_its_token_is_revoked(running: Running) -> None:
         browser.get("/explore/mayros", headers=CLICKED).headers["location"] == "/explore/login?next=%2Fexplore%2Fmayros"
     )
     assert len(state(running).sessions) == before - 1
+
+
+def test_a_session_ends_when_its_token_expires(running: Running) -> None:
+    browser = signed_in(running, running.token("expiring", ("mayros",), ("read",)))
+    (token,) = (token for token in running.tokens.tokens() if token.name == "expiring")
+    running.tokens.remove("expiring")
+    running.tokens.add(replace(token, expires=datetime.now(UTC) + timedelta(hours=1)))
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 200
+    running.tokens.remove("expiring")
+    running.tokens.add(replace(token, expires=datetime.now(UTC) - timedelta(seconds=1)))
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 303
+
+
+def test_a_session_loses_a_permission_with_its_token(running: Running) -> None:
+    browser = signed_in(running, running.token("changing", ("mayros",), ("read", "audit")))
+    assert browser.get("/explore/audit", headers=CLICKED).status_code == 200
+    (token,) = (token for token in running.tokens.tokens() if token.name == "changing")
+    running.tokens.remove("changing")
+    running.tokens.add(replace(token, permissions=frozenset({"read"})))
+    assert browser.get("/explore/audit", headers=CLICKED).status_code == 403
 
 
 def test_a_new_token_of_the_same_name_does_not_revive_a_session(running: Running) -> None:
