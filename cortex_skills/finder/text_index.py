@@ -29,7 +29,7 @@ _BATCH = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class TextHit:
     """A text that was found.
 
     Attributes:
@@ -56,7 +56,7 @@ class FoundTexts:
     """
 
     words: tuple[str, ...]
-    hits: tuple[Hit, ...]
+    hits: tuple[TextHit, ...]
     problem: str = ""
 
 
@@ -106,7 +106,7 @@ class TextIndex:
             similar = {number: value for number, value in near if value > MIN_SIMILARITY}
             similar |= self._vectors.similarities(vector, [number for number in by_words if number not in similar])
         numbers = dict.fromkeys((*by_words, *similar))
-        hits = tuple(Hit(number, by_words.get(number, 0.0), similar.get(number, 0.0)) for number in numbers)
+        hits = tuple(TextHit(number, by_words.get(number, 0.0), similar.get(number, 0.0)) for number in numbers)
         return FoundTexts(tuple(words), hits, problem)
 
     def _noted(self, add: Iterable[tuple[int, str, float]]) -> Iterable[tuple[int, str, float]]:

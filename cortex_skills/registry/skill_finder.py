@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.finder import Embedder, FoundTexts, Hit, TextIndex
+from cortex_skills.finder import Embedder, FoundTexts, TextHit, TextIndex
 from cortex_skills.finder.text_index import MIN_SIMILARITY
 from cortex_skills.registry.lifecycle import Standing, is_reliable
 from cortex_skills.registry.quality import Quality, health
@@ -303,7 +303,7 @@ class SkillFinder:
         return entry
 
 
-def _ranked(pairs: Iterable[tuple[_Entry, Hit]], now: datetime) -> Iterator[_Ranked]:
+def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[_Ranked]:
     """The candidates with their scores."""
     found = list(pairs)
     best = max((hit.bm25 for _, hit in found), default=0.0) or 1.0
