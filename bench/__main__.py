@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench import (
     cleaning_rows,
+    explorer_rows,
     listing_rows,
     logic_rows,
     mcp_rows,
@@ -54,6 +55,7 @@ def main() -> int:
         partial(listing_rows.rows, shapes),
         plugin_rows.rows,
         query_rows.rows,
+        partial(explorer_rows.rows, shapes),
         cleaning_rows.rows,
         partial(transfer_rows.rows, imports),
         reload_rows.rows,
