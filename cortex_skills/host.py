@@ -2,8 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, and the registry, with the skills in the configured
-  folders, when it is first used; both are shared from then on.
+- the prover is created when a proof is first made or checked, the registry, with the skills in the configured folders,
+  and its finder when they are first used; they are shared from then on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cortex_graph import NamespacedGraph
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.finder import Embedder
 from cortex_skills.memory import Memories
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.registry.skill_record import SkillKey
 
 
@@ -57,6 +59,7 @@ class Host:
         limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
+        embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
 
     """
@@ -67,6 +70,7 @@ class Host:
     limits: AllLimits
     session: Session
     cleaning: Policy = RULE
+    embedder: Embedder | None = None
     registers: bool = True
 
     @cached_property
@@ -105,6 +109,13 @@ class Host:
             self.registry.outcome(key, success=success, actor=agent, note=note)
 
         return LoadedSkills(record)
+
+    @cached_property
+    def skill_finder(self) -> SkillFinder:
+        """Finds the registered skills of the namespace; its index is built at the first search."""
+        from cortex_skills.registry.skill_finder import SkillFinder
+
+        return SkillFinder(self.registry, self.embedder)
 
     @cached_property
     def prover(self) -> Prover:

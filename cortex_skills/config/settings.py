@@ -116,6 +116,16 @@ class ToolSettings:
     profiles: tuple[str, ...] = ("core",)
 
 
+@dataclass(frozen=True, slots=True)
+class FinderSettings:
+    """How skills and memories are found (`finder`)."""
+
+    embedder: Literal["none", "local", "http"] = "none"
+    endpoint: str = ""
+    model: str = ""
+    key_variable: str = ""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -140,6 +150,7 @@ class Config:
     proofs: Proofs = field(default_factory=Proofs)
     registry: Registry = Registry()
     tools: ToolSettings = ToolSettings()
+    finder: FinderSettings = FinderSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

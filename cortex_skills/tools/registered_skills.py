@@ -11,16 +11,16 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-import re
 from itertools import islice
 from typing import Any
 
 from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.available import described, shown_record
-from cortex_skills.registry.lifecycle import ORIGINS, STATES, is_reliable
+from cortex_skills.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
 from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord
 from cortex_skills.registry.token_estimate import estimated_tokens
 from cortex_skills.registry.views import key_of
@@ -36,8 +36,6 @@ SKILL_NAME: dict[str, Any] = {
     "description": "The name of a registered skill: NAME, or NAMESPACE/NAME.",
 }
 _RECORD: dict[str, Any] = {"type": "object", "required": ["namespace", "name", "origin", "lifecycle", "trustTier"]}
-_WORD = re.compile(r"\w+")
-_SEARCHED = 10_000  # records
 
 
 def named_record(call: Call, name: str) -> SkillRecord:
@@ -148,23 +146,11 @@ def _read(call: Call) -> Outcome:
 
 def _find(call: Call) -> Outcome:
     registry = call.host.skills_to_use
-    limit = call.arguments.get("limit", 5)
-    records = find_by_words(registry, call.arguments["query"], limit)
-    return _listed(call, registry, records, truncated=False)
-
-
-def find_by_words(registry: SkillRegistry, query: str, limit: int) -> list[SkillRecord]:
-    """The reliable skills with the most words of a query in their names and descriptions, the best first."""
-    wanted = set(_WORD.findall(query.casefold()))
-    scored = []
-    for record in islice(registry.all_records(), _SEARCHED):
-        if not is_reliable(record.standing, record.quality):
-            continue
-        words = _WORD.findall(f"{record.key.name} {registry.version(record.version_id).description}".casefold())
-        score = len(wanted.intersection(words))
-        if score:
-            scored.append((-score, -record.standing.trust_tier, record.key, record))
-    return [record for *_, record in sorted(scored, key=lambda each: each[:3])[:limit]]
+    found = call.host.skill_finder.find(call.arguments["query"], call.arguments.get("limit", 5))
+    outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
+    for view, each in zip(outcome.details["skills"], found.skills, strict=True):
+        view["found"] = each.to_json()
+    return outcome
 
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
@@ -240,7 +226,7 @@ SKILL_FIND = Tool(
     input_schema={
         "type": "object",
         "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "What is to be done."},
+            "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "What is to be done."},
             "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
         },
         "required": ["query"],
