@@ -83,8 +83,14 @@ def verify_bundle(common: Common, content: str, asked: CheckContext, required: S
     common.out.answer(document, lambda: _show(common, verdict.value, str(read.statement.triple), links))
     bad = broken(links)
     if bad is not None:
-        message = f"the chain breaks at {bad.name} ({bad.about}): {bad.why()}"
-        raise CortexError("proof_failed", message, hint="do not rely on the bundle; the links above show what holds")
+        place, hint = (
+            f"{bad.name} ({bad.about}): {bad.why()}",
+            "do not rely on the bundle; the links above show what holds",
+        )
+        if verdict is Verdict.REFUTED:
+            raise CortexError("proof_failed", f"the chain breaks at {place}", hint=hint)
+        hint = "nothing is refuted; state whom you trust (`trust add`, proofs.trustedIssuers) and verify again"
+        raise CortexError("proof_failed", f"the chain is not fully verified, at {place}", hint=hint)
 
 
 def _show(common: Common, verdict: str, statement: str, links: Sequence[Link]) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -21,10 +21,11 @@ from run_proofs import ALICE, BREAKS, NONCE, PUBLISHER, Bundle, Party, World
 from cortex_graph import NamespacedGraph, open_store
 from cortex_graph.triple_index import hash_line
 from cortex_skills import Config, CortexError
-from cortex_skills.proofs.bundle import Link, Trusted, check_bundle, read_bundle, read_requirement
+from cortex_skills.proofs.bundle import Link, Requirement, Trusted, check_bundle, read_bundle, read_requirement
 from cortex_skills.proofs.kinds import CheckContext
 from cortex_skills.proofs.verdict import Verdict
 from cortex_skills.signatures import Publisher, Trust
+from cortex_skills.signatures.trust import Seen
 from tests.proofs.zk import curve
 
 from .conftest import EXAMPLES
@@ -183,13 +184,24 @@ def test_a_requirement_without_a_proof_is_refused(story, required):
     assert f"breaks at requirement ({required}): requirement: no verified proof shows this about the subject" in said
 
 
-def test_a_skill_of_an_unknown_publisher_is_refused(story, tmp_path):
+def test_a_skill_of_an_unknown_publisher_is_not_verified(story, tmp_path):
     stranger = replace(story.world, verifier=Party(tmp_path / "stranger"))
 
-    said = refusal(stranger.verify(story.bundle))
+    done = stranger.verify(story.bundle)
 
+    assert done.stdout.startswith("NOT EVALUATED (bundle)\n")
     signed = f"publisher: verify-kyc is signed by {PUBLISHER}, whom you do not trust"
-    assert f"breaks at skill (verify-kyc 1.0.0): {signed}" in said
+    assert f"the chain is not fully verified, at skill (verify-kyc 1.0.0): {signed}" in refusal(done)
+
+
+def test_a_skill_that_was_seen_from_another_publisher_is_refused(story):
+    statement = json.loads(story.document()["skill"]["signature"])
+    seen = Seen("verify-kyc", "another.example", statement["version"], statement["signed"], "00")
+    found = links(
+        story, story.document(), trusted=Trusted({story.world.issuer.did("office")}, Trust({}, {seen.skill: seen}))
+    )
+
+    assert found["skill"].verdict is Verdict.REFUTED
 
 
 def test_a_skill_signed_by_another_key_is_refused(story, tmp_path):
@@ -257,10 +269,12 @@ def trusted_by(story: Story) -> Trusted:
     return Trusted({issuer}, Trust({PUBLISHER: listed}))
 
 
-def links(story: Story, document: Bundle, now: datetime | None = None) -> dict[str, Link]:
+def links(
+    story: Story, document: Bundle, now: datetime | None = None, trusted: Trusted | None = None
+) -> dict[str, Link]:
     """The last link of each name, as checked by the verifier."""
     asked = CheckContext(now or datetime.now(UTC), Config(), nonce=NONCE)
-    found = check_bundle(read_bundle(json.dumps(document)), trusted_by(story), asked)
+    found = check_bundle(read_bundle(json.dumps(document)), trusted or trusted_by(story), asked)
     return {link.name: link for link in found}
 
 
@@ -272,12 +286,34 @@ def test_a_proof_that_has_expired_is_refused(story):
     assert found["issuer"].verdict is found["skill"].verdict is Verdict.VERIFIED
 
 
-def test_a_missing_part_is_refused(story):
+def test_a_missing_part_is_not_verified(story):
     found = links(story, story.document() | {"proofs": [], "credentials": [], "premises": []})
 
     assert found["proof"].why() == "presence: the bundle has no zero-knowledge proof"
     assert found["issuer"].why() == "presence: the bundle has no credential"
+    assert found["proof"].verdict is found["issuer"].verdict is Verdict.NOT_EVALUATED
     assert "was withdrawn" in found["logic"].why()
+    assert found["logic"].verdict is Verdict.REFUTED
+
+
+def test_without_commitments_nothing_is_missing_for_a_verifier_who_expects_none(story):
+    bare = read_bundle(json.dumps(story.document() | {"proofs": [], "credentials": []}))
+    publishers, required = trusted_by(story).publishers, [read_requirement("birthYear=1900..2008")]
+
+    def verdicts(trusted: Trusted, nonce: str | None = None, required: Sequence[Requirement] = ()) -> dict[str, str]:
+        asked = CheckContext(datetime.now(UTC), Config(), nonce=nonce)
+        return {link.name: link.verdict.value for link in check_bundle(bare, trusted, asked, required)}
+
+    held = {"skill": "verified", "logic": "verified", "assertion": "verified"}
+    missing = {"issuer": "not_evaluated", "proof": "not_evaluated", **held}
+    assert verdicts(Trusted(publishers=publishers)) == held
+    assert verdicts(Trusted(publishers=publishers), nonce=NONCE) == missing
+    assert verdicts(trusted_by(story)) == missing
+    assert verdicts(Trusted(publishers=publishers), required=required) == {**missing, "requirement": "refuted"}
+    only = read_bundle(json.dumps(story.document() | {"proofs": []}))
+    asked = CheckContext(datetime.now(UTC), Config(), replay=False)
+    found = {link.name: link.verdict.value for link in check_bundle(only, Trusted(publishers=publishers), asked)}
+    assert (found["issuer"], found["proof"]) == ("refuted", "not_evaluated")
 
 
 def test_rules_that_the_publisher_did_not_sign_are_refused(story):

@@ -5,7 +5,8 @@ Rules kept here:
 - each link is checked by the module of its kind, and against the others: all of them are about one statement, one skill
   and one version, and the evaluated rules are those that the skill's publisher signed;
 - the rules are evaluated again, over a graph in memory with only the statement and the premises of the bundle;
-- a missing link is refuted, and a link that could not be checked is `not_evaluated`; none is omitted.
+- a link that is missing or could not be checked is `not_evaluated`, and a requirement without its proof is refuted;
+- a bundle without commitments has no issuer and no proof: nothing is missing, unless the verifier expects them.
 """
 
 from __future__ import annotations
@@ -92,15 +93,16 @@ class _Chain:
         graph, subject = self.graph, self.bundle.statement.subject
         assert isinstance(subject, NamedNode)  # noqa: S101 - as it was read
         yield from self._issuers()
+        if self._expects_proofs(requirements) and not self.bundle.credentials:
+            yield _missing("issuer", "nobody", "an issuer signed the commitments", "credential")
         verified: list[Claim] = []
         for document in self.bundle.proofs:
             links, claim = self._proof(document)
             yield from links
             if claim is not None and all(link.verdict is Verdict.VERIFIED for link in links):
                 verified.append(claim)
-        if not self.bundle.proofs:
-            missing = _refuted("something is proved in zero knowledge", "the bundle has no zero-knowledge proof")
-            yield Link("proof", "of nothing", (missing,))
+        if self._expects_proofs(requirements) and not self.bundle.proofs:
+            yield _missing("proof", "of nothing", "something is proved in zero knowledge", "zero-knowledge proof")
         for required in requirements:
             yield Link("requirement", required.text, (required.check(verified, subject, graph.names),))
         yield check_skill(self.bundle, self.acting, self.trusted.publishers, self.context.now)
@@ -138,6 +140,11 @@ class _Chain:
         value = self.bundle.logic.get(key)
         return value if isinstance(value, str) else ""
 
+    def _expects_proofs(self, requirements: Sequence[Requirement]) -> bool:
+        """Whether the bundle has commitments, or the verifier named what only they can show."""
+        asked = requirements or self.trusted.issuers or self.context.nonce is not None
+        return bool(asked or self.bundle.proofs or self.bundle.credentials)
+
     def _issuers(self) -> Iterator[Link]:
         """The credentials of trusted issuers; all credentials when no issuer is trusted."""
         known = [each for each in self.bundle.credentials if issuer_of(each) in self.trusted.issuers]
@@ -148,9 +155,6 @@ class _Chain:
             why = f"it is issued by {name}, who is not among the issuers whom you trust"
             trust = Check.of("trust", is_trusted, "you trust the issuer", "that the issuer is right", why)
             yield Link("issuer", _subject_of(credential), (trust, *self._credential(credential)))
-        if not self.bundle.credentials:
-            missing = _refuted("an issuer signed the commitments", "the bundle has no credential")
-            yield Link("issuer", "nobody", (missing,))
 
     def _credential(self, credential: dict[str, Any], claim: TripleClaim | None = None) -> tuple[Check, ...]:
         try:
@@ -237,6 +241,11 @@ class _Chain:
         return Link("assertion", name, self._credential(bundle.assertion, claim))
 
 
+def _missing(name: str, about: str, establishes: str, what: str) -> Link:
+    why = (f"the bundle has no {what}",)
+    return Link(name, about, (Check("presence", Verdict.NOT_EVALUATED, establishes, "anything else", why),))
+
+
 def _unchecked(why: str) -> Link:
     check = Check("proof", Verdict.NOT_EVALUATED, "the claim of the proof, without the value", "anything else", (why,))
     return Link("proof", "unchecked", (check,))
@@ -262,5 +271,5 @@ def _word(iri: str) -> str:
     return shown_name(iri.rstrip("/#:").replace("#", "/").replace(":", "/").rpartition("/")[2][:60])
 
 
-def _refuted(establishes: str, why: str, part: str = "presence") -> Check:
+def _refuted(establishes: str, why: str, part: str) -> Check:
     return Check.of(part, False, establishes, "anything else", why)

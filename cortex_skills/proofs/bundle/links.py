@@ -3,13 +3,14 @@
 Rules kept here:
 - the skill's files are those of the bundle; none is written to disk or run;
 - the signature is checked first, then its publisher; a publisher is not reported for an invalid signature;
+- a publisher of whom the verifier knows nothing is `not_evaluated`; what contradicts the trust store is refuted;
 - the signature must be of the skill and the version that made the assertion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -76,8 +77,18 @@ def check_skill(bundle: Bundle, acting: tuple[str, str], publishers: Trust, now:
     try:
         accepted(signature.statement, publishers, now, first_use=False)
     except CortexError as error:
-        return Link("skill", about, (_signature(about), _publisher(signature, error.message)))
+        publisher = _publisher(signature, error.message)
+        if _is_unknown(error, signature, publishers):
+            publisher = replace(publisher, verdict=Verdict.NOT_EVALUATED)
+        return Link("skill", about, (_signature(about), publisher))
     return Link("skill", about, (_signature(about), _publisher(signature)))
+
+
+def _is_unknown(error: CortexError, signature: Signature, publishers: Trust) -> bool:
+    """Whether an error is only that the trust store has neither the publisher nor the skill."""
+    statement = signature.statement
+    is_known = statement.publisher in publishers.publishers or statement.skill in publishers.seen
+    return not is_known and error.details.get("publisher") == statement.publisher
 
 
 def skill_text(skill: tuple[str, str]) -> str:
