@@ -25,8 +25,8 @@ OTHERS = (50, 500, 5_000)
 FIRST = 10
 
 _ACTIONS = (  # noqa: SIM905
-    "Checks Compares Converts Counts Exports Filters Imports Labels Monitors Orders Plans Prints Records Renames Reports "
-    "Schedules Simulates Sorts Stores Translates Updates Verifies Watches Archives Collects"
+    "Checks Compares Converts Counts Exports Filters Imports Labels Monitors Orders Plans Prints Records Renames "
+    "Reports Schedules Simulates Sorts Stores Translates Updates Verifies Watches Archives Collects"
 ).split()
 _THINGS = (  # noqa: SIM905 - a list would take ninety lines
     "aquarium pumps|beehive sensors|bicycle parts|board game scores|bridge inspections|bus timetables|camera lenses|"
