@@ -18,23 +18,43 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
+    "assertion_limit": 422,
     "cancelled": 503,
+    "config_invalid": 500,
     "graph_busy": 503,
     "graph_corrupt": 500,
     "graph_unavailable": 503,
+    "internal_error": 500,
     "invalid_arguments": 400,
     "manifest_invalid": 400,
     "namespace_violation": 403,
     "permission_denied": 403,
     "proof_failed": 422,
     "proof_not_found": 404,
+    "proof_required": 403,
+    "proof_timeout": 504,
     "query_limit": 422,
     "query_timeout": 504,
     "rate_limited": 429,
     "relative_iri": 400,
     "remote_context": 400,
+    "scan_rejected": 422,
+    "signature_invalid": 422,
+    "signature_required": 409,
+    "skill_ambiguous": 409,
+    "skill_error": 500,
+    "skill_exists": 409,
+    "skill_in_use": 409,
+    "skill_memory": 500,
+    "skill_not_found": 404,
+    "skill_timeout": 504,
     "store_locked": 503,
+    "tool_not_allowed": 403,
+    "tool_not_found": 404,
+    "transpile_error": 422,
     "unauthorized": 401,
+    "undeclared_predicate": 403,
+    "write_limit": 422,
     "zk_disabled": 403,
 }
 # Codes that exist over HTTP only.
@@ -79,7 +99,7 @@ class HttpError(Exception):
     ) -> None:
         super().__init__(message)
         self.code = code
-        self.status = HTTP_CODES.get(code) or _STATUS.get(code, 500)
+        self.status = HTTP_CODES.get(code) or _STATUS[code]
         self.message = message
         self.hint = hint
         self.details = details or {}

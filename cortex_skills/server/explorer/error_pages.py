@@ -21,6 +21,7 @@ _TITLES = {
     404: "Not found",
     405: "Not possible here",
     406: "No such form",
+    409: "Not possible as things are",
     429: "Too many attempts",
     503: "Not available at the moment",
     504: "This took too long",

@@ -44,6 +44,7 @@ from cortex_skills.server.explorer.triple_rows import ShownOrigin, TripleRow, mo
 from cortex_skills.server.rest.overview import assertion_document
 from cortex_skills.server.rest.proof_checks import asked_of
 from cortex_skills.server.rest.triples import delete_triple
+from cortex_skills.skill_folder.snapshot import SIGNATURE
 
 _PREMISES = 50
 _SHORT = 80  # characters
@@ -146,7 +147,7 @@ def view(call: PageCall) -> AssertionView:
     parts = check_assertion(graph, quad, context)
     proofs = graph.current_proofs(read.triple_id)
     shown = reading.display.term(quad.object, LINES * OF_LINE, lines=LINES)
-    bundle, why = _bundle_address(reading, read.assertion, proofs)
+    bundle, why = _bundle_address(read, proofs)
     text = shown.text if not isinstance(shown, ShownName) else None
     return AssertionView(
         read.triple_id,
@@ -272,13 +273,18 @@ def _premises(reading: Reading, proofs: list[StoredProof]) -> tuple[TripleRow, .
     return triple_rows(reading, [(each, triple_of(quad)) for each, quad in found])
 
 
-def _bundle_address(reading: Reading, assertion: Assertion | None, proofs: list[StoredProof]) -> tuple[str | None, str]:
+def _bundle_address(read: _Read, proofs: list[StoredProof]) -> tuple[str | None, str]:
     kinds = {proof.kind for proof in proofs}
-    if assertion is None or LOGIC not in kinds:
+    if read.assertion is None or LOGIC not in kinds:
         return None, "A bundle needs a Proof of Logic: assert it with a proof."
     if "credential" not in kinds:
         return None, "A bundle needs a signature: cortex-skills proof sign"
-    return reading.address(format="bundle"), ""
+    loaded = read.reading.call.service.plugin.skills.get(read.assertion.skill or "")
+    if loaded is None:
+        return None, "A bundle has the files of the skill, which is not loaded here: cortex-skills proof bundle"
+    if not (loaded.folder / SIGNATURE).is_file():
+        return None, "A bundle needs the signature of the skill's publisher: cortex-skills sign"
+    return read.reading.address(format="bundle"), ""
 
 
 def _bundle(call: PageCall) -> bytes:
