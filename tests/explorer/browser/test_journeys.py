@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cortex_skills.keys.folder import key_folder
 from tests.server.serving import SCRIPT, Running
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -40,8 +42,21 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
     bundle = tmp_path / "assertion.bundle.json"
     download.value.save_as(bundle)
     verify = [SCRIPT, "proof", "verify", str(bundle), "--store", "memory:"]
-    done = subprocess.run(verify, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert "verified logic: the rules of the skill" in done.stdout, done.stdout + done.stderr
+
+    def stranger(*words: str) -> subprocess.CompletedProcess[str]:
+        home = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+        return subprocess.run([*words], capture_output=True, text=True, check=False, cwd=tmp_path, env=home)
+
+    unknown = stranger(*verify)
+    assert unknown.returncode == 1
+    assert unknown.stdout.startswith("NOT EVALUATED (bundle)\n"), unknown.stdout + unknown.stderr
+    assert "publisher: verify-kyc is signed by kyc.example, whom you do not trust" in unknown.stderr
+    key = key_folder(running.plugin.config).open("kyc").did
+    assert stranger(SCRIPT, "trust", "add", "kyc.example", key).returncode == 0
+    done = stranger(*verify)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("VERIFIED (bundle)\n")
+    assert "verified logic: the rules of the skill" in done.stdout
     assert "the files of verify-kyc 1.0.0 are the ones that its publisher signed" in done.stdout
 
 

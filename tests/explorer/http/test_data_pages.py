@@ -14,6 +14,8 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph, Provenance
+from cortex_graph.exceptions import QueryTimeout
+from cortex_skills.server.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
 from tests.server.proof_cases import Elsewhere
 from tests.server.serving import Running, served
@@ -328,6 +330,59 @@ def test_pages_are_read_as_of_a_moment_and_keep_it_in_their_links(running: Runni
         bad = reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=yesterday")
         assert (bad.status_code, "asOf" in bad.text) == (400, True), path
         assert reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=").status_code == 200, path
+
+
+@pytest.mark.parametrize("permissions", [("read",), ("read", "memories", "provenance")])
+def test_queries_and_maps_are_read_as_of_a_moment(running: Running, permissions: tuple[str, ...]) -> None:
+    client = running.client(running.token(f"then-{len(permissions)}", ("mayros",), permissions))
+    client.headers.update({**HTML, "Sec-Fetch-Site": "same-origin"})
+    days = {"2026-11-19": 0, "2026-11-21": 2, "": 1}  # asserted on the 20th, one withdrawn since
+    for query, view in (
+        ("SELECT ?s { ?s mayros:reorder ?o }", "table"),
+        ("SELECT ?s { ?s mayros:reorder ?o }", "raw"),
+        ("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o FILTER(?p = mayros:reorder) }", "map"),
+    ):
+        asked = {"query": query, "view": view}
+        found = {}
+        for day in days:
+            page = client.get("/explore/mayros/sparql", params={**asked, "asOf": day})
+            assert page.status_code == 200, page.text
+            assert f'name="asOf" value="{day}" placeholder="now"' in page.text  # the form keeps and changes it
+            answer = page.text.partition('aria-label="Answer"')[2].partition("Examples of this namespace")[0]
+            found[day] = [name for name in ("nails", "bolts") if name in answer]
+            assert all(f"asOf={day}" in link for link in check_page(answer).links if day)
+        assert {day: len(names) for day, names in found.items()} == days, view
+    for day, count in days.items():
+        asked = {"query": "SELECT ?s { ?s mayros:reorder ?o }", "format": "csv", "asOf": day}
+        assert len(client.get("/explore/mayros/sparql", params=asked).text.split()) == 1 + count
+        asked = {"query": "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o FILTER(?p = mayros:reorder) }", "format": "json"}
+        assert len(client.get("/explore/mayros/map", params={**asked, "asOf": day}).json()["links"]) == count
+        around = {"name": "bolts", "asOf": day}
+        assert ("nothing to show" in client.get("/explore/mayros/map", params=around).text) is (day != "2026-11-21"), (
+            day
+        )
+        first = client.get("/explore/mayros/map", params={"format": "json", "asOf": day}).json()
+        assert [link["label"] for link in first["links"]].count("mayros:reorder") == count
+    for path in ("map", "sparql"):
+        bad = client.get(f"/explore/mayros/{path}", params={"asOf": "yesterday"})
+        assert (bad.status_code, "asOf" in bad.text) == (400, True)
+
+
+def test_a_page_that_takes_too_long_says_so(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object, **__: object) -> None:
+        raise QueryTimeout("the query was stopped after 30 s", hint="ask for less")
+
+    monkeypatch.setattr(triple_list, "list_assertions", slow)
+    monkeypatch.setattr(resource, "neighbourhood", slow)
+    listed = reader.get("/explore/mayros/list?skill=stock-watch")
+    assert listed.status_code == 200
+    assert "This took too long: narrow it" in check_page(listed.text).text
+    page = reader.get("/explore/mayros/r?name=nails")
+    assert page.status_code == 504
+    shown = check_page(page.text).text
+    assert "This took too long" in shown
+    assert "The query was stopped after 30 s" in shown
+    assert "ask for less" in shown
 
 
 def test_find_shows_where_each_was_found_and_leads_to_one_name(running: Running, reader: httpx.Client) -> None:

@@ -136,7 +136,7 @@ def view(call: PageCall) -> SparqlView:
         "here": f"{ROOT}/{reading.graph.namespace}/{_PATH}",
         "namespace": reading.graph.namespace,
         "query": text,
-        "as_of": call.query.get("asOf", ""),
+        "as_of": reading.as_of_field().value,
         "examples": _examples(reading),
     }
     if not text.strip():
