@@ -2,8 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, and the registry when it is first asked; both are shared
-  from then on.
+- the prover is created when a proof is first made or checked, and the registry, with the skills in the configured
+  folders, when it is first used; both are shared from then on.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class Host:
         limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
+        registers: whether skills that are loaded, or are in the configured folders, are registered.
 
     """
 
@@ -64,6 +65,7 @@ class Host:
     limits: AllLimits
     session: Session
     cleaning: Policy = RULE
+    registers: bool = True
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
@@ -72,11 +74,16 @@ class Host:
 
     @cached_property
     def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace; the key of this installation signs what is registered."""
-        from cortex_skills.keys.folder import signing_key
-        from cortex_skills.registry.registry import SkillRegistry
+        """The registered skills of the namespace, of today; the key of this installation signs what is registered."""
+        from cortex_graph.as_of import PastGraph
+        from cortex_skills.registry.opening import open_registry
+        from cortex_skills.registry.sources import register_configured
 
-        return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
+        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
+        registry = open_registry(self.config, graph)
+        if self.registers:
+            register_configured(registry, self.config.registry.folders, actor=self.session.agent)
+        return registry
 
     @cached_property
     def prover(self) -> Prover:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.sources import SyncReport
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -56,6 +57,8 @@ class Plugin:
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
         today: NamespacedGraph | None = None,
+        *,
+        registers: bool = True,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -75,7 +78,8 @@ class Plugin:
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
+        registers = registers and self._today is graph
+        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, registers=registers)
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -95,6 +99,7 @@ class Plugin:
         cleaning: Policy | None = None,
         as_of: datetime | str | None = None,
         undated: str = "include",
+        registers: bool = True,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -110,6 +115,9 @@ class Plugin:
             as_of: the moment as of which the graph is read (`cortex_graph.as_of`), by one thread at a time; nothing can
                 be written to it then. Memories are those of today.
             undated: with `as_of`: `include` or `exclude` triples whose time of assertion is not known.
+            registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
+                that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
+                is first used.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
@@ -127,7 +135,7 @@ class Plugin:
                 from cortex_graph import as_of as past
 
                 graph = past.as_of(today, as_of, undated)
-            return cls(config, graph, agent, approve, developing, cleaning, today)
+            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers)
         except BaseException:
             today.store.close()
             raise
@@ -278,6 +286,21 @@ class Plugin:
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
+
+    def synchronise(self) -> SyncReport:
+        """Register the skills in all folders of `registry.folders` that are new or changed.
+
+        Returns:
+            What was registered, and what was refused and why.
+
+        Raises:
+            GraphError: the store cannot be used.
+
+        """
+        from cortex_skills.registry.sources import synchronise
+
+        folders = [Path(folder).expanduser() for folder in self.config.registry.folders]
+        return synchronise(self.registry, folders, actor=self.agent)
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

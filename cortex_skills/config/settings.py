@@ -100,6 +100,15 @@ class Proofs:
     openings_key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The folders of the skill registry (`registry`): those that are read, and where clients may read and write."""
+
+    folders: tuple[str, ...] = ()
+    import_root: str = ""
+    export_root: str = ""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -122,6 +131,7 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
+    registry: Registry = Registry()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
@@ -137,7 +147,8 @@ class Config:
     ) -> Config:
         """Load the configuration from all sources.
 
-        Without a `store` in any of them, the store is in the user's data folder.
+        Without a `store` in any of them, the store is in the user's data folder. Without `registry.folders`, these are
+        `.cortex/skills` in the working folder and `skills` in the user's data folder.
 
         Args:
             path: the YAML file; None for no file.
@@ -155,6 +166,9 @@ class Config:
         config._fill(sources, env, tuple(unknown_variables(env)))
         if not any((source.data or {}).get("store") for source in sources):
             object.__setattr__(config, "store", _user_store())
+        if not any("folders" in ((source.data or {}).get("registry") or {}) for source in sources):
+            folders = (".cortex/skills", str(_user_folder() / "skills"))
+            object.__setattr__(config, "registry", replace(config.registry, folders=folders))
         return config
 
     @property
@@ -291,6 +305,10 @@ def _check_host(document: LocatedDocument, sources: list[LocatedDocument]) -> li
 
 
 def _user_store() -> str:
+    return str(_user_folder() / "store")
+
+
+def _user_folder() -> Path:
     from platformdirs import user_data_path
 
-    return str(user_data_path("cortex-skills", appauthor=False) / "store")
+    return user_data_path("cortex-skills", appauthor=False)
