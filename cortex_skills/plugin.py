@@ -297,10 +297,9 @@ class Plugin:
             GraphError: the store cannot be used.
 
         """
-        from cortex_skills.registry.sources import synchronise
+        from cortex_skills.registry.sources import synchronise_configured
 
-        folders = [Path(folder).expanduser() for folder in self.config.registry.folders]
-        return synchronise(self.registry, folders, actor=self.agent)
+        return synchronise_configured(self.registry, self.config.registry.folders, actor=self.agent)
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

@@ -15,6 +15,7 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_graph.names import is_namespace
 from cortex_skills.errors import CortexError
+from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.registry.document import SkillDocument, name_problems
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader, attest_level
@@ -38,7 +39,7 @@ def key_of(text: str, namespace: str) -> SkillKey:
         raise CortexError(
             "invalid_arguments", f"{shown(text)} is not a name of a skill", hint="give NAME or NAMESPACE/NAME"
         )
-    return SkillKey(given or namespace, name)
+    return SkillKey(given or namespace, normalized(name))
 
 
 def record_view(
