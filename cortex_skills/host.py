@@ -2,8 +2,13 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
+<<<<<<< HEAD
 - the prover is created when a proof is first made or checked, and the registry, with the skills in the configured
   folders, when it is first used; both are shared from then on.
+=======
+- the prover is created when a proof is first made or checked, the registry and its finder when they are first asked;
+  they are shared from then on.
+>>>>>>> main
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import TYPE_CHECKING
 from cortex_graph import NamespacedGraph
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.finder import Embedder
 from cortex_skills.memory import Memories
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
@@ -22,6 +28,7 @@ from cortex_skills.policy.session_limits import AllLimits
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,11 @@ class Host:
         limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
+<<<<<<< HEAD
         registers: whether skills that are loaded, or are in the configured folders, are registered.
+=======
+        embedder: finds skills and memories by meaning; None for words alone.
+>>>>>>> main
 
     """
 
@@ -65,7 +76,11 @@ class Host:
     limits: AllLimits
     session: Session
     cleaning: Policy = RULE
+<<<<<<< HEAD
     registers: bool = True
+=======
+    embedder: Embedder | None = None
+>>>>>>> main
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
@@ -84,6 +99,13 @@ class Host:
         if self.registers:
             register_configured(registry, self.config.registry.folders, actor=self.session.agent)
         return registry
+
+    @cached_property
+    def skill_finder(self) -> SkillFinder:
+        """Finds the registered skills of the namespace; its index is built at the first search."""
+        from cortex_skills.registry.skill_finder import SkillFinder
+
+        return SkillFinder(self.registry, self.embedder)
 
     @cached_property
     def prover(self) -> Prover:

@@ -101,12 +101,22 @@ class Proofs:
 
 
 @dataclass(frozen=True, slots=True)
+<<<<<<< HEAD
 class Registry:
     """The folders of the skill registry (`registry`): those that are read, and where clients may read and write."""
 
     folders: tuple[str, ...] = ()
     import_root: str = ""
     export_root: str = ""
+=======
+class FinderSettings:
+    """How skills and memories are found (`finder`)."""
+
+    embedder: Literal["none", "local", "http"] = "none"
+    endpoint: str = ""
+    model: str = ""
+    key_variable: str = ""
+>>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -131,7 +141,11 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
+<<<<<<< HEAD
     registry: Registry = Registry()
+=======
+    finder: FinderSettings = FinderSettings()
+>>>>>>> main
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""Registered skills over HTTP, as the clients of two skill registries call them: a real server, and what each token may."""
+"""Registered skills over HTTP, as the clients of two registries call them: a real server, and what a token may."""
 
 from __future__ import annotations
 

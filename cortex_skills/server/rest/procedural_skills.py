@@ -41,7 +41,7 @@ _LISTS = {"allowedTools": "allowed_tools", "dependsOn": "depends_on", "conflicts
 OPERATIONS = Operations()
 
 
-@OPERATIONS.add("GET", "/api/skills", {200: list[models.SkillView]}, query=models.SkillListQuery, pool="slow")
+@OPERATIONS.add("GET", "/api/skills", {200: list[models.RegisteredSkillView]}, query=models.SkillListQuery, pool="slow")
 def list_procedural_skills(call: ApiCall) -> ApiAnswer:
     """List skills with an origin and a state; `/api/v1/skill/list` has pages."""
     registry, query = registry_of(call), call.query
@@ -87,7 +87,7 @@ def get_skill_stats(call: ApiCall) -> ApiAnswer:
     "GET",
     "/api/skills/detail",
     {200: models.SkillDetail},
-    query=models.SkillQuery,
+    query=models.NamedSkillQuery,
     errors=(*_UNKNOWN, "graph_corrupt", "signature_invalid"),
 )
 def get_skill_detail(call: ApiCall) -> ApiAnswer:
@@ -148,7 +148,8 @@ def delete_skills(call: ApiCall) -> ApiAnswer:
         raise invalid("give `name`, or a body with `names`", field="name")
     registry = registry_of(call)
     pending = [call.query["name"]] if call.body is None else list(dict.fromkeys(call.body["names"]))
-    total, errors = len(pending), {}
+    total = len(pending)
+    errors: dict[str, CortexError] = {}
     while pending:
         errors = {}
         for name in pending:
@@ -256,7 +257,9 @@ def export_skill(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, exported(call, registry, registry.version(record.version_id), ""))
 
 
-@OPERATIONS.add("GET", "/api/skills/dependencies", {200: models.SkillEdges}, query=models.SkillQuery, errors=_UNKNOWN)
+@OPERATIONS.add(
+    "GET", "/api/skills/dependencies", {200: models.SkillEdges}, query=models.NamedSkillQuery, errors=_UNKNOWN
+)
 def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
     """Return the skills that a skill needs, and those that need it."""
     registry, record = _named(call, call.query["name"])
@@ -265,7 +268,7 @@ def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, {"name": str(record.key), **edges})
 
 
-@OPERATIONS.add("GET", "/api/skills/health", {200: models.SkillHealth}, query=models.SkillQuery, errors=_UNKNOWN)
+@OPERATIONS.add("GET", "/api/skills/health", {200: models.SkillHealth}, query=models.NamedSkillQuery, errors=_UNKNOWN)
 def get_skill_health(call: ApiCall) -> ApiAnswer:
     """Return the health of a skill; maintenance is `POST /api/skills/maintain`."""
     _, record = _named(call, call.query["name"])

@@ -138,7 +138,7 @@ def get_skill_version(call: ApiCall) -> ApiAnswer:
     "GET",
     "/api/v1/skill/{id}/resource",
     {200: models.SkillResourceView},
-    query=models.ResourceQuery,
+    query=models.SkillFileQuery,
     errors=("not_found", *_UNKNOWN, *_UNSOUND),
 )
 def get_skill_resource(call: ApiCall) -> ApiAnswer:

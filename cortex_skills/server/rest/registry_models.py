@@ -38,7 +38,7 @@ _Text = Annotated[str, Field(min_length=1, max_length=4_096, pattern=r"\S")]
 _Lines = Annotated[list[_Text], Field(max_length=MAX_LIST)]
 
 
-class SkillQuery(NamespaceQuery):
+class NamedSkillQuery(NamespaceQuery):
     """A skill."""
 
     name: _SkillName
@@ -61,7 +61,7 @@ class RegistryPageQuery(NamespaceQuery, total=False):
     cursor: Cursor
 
 
-class ResourceQuery(NamespaceQuery):
+class SkillFileQuery(NamespaceQuery):
     """A file of a skill."""
 
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Relative to the folder of the skill.")]
@@ -198,7 +198,7 @@ class HealthView(ApiModel):
     risk: _Fraction
 
 
-class SkillView(ApiModel):
+class RegisteredSkillView(ApiModel):
     """A registered skill."""
 
     id: Annotated[SkillVersionId, Field(description="The id of the current version.")]
@@ -239,7 +239,7 @@ class FileView(ApiModel):
     sha256: str
 
 
-class SkillDetail(SkillView):
+class SkillDetail(RegisteredSkillView):
     """A registered skill with its document."""
 
     license: str | None
@@ -269,7 +269,7 @@ class VersionDetail(VersionView):
 class RegistryPage(ApiModel):
     """A page of skills."""
 
-    skills: list[SkillView]
+    skills: list[RegisteredSkillView]
     count: Annotated[Count, Field(description="On this page.")]
     nextCursor: NextCursor
 
@@ -303,7 +303,7 @@ class ChangedSkill(ApiModel):
     """The skill after the change."""
 
     ok: Literal[True]
-    skill: SkillView
+    skill: RegisteredSkillView
 
 
 class DeletedSkills(ApiModel):
@@ -345,7 +345,7 @@ class SkillHealth(HealthView):
 class MaintainedSkills(ApiModel):
     """The skills whose state was changed."""
 
-    changed: list[SkillView]
+    changed: list[RegisteredSkillView]
 
 
 class LoadedFolders(ApiModel):

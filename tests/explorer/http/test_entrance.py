@@ -318,6 +318,31 @@ def test_the_entrance_answers_a_followed_link_at_once(running: Running) -> None:
         assert "http-equiv" not in page.text
 
 
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"token=" + b"a" * (64 << 10), 413),
+        (iter([b"token=a"]), 413),
+        (b"token=a&token=b", 400),
+        (b"token=%ff", 400),
+        (b"&".join(b"f%d=1" % n for n in range(40)), 400),
+        (b"token", 400),
+        (b"", 401),
+    ],
+    ids=["large", "chunked", "twice", "not UTF-8", "many fields", "no value", "empty"],
+)
+def test_a_form_is_small_and_well_formed(running: Running, content: object, status: int) -> None:
+    headers = {**CLICKED, "Origin": running.url, "Content-Type": "application/x-www-form-urlencoded"}
+    assert running.client().post("/explore/login", content=content, headers=headers).status_code == status
+
+
+def test_a_form_of_another_type_is_refused(running: Running, reader: str) -> None:
+    client = running.client()
+    headers = {**CLICKED, "Origin": running.url}
+    assert client.post("/explore/login", json={"token": reader}, headers=headers).status_code == 415
+    assert client.post("/explore/login", files={"token": b"x"}, headers=headers).status_code == 415
+
+
 # Where a browser goes afterwards
 
 
