@@ -2,13 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-<<<<<<< HEAD
-- the prover is created when a proof is first made or checked, and the registry, with the skills in the configured
-  folders, when it is first used; both are shared from then on.
-=======
-- the prover is created when a proof is first made or checked, the registry and its finder when they are first asked;
-  they are shared from then on.
->>>>>>> main
+- the prover is created when a proof is first made or checked, the registry, with the skills in the configured
+  folders, and its finder when they are first used; they are shared from then on.
 """
 
 from __future__ import annotations
@@ -62,11 +57,8 @@ class Host:
         limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
-<<<<<<< HEAD
-        registers: whether skills that are loaded, or are in the configured folders, are registered.
-=======
         embedder: finds skills and memories by meaning; None for words alone.
->>>>>>> main
+        registers: whether skills that are loaded, or are in the configured folders, are registered.
 
     """
 
@@ -76,11 +68,8 @@ class Host:
     limits: AllLimits
     session: Session
     cleaning: Policy = RULE
-<<<<<<< HEAD
-    registers: bool = True
-=======
     embedder: Embedder | None = None
->>>>>>> main
+    registers: bool = True
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:

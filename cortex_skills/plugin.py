@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
-<<<<<<< HEAD
-    from cortex_skills.registry.sources import SyncReport
-=======
     from cortex_skills.registry.skill_finder import SkillFinder
->>>>>>> main
+    from cortex_skills.registry.sources import SyncReport
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -84,12 +81,10 @@ class Plugin:
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
-<<<<<<< HEAD
         registers = registers and self._today is graph
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, registers=registers)
-=======
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, self.embedder)
->>>>>>> main
+        self._host = Host(
+            config, graph, self.memories, limits, session, self.cleaning, self.embedder, registers=registers
+        )
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -297,7 +292,6 @@ class Plugin:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
 
-<<<<<<< HEAD
     def synchronise(self) -> SyncReport:
         """Register the skills in all folders of `registry.folders` that are new or changed.
 
@@ -311,12 +305,11 @@ class Plugin:
         from cortex_skills.registry.sources import synchronise_configured
 
         return synchronise_configured(self.registry, self.config.registry.folders, actor=self.agent)
-=======
+
     @property
     def skill_finder(self) -> SkillFinder:
         """Finds the registered skills of the namespace by words and meaning."""
         return self._host.skill_finder
->>>>>>> main
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

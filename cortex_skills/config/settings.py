@@ -101,14 +101,15 @@ class Proofs:
 
 
 @dataclass(frozen=True, slots=True)
-<<<<<<< HEAD
 class Registry:
     """The folders of the skill registry (`registry`): those that are read, and where clients may read and write."""
 
     folders: tuple[str, ...] = ()
     import_root: str = ""
     export_root: str = ""
-=======
+
+
+@dataclass(frozen=True, slots=True)
 class FinderSettings:
     """How skills and memories are found (`finder`)."""
 
@@ -116,7 +117,6 @@ class FinderSettings:
     endpoint: str = ""
     model: str = ""
     key_variable: str = ""
->>>>>>> main
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -141,11 +141,8 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
-<<<<<<< HEAD
     registry: Registry = Registry()
-=======
     finder: FinderSettings = FinderSettings()
->>>>>>> main
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
