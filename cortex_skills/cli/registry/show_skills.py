@@ -45,11 +45,21 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
 
 @click.command(cls=Command)
 @click.argument("words", nargs=-1, required=True, metavar="WORD…")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many at most.")
 @click.pass_obj
-def find(common: Common, words: tuple[str, ...]) -> None:
-    """Find skills whose name or description contains each WORD."""
-    wanted = [word.casefold() for word in words]
-    _list(common, lambda v: all(word in f"{v['name']} {v['description']}".casefold() for word in wanted))
+def find(common: Common, words: tuple[str, ...], limit: int) -> None:
+    """Find the skills that match WORDs best; by their meaning too, with an embedder (`finder.embedder`)."""
+    from cortex_skills.registry.views import record_view
+
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        registry = plugin.registry
+        level = registry.levels()
+        result = plugin.skill_finder.find(" ".join(words), limit, reliable_only=False)
+        found = [{**record_view(registry, each.record, now, level=level), **each.to_json()} for each in result.skills]
+    if result.problem:
+        common.out.note(f"found by words alone: {result.problem}")
+    _table(common, found, "no skill matches")
 
 
 def _list(common: Common, accepts: Any) -> None:
@@ -61,14 +71,17 @@ def _list(common: Common, accepts: Any) -> None:
         level = registry.levels()
         views = [record_view(registry, record, now, level=level) for record in registry.all_records()]
     found = sorted(filter(accepts, views), key=lambda view: (view["namespace"], view["name"]))
+    _table(common, found, "no skill is registered" if not views else "no skill matches")
 
+
+def _table(common: Common, found: list[dict[str, Any]], empty: str) -> None:
     def show() -> None:
         rows = [_row(view) for view in found]
         common.out.table(("skill", "version", "state", "origin", "tier", "successes", "description"), rows)
 
     common.out.answer(found, show)
     if not found and not common.out.as_json:
-        common.out.note("no skill is registered" if not views else "no skill matches")
+        common.out.note(empty)
 
 
 def _row(view: dict[str, Any]) -> tuple[str, ...]:
@@ -98,7 +111,8 @@ def show(common: Common, name: str, number: int | None) -> None:
         version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
         document = registry.document(version)
         level = registry.levels()
-        view = record_view(registry, record, datetime.now(UTC), level=level)
+        similar = len(plugin.skill_finder.similar(record))
+        view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
         answer = {**view, "shown": version_view(version, level), "document": document_view(document)}
 
     def lines() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.server.store_health import StoreHealth
     from cortex_skills.server.verification_counts import VerificationCounts
 
@@ -49,6 +50,9 @@ class OperationService(Protocol):
 
     def registry(self, namespace: str) -> SkillRegistry:
         """The registered skills of a namespace."""
+
+    def skill_finder(self, namespace: str) -> SkillFinder:
+        """Finds the registered skills of a namespace."""
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph."""

@@ -13,11 +13,11 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument, Step
-from cortex_skills.registry.quality import health
 from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.registry.sources import synchronise_configured
-from cortex_skills.registry.views import document_view, key_of
+from cortex_skills.registry.views import document_view, health_view, key_of
 from cortex_skills.server.bodies import invalid
 from cortex_skills.server.rest import registry_models as models
 from cortex_skills.server.rest.model_types import NamespaceQuery
@@ -88,14 +88,16 @@ def get_skill_stats(call: ApiCall) -> ApiAnswer:
     "/api/skills/detail",
     {200: models.SkillDetail},
     query=models.NamedSkillQuery,
-    errors=(*_UNKNOWN, "graph_corrupt", "signature_invalid"),
+    errors=(*_UNKNOWN, "graph_busy", "graph_corrupt", "signature_invalid"),
+    pool="slow",
 )
 def get_skill_detail(call: ApiCall) -> ApiAnswer:
     """Return a skill with its document, verified."""
     registry, record = _named(call, call.query["name"])
     document = document_view(registry.document(registry.version(record.version_id)))
     kept = {name: document[name] for name in ("license", "compatibility", "allowedTools", "steps", "resources")}
-    return ApiAnswer(200, {**skill_view(registry, record), **kept, "content": document["body"]})
+    kept |= {"content": document["body"], "health": _health(call, record)}
+    return ApiAnswer(200, {**skill_view(registry, record), **kept})
 
 
 @OPERATIONS.add(
@@ -268,13 +270,13 @@ def get_skill_dependencies(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, {"name": str(record.key), **edges})
 
 
-@OPERATIONS.add("GET", "/api/skills/health", {200: models.SkillHealth}, query=models.NamedSkillQuery, errors=_UNKNOWN)
+@OPERATIONS.add(
+    "GET", "/api/skills/health", {200: models.SkillHealth}, query=models.NamedSkillQuery, errors=_CHANGES, pool="slow"
+)
 def get_skill_health(call: ApiCall) -> ApiAnswer:
     """Return the health of a skill; maintenance is `POST /api/skills/maintain`."""
     _, record = _named(call, call.query["name"])
-    found = health(record.quality, 0, datetime.now(UTC))
-    parts = {name: round(getattr(found, name), 4) for name in found.__dataclass_fields__}
-    return ApiAnswer(200, {"name": str(record.key), **parts})
+    return ApiAnswer(200, {"name": str(record.key), **_health(call, record)})
 
 
 @OPERATIONS.add(
@@ -289,9 +291,18 @@ def get_skill_health(call: ApiCall) -> ApiAnswer:
 def maintain_skills(call: ApiCall) -> ApiAnswer:
     """Deprecate learned skills that nothing uses, and degrade those that fail."""
     registry = registry_of(call)
-    changed = registry.maintain(lambda _: 0, actor=call.caller.name)
+    finder = _finder(call)
+    changed = registry.maintain(lambda record: len(finder.similar(record)), actor=call.caller.name)
     level = registry.levels()
     return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
+
+
+def _finder(call: ApiCall) -> SkillFinder:
+    return call.service.skill_finder(call.caller.namespace(call.query.get("namespace")))
+
+
+def _health(call: ApiCall, record: SkillRecord) -> dict[str, float]:
+    return health_view(record.quality, len(_finder(call).similar(record)), datetime.now(UTC))
 
 
 def _key(registry: SkillRegistry, name: str) -> SkillKey:

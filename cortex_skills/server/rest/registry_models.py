@@ -213,7 +213,7 @@ class RegisteredSkillView(ApiModel):
     created: str
     current: VersionView
     quality: QualityView
-    health: HealthView
+    health: Annotated[HealthView | None, Field(description="Of one skill; null in lists.")]
     dependsOn: list[str]
     conflictsWith: list[str]
     derivedFrom: list[str]
