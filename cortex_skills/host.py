@@ -2,8 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, the registry, with the skills in the configured
-  folders, and its finder when they are first used; they are shared from then on.
+- the prover is created when a proof is first made or checked, the registry, with the skills in the configured folders,
+  and its finder when they are first used; they are shared from then on.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import SkillFinder
+    from cortex_skills.registry.skill_record import SkillKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,25 @@ class Host:
         if self.registers:
             register_configured(registry, self.config.registry.folders, actor=self.session.agent)
         return registry
+
+    @cached_property
+    def skills_to_use(self) -> SkillRegistry:
+        """The registry as agents use it: with the procedural skills of the package."""
+        from cortex_skills.registry.package_skills import register_package_skills
+
+        if self.registers:
+            register_package_skills(self.registry)
+        return self.registry
+
+    @cached_property
+    def loaded_skills(self) -> LoadedSkills:
+        """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
+        from cortex_skills.registry.loaded_skills import LoadedSkills
+
+        def record(key: SkillKey, success: bool, agent: str, note: str) -> None:
+            self.registry.outcome(key, success=success, actor=agent, note=note)
+
+        return LoadedSkills(record)
 
     @cached_property
     def skill_finder(self) -> SkillFinder:

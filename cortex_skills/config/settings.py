@@ -110,6 +110,13 @@ class Registry:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """Which tools a model is offered (`tools`): by the names of profiles."""
+
+    profiles: tuple[str, ...] = ("core",)
+
+
+@dataclass(frozen=True, slots=True)
 class FinderSettings:
     """How skills and memories are found (`finder`)."""
 
@@ -142,6 +149,7 @@ class Config:
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
     registry: Registry = Registry()
+    tools: ToolSettings = ToolSettings()
     finder: FinderSettings = FinderSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

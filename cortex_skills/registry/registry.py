@@ -125,7 +125,8 @@ class SkillRegistry(StandingChanges):
             if same := self._same(record, version, signature, origin, create_only=create_only):
                 return RegistryChange(Registered(same, created=False))
             before = self.version(record.version_id)
-            standing = record.standing if record.standing.origin == origin else lifecycle.first_standing(origin)
+            own = record.standing.origin == origin
+            standing = lifecycle.revised(record.standing) if own else lifecycle.first_standing(origin)
             edges = replace(edges, derived_from=sources or record.edges.derived_from)
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
             changed = replace(record, version_id=version.id, standing=standing, edges=edges)
