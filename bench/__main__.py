@@ -18,6 +18,7 @@ from pathlib import Path
 from bench import (
     cleaning_rows,
     explorer_rows,
+    finder_rows,
     listing_rows,
     logic_rows,
     mcp_rows,
@@ -61,6 +62,7 @@ def main() -> int:
         reload_rows.rows,
         mcp_rows.rows,
         memory_rows.rows,
+        finder_rows.rows,
         logic_rows.rows,
         zk_rows.rows,
     ]
