@@ -124,7 +124,7 @@ def inspector() -> list[str]:
         done = subprocess.run(["npm", "ci", "--silent"], cwd=_INSPECTOR, capture_output=True, text=True, timeout=110)
         if done.returncode:
             pytest.skip(f"the Inspector could not be installed: {done.stderr[:200]}")
-    return ["node", str(_PROGRAM), "--cli", "--quiet"]
+    return ["node", str(_PROGRAM), "--cli", "--quiet", "--connect-timeout", "90000"]
 
 
 def inspect(inspector: list[str], *words: str) -> dict[str, Any]:
