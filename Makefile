@@ -39,6 +39,7 @@ test: setup lint
 	npm ci --prefix tests/mcp/conformance --silent
 	npm ci --prefix tests/server/sparql/javascript --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
+	npm ci --prefix tests/explorer/browser/axe --silent
 	$(BIN)/python -m tests.graph.w3c.fetch
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
 

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from bench import (
     cleaning_rows,
+    explorer_rows,
     first_start_rows,
+    listing_rows,
     logic_rows,
     many_clients_rows,
     mcp_rows,
@@ -54,8 +56,10 @@ def main() -> int:
     groups = {
         "sandbox": sandbox_rows.rows,
         "scale": partial(scale_rows.rows, shapes),
+        "listing": partial(listing_rows.rows, shapes),
         "plugin": plugin_rows.rows,
         "query": query_rows.rows,
+        "explorer": partial(explorer_rows.rows, shapes),
         "cleaning": cleaning_rows.rows,
         "transfer": partial(transfer_rows.rows, imports),
         "reload": reload_rows.rows,

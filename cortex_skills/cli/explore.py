@@ -9,14 +9,13 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import threading
 import time
-import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,6 +120,9 @@ class _Opening:
             self._open(invitation, wait)
 
     def _open(self, invitation: Invitation, wait: Callable[[], None]) -> None:
+        import webbrowser
+        from html import escape
+
         from cortex_skills.safe_io.private_files import write_private
         from cortex_skills.server.explorer.code_socket import folder_of_user
 
@@ -156,7 +158,7 @@ def _until_closed(connection: socket.socket) -> None:
 
 def _is_free(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        if hasattr(socket, "SO_REUSEADDR"):
+        if os.name == "posix":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

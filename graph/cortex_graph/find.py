@@ -31,7 +31,7 @@ from cortex_graph.short_ids import full_triple_id
 from cortex_graph.store import Pattern, Triple
 from cortex_graph.triple_index import hash_line
 
-MAX_SCANNED = 300_000
+MAX_SCANNED = 100_000
 MAX_TEXT = 200  # characters
 _LIMIT = 20
 _QUERY_S = 3.0

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
@@ -48,6 +49,7 @@ class ConfirmView:
     Attributes:
         label: the word on its button.
         path: the address of the page.
+        shown_path: the address, as text.
         fields: what was typed, and how it is shown.
         form: the token of the form.
         needs_token: whether the token of the session has to be shown again.
@@ -57,6 +59,7 @@ class ConfirmView:
 
     label: str
     path: str
+    shown_path: str
     fields: tuple[tuple[str, str, str], ...]
     form: str
     needs_token: bool
@@ -129,5 +132,7 @@ async def _again(
     typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
     kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
     form = session.form_token(fields["action"], scope["path"])
-    view = ConfirmView(action.label, scope["path"], kept, form, not session.may_act(now()), fault)
+    path = quote(scope["path"])
+    shown = shown_text(scope["path"]).plain
+    view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault)
     return await html(scope, "confirm.html", view, surroundings(scope, visitor), status)

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 ROOT = "/explore"
 
 
 def address(path: str, **parameters: Any) -> str:
     """The address of a page; parameters that are None or empty are left out."""
-    given = {key: value for key, value in parameters.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given, quote_via=quote, safe='')}" if given else path
+    given = [f"{key}={quote(str(value), safe='')}" for key, value in parameters.items() if value not in (None, "")]
+    return f"{path}?{'&'.join(given)}" if given else path
+
+
+def in_form(page: str, form: str) -> str:
+    """The address of another form of a page, from that of the page."""
+    return f"{page}{'&' if '?' in page else '?'}format={form}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,9 @@ class Addresses:
 
     def resource(self, name: str, **parameters: Any) -> str:
         """The page of a resource."""
-        return self.page("r", name=name, **parameters)
+        if parameters or self.as_of is not None or not name:
+            return self.page("r", name=name, **parameters)
+        return f"{ROOT}/{self.namespace}/r?name={quote(name, safe='')}"
 
     def used(self, name: str, **parameters: Any) -> str:
         """Who points to a resource."""
@@ -50,7 +57,9 @@ class Addresses:
 
     def assertion(self, triple_id: str, **parameters: Any) -> str:
         """The page of one assertion."""
-        return self.page(f"t/{triple_id}", **parameters)
+        if parameters or self.as_of is not None:
+            return self.page(f"t/{triple_id}", **parameters)
+        return f"{ROOT}/{self.namespace}/t/{triple_id}"
 
     def proof(self, proof_id: str, **parameters: Any) -> str:
         """The page of one proof."""

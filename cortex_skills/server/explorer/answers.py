@@ -90,9 +90,6 @@ async def _error_answer(scope: Scope, error: Exception) -> Response:
 
 def prefers_pages(scope: Scope) -> bool:
     """Whether a client prefers an error as a page."""
-    named = [part for part in scope["query_string"].split(b"&") if part.startswith(b"format=")]
-    if named not in ([], [b"format=html"]):
-        return False
     accept = ",".join(Headers(scope=scope).getlist("accept")) or None
     found = chosen(accept, {"application/json": False, HTML: True})
     return found is not None and found[1]

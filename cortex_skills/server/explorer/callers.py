@@ -34,6 +34,7 @@ _SECURE_COOKIE = f"__Secure-{COOKIE}"
 _LABEL = 12
 _FORM = frozenset({"application/x-www-form-urlencoded"})
 _FIELDS = 32
+_MAX_FORM = 64 << 10  # bytes: a form is read before its sender has shown anything
 LOCAL_USER = "explorer"
 
 
@@ -146,6 +147,9 @@ async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
     if scope["method"] != "POST":
         raise method_not_allowed(scope["method"], "GET, HEAD, POST")
     check_origin(scope)
+    declared = Headers(scope=scope).get("content-length", "none")
+    if not declared.isdecimal() or len(declared) > 6 or int(declared) > _MAX_FORM:
+        raise HttpError("request_too_large", f"a form has at most {_MAX_FORM >> 10} KiB", hint="send less")
     service: Service = scope["app"].state.service
     async with service.bodies.read(Headers(scope=scope), receive, _FORM) as body:
         pairs = form_pairs(body)

@@ -76,6 +76,12 @@ class ShownText:
     is_clipped: bool = False
 
     @property
+    def only(self) -> str:
+        """The text if it is nothing but visible characters and whole, else empty: templates need no loop then."""
+        is_plain = len(self.pieces) == 1 and not self.is_clipped and not self.pieces[0].is_token
+        return self.pieces[0].text if is_plain else ""
+
+    @property
     def plain(self) -> str:
         """The pieces as one string: for pictures and for what is read aloud."""
         text = "".join(f"[{piece.text}]" if piece.is_token else piece.text for piece in self.pieces)
@@ -236,6 +242,7 @@ class Display:
     def __init__(self, names: Names, addresses: Addresses) -> None:
         self._names = names
         self._addresses = addresses
+        self._shown: dict[tuple[str, int], ShownName] = {}  # a page shows most names several times
 
     def term(self, term: object, most: int = IN_TABLE, *, lines: int = 1) -> ShownTerm:
         """A term; a blank node or a triple is shown as a text without a link."""
@@ -247,6 +254,12 @@ class Display:
 
     def iri(self, iri: str, most: int = OF_NAME) -> ShownName:
         """An IRI by its name in this namespace."""
+        known = self._shown.get((iri, most))
+        if known is None:
+            known = self._shown[iri, most] = self._of_iri(iri, most)
+        return known
+
+    def _of_iri(self, iri: str, most: int) -> ShownName:
         name, is_own = self._names.name(iri), iri.startswith(f"{self._names.graph.value}:")
         short = name if is_own else self._short(name, iri)
         cut = _prefix_length(short, iri)

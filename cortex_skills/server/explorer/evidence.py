@@ -9,9 +9,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property, lru_cache
 
 from cortex_graph.assertions import Assertion
 from cortex_skills.proofs.assertions import Part
@@ -38,7 +39,7 @@ class EvidenceLink:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EvidenceThread:
     """The five links.
 
@@ -51,7 +52,7 @@ class EvidenceThread:
     links: tuple[EvidenceLink, ...]
     proofs: int = 0
 
-    @property
+    @cached_property
     def spoken(self) -> str:
         """All links in words, those of the same words together."""
         by_words: dict[str, list[str]] = {}
@@ -67,15 +68,20 @@ def recorded_thread(assertion: Assertion | None) -> EvidenceThread:
         assertion: the assertion; None for a triple without a record.
 
     """
-    proofs = 0 if assertion is None else len(assertion.proofs)
-    unchecked = "not checked in a list" if proofs else "not recorded"
-    links = (
-        *_origin(assertion),
-        EvidenceLink("rules", LinkState.MISSING, unchecked),
-        EvidenceLink("proof", LinkState.MISSING, unchecked),
-        EvidenceLink("signature", LinkState.MISSING, unchecked),
-    )
-    return EvidenceThread(links, proofs)
+    if assertion is None:
+        return _WITHOUT_RECORD
+    return _recorded(assertion.agent is not None, assertion.skill is not None, len(assertion.proofs))
+
+
+@lru_cache(maxsize=256)
+def _recorded(has_agent: bool, has_skill: bool, proofs: int) -> EvidenceThread:
+    origin = (_stated("agent", has_agent), _stated("skill", has_skill))
+    return EvidenceThread((*origin, *_unchecked(proofs)), proofs)
+
+
+def _unchecked(proofs: int) -> Iterator[EvidenceLink]:
+    for name in ("rules", "proof", "signature"):
+        yield EvidenceLink(name, LinkState.MISSING, "not checked in a list" if proofs else "not recorded")
 
 
 def checked_thread(assertion: Assertion | None, parts: Sequence[Part]) -> EvidenceThread:
@@ -111,11 +117,11 @@ def _origin(assertion: Assertion | None) -> tuple[EvidenceLink, EvidenceLink]:
     if assertion is None:
         words = "unknown: imported, or written without a record"
         return EvidenceLink("agent", LinkState.MISSING, words), EvidenceLink("skill", LinkState.MISSING, words)
-    return _stated("agent", assertion.agent), _stated("skill", assertion.skill)
+    return _stated("agent", assertion.agent is not None), _stated("skill", assertion.skill is not None)
 
 
-def _stated(name: str, value: str | None) -> EvidenceLink:
-    if value is None:
+def _stated(name: str, is_known: bool) -> EvidenceLink:
+    if not is_known:
         return EvidenceLink(name, LinkState.MISSING, "not recorded")
     return EvidenceLink(name, LinkState.KNOWN, "recorded")
 
@@ -134,3 +140,6 @@ def _checked(name: str, parts: Sequence[Part], without: str) -> EvidenceLink:
         return EvidenceLink(name, LinkState.KNOWN, "verified for you now")
     why = "by a signer that is not trusted here" if untrusted and not counted else "not checked"
     return EvidenceLink(name, LinkState.MISSING, why)
+
+
+_WITHOUT_RECORD = EvidenceThread((*_origin(None), *_unchecked(0)))

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from cortex_graph.names import Names
 from cortex_skills.config.settings import Config
 from cortex_skills.server.explorer.addresses import ROOT, Addresses
 from cortex_skills.server.explorer.assets import PREFIX
@@ -89,8 +88,8 @@ def resource_address(config: Config) -> Callable[[Scope], str | None]:
     """A function that gives the page of the resource whose IRI is the address of a request; None for other requests."""
     base = urlsplit(config.base_iri)
     hosts = {host.lower() for host in config.cortex.allowed_hosts}
-    if base.scheme != "https" or (base.hostname or "") not in hosts or base.fragment or base.query:
-        return lambda _: None
+    if base.scheme != "https" or (base.hostname or "") not in hosts or config.base_iri.endswith("#") or base.query:
+        return lambda _: None  # what is behind `#` is in no request
     shape = re.compile(rf"{re.escape(base.path)}([A-Za-z][A-Za-z0-9_-]*):(.+)", re.DOTALL)
 
     def address_of(scope: Scope) -> str | None:
@@ -98,9 +97,7 @@ def resource_address(config: Config) -> Callable[[Scope], str | None]:
         found = shape.fullmatch(raw)
         if found is None or Headers(scope=scope).get("host", "").lower().partition(":")[0] != base.hostname:
             return None
-        namespace = found[1]
-        name = Names(namespace, config.base_iri).name(f"{config.base_iri}{namespace}:{found[2]}")
-        return Addresses(namespace).resource(name)
+        return Addresses(found[1]).resource(f"{found[1]}:{unquote(found[2])}")
 
     return address_of
 

@@ -39,7 +39,7 @@ class UsedQuery(ResourceQuery, total=False):
     cursor: Cursor
 
 
-class FindQuery(AsOfQuery, total=False):
+class FindPageQuery(AsOfQuery, total=False):
     """Of a search."""
 
     q: Text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import as_of
-from cortex_skills.server.explorer.addresses import ROOT, Addresses, address
+from cortex_skills.server.explorer.addresses import ROOT, Addresses, address, in_form
 from cortex_skills.server.explorer.display import Display, field_value
 from cortex_skills.server.explorer.page import Form, PageCall
 
@@ -138,9 +138,10 @@ class Reading:
             query: the SPARQL query that has its triples.
 
         """
-        links = [TextLink(_LABELS.get(name, name), self.address(format=name)) for name in forms]
+        here = self.address()
+        links = [TextLink(_LABELS.get(name, name), in_form(here, name)) for name in forms]
         if "csv" in forms:
             links.append(TextLink("CSV for spreadsheets", self.address(format="csv", csv="sheet")))
         first = next(iter(forms.values())).media_type
         shown = None if query is None else self.addresses.page("sparql", query=query)
-        return TakeAway(tuple(links), first, self.address(), shown)
+        return TakeAway(tuple(links), first, here, shown)

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -26,7 +27,7 @@ from cortex_skills.server.explorer.assets import FOLDER, PREFIX, files
 from cortex_skills.server.explorer.callers import state_of, visitor_of
 from cortex_skills.server.explorer.entrance import entrance_routes
 from cortex_skills.server.explorer.following import may_run, unmarked
-from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall, Redirected, not_found
 from cortex_skills.server.explorer.pages import PAGES
 from cortex_skills.server.explorer.rendering import Surroundings, render
 from cortex_skills.server.http_errors import HttpError, as_http, method_not_allowed, unauthorized
@@ -188,8 +189,11 @@ async def _parts(body: Iterator[bytes], pool: WorkerPool, stack: AsyncExitStack)
                 body.close()  # type: ignore[attr-defined]
 
 
-async def _unknown(_: Scope, __: Receive) -> Response:
-    """Refuse a path without a page."""
+async def _unknown(scope: Scope, _: Receive) -> Response:
+    """Refuse a path without a page; one with a slash too many leads to the page."""
+    path: str = scope["path"]
+    if scope["method"] in _READ and path.endswith("/"):
+        raise Redirected(quote(path.rstrip("/")))
     raise not_found("there is no such page")
 
 

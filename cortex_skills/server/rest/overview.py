@@ -108,7 +108,7 @@ def get_assertions(call: ApiCall) -> ApiAnswer:
 def get_found(call: ApiCall) -> ApiAnswer:
     """Find what a text may mean: a name, an id, the beginning of a name, or a part of a text.
 
-    An extension. Names and texts are searched in the first 300,000 triples; `complete` is false if there are more.
+    An extension. Names and texts are searched in the first 100,000 triples; `complete` is false if there are more.
     """
     graph = call.graph
     found = find(graph, call.query["q"], limit=call.query.get("limit", 20))

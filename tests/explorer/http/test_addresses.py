@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from cortex_graph import GraphUnavailable
+from cortex_skills.config.settings import Config
+from cortex_skills.server.explorer.following import resource_address
 from tests.explorer.http.browsing import CLICKED, FOREIGN, PAGE
 from tests.server.serving import Running, served
 
@@ -53,6 +55,19 @@ def test_it_leads_to_what_the_iri_names(linked: Running) -> None:
     turtle = reader.get(led)
     assert turtle.headers["content-type"].startswith("text/turtle")
     assert "mayros:inStock 3 ." in turtle.text
+
+
+@pytest.mark.parametrize("name", ["café", "100 %", "a/b?c#d", "x:y"])
+def test_a_name_is_decoded_once(linked: Running, name: str) -> None:
+    iri = linked.plugin.graph.names.node(name).value
+    led = ask(linked, str(httpx.URL(iri)), "text/html").headers["location"]
+    assert httpx.URL(led).params["name"] == f"mayros:{name}"
+
+
+def test_a_base_that_ends_with_a_number_sign_has_no_addresses() -> None:
+    settings = Config(baseIri=f"https://{HOST}/id#", cortex={"allowedHosts": [HOST]})
+    scope = {"path": "/idmayros:x", "raw_path": b"/idmayros:x", "headers": [(b"host", HOST.encode())]}
+    assert resource_address(settings)(scope) is None
 
 
 def test_whether_a_resource_exists_is_not_disclosed(linked: Running) -> None:

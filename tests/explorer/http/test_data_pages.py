@@ -14,7 +14,7 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph, Provenance
-from tests.explorer.hostile import check_page
+from tests.explorer.hostile import TEXTS, check_page
 from tests.server.proof_cases import Elsewhere
 from tests.server.serving import Running, served
 
@@ -328,3 +328,22 @@ def test_pages_are_read_as_of_a_moment_and_keep_it_in_their_links(running: Runni
         bad = reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=yesterday")
         assert (bad.status_code, "asOf" in bad.text) == (400, True), path
         assert reader.get(f"/explore/mayros{path}{'&' if '?' in path else '?'}asOf=").status_code == 200, path
+
+
+def test_find_shows_where_each_was_found_and_leads_to_one_name(running: Running, reader: httpx.Client) -> None:
+    triple_id = id_of(running, subject="nails", predicate="reorder")
+    page = check_page(reader.get("/explore/mayros/find?q=order:1").text, 60_000)
+    assert "name that begins so" in page.text
+    assert "/explore/mayros/r?name=mayros%3Aorder%3A11" in page.links
+    assert "text that contains it" in check_page(reader.get("/explore/mayros/find?q=clou").text).text
+    by_id = check_page(reader.get(f"/explore/mayros/find?q={triple_id}").text)
+    assert f"/explore/mayros/t/{triple_id}" in by_id.links
+    one = reader.get("/explore/mayros/find?q=screws", follow_redirects=False)
+    assert (one.status_code, one.headers.get("location")) == (303, "/explore/mayros/r?name=mayros%3Ascrews")
+    assert "Nothing was found" in check_page(reader.get("/explore/mayros/find?q=zzz").text).text
+    check_page(reader.get("/explore/mayros/find").text, 60_000)
+    assert reader.get("/explore/mayros/find?q=order&format=json").json()
+    for text in TEXTS:
+        answer = reader.get("/explore/mayros/find", params={"q": text[:1_000]})
+        assert answer.status_code in (200, 303), text
+        check_page(answer.text)

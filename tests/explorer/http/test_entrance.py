@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,26 @@ def test_a_session_ends_when_its_token_is_revoked(running: Running) -> None:
         browser.get("/explore/mayros", headers=CLICKED).headers["location"] == "/explore/login?next=%2Fexplore%2Fmayros"
     )
     assert len(state(running).sessions) == before - 1
+
+
+def test_a_session_ends_when_its_token_expires(running: Running) -> None:
+    browser = signed_in(running, running.token("expiring", ("mayros",), ("read",)))
+    (token,) = (token for token in running.tokens.tokens() if token.name == "expiring")
+    running.tokens.remove("expiring")
+    running.tokens.add(replace(token, expires=datetime.now(UTC) + timedelta(hours=1)))
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 200
+    running.tokens.remove("expiring")
+    running.tokens.add(replace(token, expires=datetime.now(UTC) - timedelta(seconds=1)))
+    assert browser.get("/explore/mayros", headers=CLICKED).status_code == 303
+
+
+def test_a_session_loses_a_permission_with_its_token(running: Running) -> None:
+    browser = signed_in(running, running.token("changing", ("mayros",), ("read", "audit")))
+    assert browser.get("/explore/audit", headers=CLICKED).status_code == 200
+    (token,) = (token for token in running.tokens.tokens() if token.name == "changing")
+    running.tokens.remove("changing")
+    running.tokens.add(replace(token, permissions=frozenset({"read"})))
+    assert browser.get("/explore/audit", headers=CLICKED).status_code == 403
 
 
 def test_a_new_token_of_the_same_name_does_not_revive_a_session(running: Running) -> None:
@@ -294,6 +316,31 @@ def test_the_entrance_answers_a_followed_link_at_once(running: Running) -> None:
         page = running.client().get(path, headers=FOREIGN)
         assert page.status_code == 200
         assert "http-equiv" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"token=" + b"a" * (64 << 10), 413),
+        (iter([b"token=a"]), 413),
+        (b"token=a&token=b", 400),
+        (b"token=%ff", 400),
+        (b"&".join(b"f%d=1" % n for n in range(40)), 400),
+        (b"token", 400),
+        (b"", 401),
+    ],
+    ids=["large", "chunked", "twice", "not UTF-8", "many fields", "no value", "empty"],
+)
+def test_a_form_is_small_and_well_formed(running: Running, content: object, status: int) -> None:
+    headers = {**CLICKED, "Origin": running.url, "Content-Type": "application/x-www-form-urlencoded"}
+    assert running.client().post("/explore/login", content=content, headers=headers).status_code == status
+
+
+def test_a_form_of_another_type_is_refused(running: Running, reader: str) -> None:
+    client = running.client()
+    headers = {**CLICKED, "Origin": running.url}
+    assert client.post("/explore/login", json={"token": reader}, headers=headers).status_code == 415
+    assert client.post("/explore/login", files={"token": b"x"}, headers=headers).status_code == 415
 
 
 # Where a browser goes afterwards

@@ -9,8 +9,9 @@ import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,8 @@ from cortex_skills.config.settings import Config
 from cortex_skills.server.auth import AccessControl
 from cortex_skills.server.explorer.callers import ExplorerState
 from cortex_skills.server.explorer.code_socket import CodeSocket, path_for
+from cortex_skills.tokens import TokenFile, new_token
+from tests.cli.conftest import Answer, run, store  # noqa: F401 - fixtures
 from tests.explorer.http.browsing import CLICKED, submitted
 from tests.server.serving import FAST, SCRIPT, WAIT_S
 
@@ -114,10 +117,11 @@ def test_the_socket_is_private(machine: Machine, exploring: tuple[object, str]) 
 
 def test_a_session_has_the_rights_of_the_named_token(machine: Machine, exploring: tuple[object, str]) -> None:
     assert exploring
-    machine.run("token", "create", "ann", "--permission", "read", "--permission", "audit")
+    tokens = TokenFile(machine.folder / "d" / "cortex-skills" / "tokens.json")
+    tokens.add(new_token("ann", ["mayros"], ["read", "audit"], None, datetime.now(UTC))[0])
     with closing(opened(machine.run("explore", "--print", "--token", "ann").stdout.strip())) as browser:
         assert "<dt>Permissions</dt><dd>audit, read</dd>" in browser.get("/explore/logout", headers=CLICKED).text
-        machine.run("token", "revoke", "ann")
+        tokens.remove("ann")
         assert browser.get("/explore/mayros", headers=CLICKED).status_code == 303
     refused = machine.run("explore", "--print", "--token", "ann", code=1)
     assert "there is no valid token of that name" in refused.stderr
@@ -142,14 +146,14 @@ def test_the_browser_gets_the_code_in_a_private_file_that_is_removed(
     assert (process.returncode, file.exists()) == (0, False)
 
 
-def test_a_misspelt_store_is_not_created(machine: Machine) -> None:
-    refused = machine.run("explore", "--store", str(machine.folder / "typo"), code=2)
-    assert "there is no store in" in refused.stderr
-    assert not (machine.folder / "typo").exists()
+def test_a_misspelt_store_is_not_created(run: Callable[..., Answer], tmp_path: Path) -> None:  # noqa: F811
+    refused = run("explore", "--store", tmp_path / "typo", "--print")
+    assert (refused.exit_code, "there is no store in" in refused.stderr) == (2, True)
+    assert not (tmp_path / "typo").exists()
 
 
-def test_options_that_exclude_each_other_are_refused(machine: Machine) -> None:
-    machine.run("explore", "--print", "--no-browser", code=2)
+def test_options_that_exclude_each_other_are_refused(run: Callable[..., Answer]) -> None:  # noqa: F811
+    assert run("explore", "--print", "--no-browser").exit_code == 2
 
 
 def test_a_socket_that_was_left_behind_is_replaced_and_a_live_one_is_not(tmp_path: Path) -> None:

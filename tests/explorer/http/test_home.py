@@ -51,6 +51,8 @@ def test_a_form_that_does_not_exist_is_refused_with_the_list(running: Running) -
         assert refused.status_code == 406
         assert "json (application/json)" in refused.text
     assert reader.get("/explore?format=json&format=json").status_code == 400
+    page = reader.get("/explore?format=docx", headers=PAGE)
+    assert (page.status_code, "<h1>No such form</h1>" in page.text) == (406, True)
 
 
 def test_a_parameter_that_the_page_does_not_know_is_refused(running: Running) -> None:
@@ -99,3 +101,10 @@ def test_a_head_request_has_no_body(running: Running) -> None:
     reader = running.client(running.token("reader", ("mayros",), ("read",)))
     answer = reader.head("/explore/mayros", headers=PAGE)
     assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_slash_too_many_leads_to_the_page(running: Running) -> None:
+    client = running.client()
+    for path, target in (("/explore/", "/explore"), ("/explore/mayros/", "/explore/mayros")):
+        led = client.get(path, headers=PAGE)
+        assert (led.status_code, led.headers["location"]) == (303, target)

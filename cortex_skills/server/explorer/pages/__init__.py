@@ -8,6 +8,7 @@ from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
     assertion,
     audit_page,
+    find_page,
     home,
     map_page,
     overview,
@@ -27,6 +28,7 @@ PAGES: tuple[ExplorerPage, ...] = (
     triple_list.PAGE,
     resource.PAGE,
     used.PAGE,
+    find_page.PAGE,
     map_page.PAGE,
     sparql_page.PAGE,
     assertion.PAGE,

@@ -79,11 +79,11 @@ export function placed(data: MapData): { nodes: Node[]; links: Link[] } {
   });
   const few = nodes.length <= 60;
   const simulation = forceSimulation(nodes)
-    .force('links', forceLink(links).distance(few ? 120 : 70).strength(0.4))
+    .force('links', forceLink(links).distance(few ? 150 : 70).strength(0.4))
     .force('apart', forceManyBody().strength(few ? -500 : -160).distanceMax(600))
     .force('x', forceX(0).strength(0.05))
     .force('y', forceY(0).strength(0.09))
-    .force('sizes', forceCollide((node: Node) => (few ? 20 + Math.min(50, node.label.length * 2.4) : 14)))
+    .force('sizes', forceCollide((node: Node) => (few ? 16 + Math.min(90, node.label.length * 3.3) : 14)))
     .stop();
   simulation.tick(nodes.length <= MOST_SVG ? 220 : 100);
   return { nodes, links };
@@ -233,7 +233,7 @@ function move(host: HTMLElement, drawing: Drawing, nodes: Node[]): void {
     const [xs, ys] = [nodes.map((node) => node.x), nodes.map((node) => node.y)];
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     const fit = Math.min(host.clientWidth / (right - left + 2 * MARGIN), host.clientHeight / (bottom - top + 2 * MARGIN));
-    return { x: (left + right) / 2, y: (top + bottom) / 2, zoom: Math.min(1.2, fit) };
+    return { x: (left + right) / 2, y: (top + bottom) / 2, zoom: Math.min(1.5, fit) };
   };
   let view = whole();
   let chosen = nodes[0];

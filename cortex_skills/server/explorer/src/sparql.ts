@@ -36,10 +36,6 @@ const KEYWORDS = (
   'LANG DATATYPE BOUND COALESCE STRLEN isIRI isLiteral'
 ).split(' ').concat('GROUP BY', 'ORDER BY', 'NOT EXISTS');
 
-const form = document.querySelector<HTMLFormElement>('form[data-sparql]');
-const area = form?.querySelector<HTMLTextAreaElement>('textarea[name=query]');
-if (form && area) start(form, area);
-
 function start(form: HTMLFormElement, area: HTMLTextAreaElement): void {
   const page = new URL(form.action);
   const host = document.createElement('div');
@@ -215,3 +211,7 @@ const COLOURS = [
   { tag: tags.comment, color: 'var(--faint)' },
   { tag: [tags.namespace, tags.url], color: 'var(--blue)' },
 ];
+
+const form = document.querySelector<HTMLFormElement>('form[data-sparql]');
+const area = form?.querySelector<HTMLTextAreaElement>('textarea[name=query]');
+if (form && area) start(form, area);

@@ -1,0 +1,86 @@
+"""Rows of the explorer: the page of a resource and the overview, from the checked call to the bytes of the page.
+
+Rules kept here:
+- the server runs in this process, without HTTP: a view and its template, as a worker of the server makes them;
+- the reference of the resource is the raw store, which reads the quads that the page shows: those of the resource in
+  both directions, and the records of the triples in the tables;
+- the sizes alternate; the numbers of the overview are counted before, as they are kept.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+from pyoxigraph import NamedNode, Store
+
+from bench.measure import Row, in_turn_s
+from bench.stores import Shape, cache, copy_of
+from cortex_skills import Plugin
+from cortex_skills.server.auth import AccessControl, Principal
+from cortex_skills.server.bodies import Bodies
+from cortex_skills.server.explorer.page import ExplorerPage, PageCall
+from cortex_skills.server.explorer.pages import overview, resource
+from cortex_skills.server.explorer.rendering import Surroundings, render
+from cortex_skills.server.service import Service
+from tests.configs import config
+
+GRAPH = NamedNode("urn:cortex:mayros")
+PROVENANCE = NamedNode("urn:cortex:mayros/provenance")
+NAMES = [f"customer:{n}" for n in range(20)] + [f"product:{n * n}" for n in range(20)]
+ROUNDS, BATCH = 16, 2
+COUNT_S = 600.0
+
+
+def rows(shapes: Sequence[Shape]) -> list[Row]:
+    """The pages on stores of these shapes with one namespace; the others are compared with the first."""
+    shapes = [shape for shape in shapes if shape.namespaces == 1]
+    cache().mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=cache())))
+        services = [_service(stack, copy_of(shape, scratch / shape.name)) for shape in shapes]
+        raw = [partial(_read, Store(copy_of(shape, scratch / f"raw-{shape.name}"))) for shape in shapes]
+        pages = [partial(_resources, service) for service in services]
+        times = in_turn_s([*raw, *pages], BATCH, rounds=ROUNDS)
+        overviews = in_turn_s([partial(_page, service, overview.PAGE) for service in services], BATCH, rounds=ROUNDS)
+    reads, resources = times[: len(shapes)], times[len(shapes) :]
+    out = []
+    for shape, time_s, raw_s in zip(shapes, resources, reads, strict=True):
+        name = f"page of a resource of {shape} on disk, {len(NAMES)} of them"
+        out.append(Row(name, time_s, "raw quads_for_pattern, the quads it shows", raw_s, 10))
+    for what, of_all, goal in (("page of a resource", resources, 1.5), ("overview", overviews, 1.5)):
+        for shape, time_s in list(zip(shapes, of_all, strict=True))[1:]:
+            out.append(Row(f"{what} at {shape}", time_s, f"itself at {shapes[0]}", of_all[0], goal))
+    return out
+
+
+def _service(stack: ExitStack, folder: Path) -> Service:
+    plugin = stack.enter_context(closing(Plugin.open(config(store=str(folder)))))
+    service = Service(plugin, AccessControl(plugin.config), Bodies())
+    stack.callback(service.close)
+    plugin.graph.counts.latest(wait_s=COUNT_S)
+    return service
+
+
+def _page(service: Service, page: ExplorerPage, **query: str) -> bytes:
+    reader = Principal("bench", ("mayros",), frozenset({"read"}), "mayros")
+    call = PageCall(service, reader, query, {"namespace": "mayros"})
+    return render(page.template, Surroundings(page.name, ""), page.view(call))
+
+
+def _resources(service: Service) -> list[bytes]:
+    return [_page(service, resource.PAGE, name=name) for name in NAMES]
+
+
+def _read(store: Store) -> int:
+    """The quads of the resources, and those of the records of the triples that their pages list."""
+    read = 0
+    for name in NAMES:
+        node = NamedNode(f"urn:cortex:mayros:{name}")
+        quads = [*store.quads_for_pattern(node, None, None, GRAPH), *store.quads_for_pattern(None, None, node, GRAPH)]
+        records = [NamedNode(f"urn:cortex:mayros/triple/{place:064x}") for place in range(min(len(quads), 11))]
+        read += len(quads) + sum(len(list(store.quads_for_pattern(each, None, None, PROVENANCE))) for each in records)
+    return read

@@ -1,0 +1,103 @@
+"""Every page in both themes and at 320 px: no violation of WCAG, no scrolling sideways, hostile data included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from cortex_skills.server.explorer.pages import PAGES
+from tests.server.serving import Running
+
+AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+NS = "/explore/mayros"
+CONSTRUCT = quote("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
+# Addresses of each page, by its name.
+ADDRESSES: dict[str, tuple[str, ...]] = {
+    "home": ("/explore",),
+    "overview": (NS,),
+    "resource": (f"{NS}/r?name=customer:boris", f"{NS}/r?name=hostile", f"{NS}/r?name=hasStatus"),
+    "used": (f"{NS}/r/used?name=customer:boris",),
+    "find": (f"{NS}/find?q=customer",),
+    "triples": (f"{NS}/list",),
+    "assertion": (f"{NS}/t/TRIPLE",),
+    "proofs": (f"{NS}/proofs",),
+    "proof": (f"{NS}/proofs/PROOF",),
+    "map": (f"{NS}/map?name=customer:boris",),
+    "sparql": (
+        f"{NS}/sparql?query={CONSTRUCT}",
+        f"{NS}/sparql?query={CONSTRUCT}&view=map",
+        f"{NS}/sparql?query={quote('SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p')}&view=chart",
+        f"{NS}/sparql?query=SELECT",
+    ),
+    "audit": ("/explore/audit",),
+    "skills": ("/explore/skills",),
+    "skill": ("/explore/skills/verify-kyc",),
+}
+OTHERS = ("/explore/logout", "/explore/nothing", f"{NS}/r?name=nobody")
+EXPECTED = ("status of 400", "status of 404")  # what the browser writes about the pages of errors
+Pages = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def addresses(running: Running) -> list[str]:
+    graph = running.plugin.graph
+    (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
+    proof = graph.proofs.of(triple["id"])[0].id
+    given = [address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in PAGES}]
+    return [each.replace("TRIPLE", triple["id"]).replace("PROOF", proof) for each in given] + list(OTHERS)
+
+
+def test_every_page_has_an_address_here() -> None:
+    assert {page.name for page in PAGES} <= set(ADDRESSES)
+
+
+def go(page: Any, running: Running, address: str) -> None:
+    """Open a page as a person does: from a page of the same server."""
+    if not page.url.startswith(running.url):
+        page.goto(f"{running.url}/explore/logout")
+    with page.expect_navigation(wait_until="networkidle"):
+        page.evaluate("address => { location.href = address }", address)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_breaks_a_rule_of_wcag(signed_in: Pages, running: Running, addresses: list[str], theme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip(f"axe-core is not installed: npm ci --prefix {AXE.parents[2].name}")
+    page = signed_in(expected=EXPECTED, color_scheme=theme, reduced_motion="reduce")
+    page.context.add_init_script(path=AXE)
+    # Of the rules, the contrast of colours alone depends on the theme.
+    options = {} if theme == "light" else {"runOnly": ["color-contrast"]}
+    found = {}
+    for address in addresses:
+        go(page, running, address)
+        violations = page.evaluate("options => axe.run(document, options).then(found => found.violations)", options)
+        found[address] = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in violations]
+    assert {address: each for address, each in found.items() if each} == {}
+
+
+def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Running, addresses: list[str]) -> None:
+    page = signed_in(expected=EXPECTED, viewport={"width": 320, "height": 640})
+    wide = {}
+    for address in addresses:
+        go(page, running, address)
+        width = page.evaluate("() => document.documentElement.scrollWidth")
+        if width > 320:
+            wide[address] = width
+    assert wide == {}
+
+
+def test_hostile_texts_stay_texts(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    for address in (f"{NS}/r?name=hostile", f"{NS}/list?subject=hostile", f"{NS}/map?name=hostile"):
+        go(page, running, address)
+        assert page.locator("main img, main iframe, main object, main script").count() == 0
+        assert page.locator("[onerror], [onload], [onclick]").count() == 0
+        targets = page.locator("a[href]").evaluate_all(
+            "links => links.map(link => new URL(link.getAttribute('href'), document.baseURI).protocol)"
+        )
+        assert set(targets) == {"http:"}
+        assert page.evaluate("() => document.documentElement.scrollHeight") < 6000

@@ -1,0 +1,194 @@
+"""What people do in the explorer."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex_skills.server.explorer.pages import PAGES
+from tests.server.serving import SCRIPT, Running
+
+playwright = pytest.importorskip("playwright.sync_api")
+START = "/explore/mayros"
+HAS_FIND = any(page.name == "find" for page in PAGES)
+Pages = Callable[..., Any]
+
+
+def expect(thing: Any) -> Any:
+    return playwright.expect(thing)
+
+
+def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
+    signed_in: Pages, running: Running, tmp_path: Path
+) -> None:
+    page = signed_in()
+    page.goto(running.url + START)
+    if HAS_FIND:
+        page.keyboard.press("/")
+        page.keyboard.type("customer:boris")
+        page.keyboard.press("Enter")
+    page.get_by_role("link", name="mayros:customer:boris").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("mayros:customer:boris")
+    row = page.get_by_role("row", name=re.compile("isVerified"))
+    expect(row).to_contain_text("verify-kyc")
+    row.get_by_role("link", name=re.compile("Evidence")).click()
+    expect(page.locator("ol.chain li")).to_have_count(5)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="bundle", exact=True).first.click()
+    bundle = tmp_path / "assertion.bundle.json"
+    download.value.save_as(bundle)
+    verify = [SCRIPT, "proof", "verify", str(bundle), "--store", "memory:"]
+    done = subprocess.run(verify, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "verified logic: the rules of the skill" in done.stdout, done.stdout + done.stderr
+    assert "the files of verify-kyc 1.0.0 are the ones that its publisher signed" in done.stdout
+
+
+def test_a_query_is_typed_corrected_run_and_taken_away(signed_in: Pages, running: Running) -> None:
+    page = signed_in(expected=["status of 400"])
+    page.goto(f"{running.url}{START}/sparql")
+    editor = page.locator(".editor .cm-content")
+    editor.click()
+    page.keyboard.insert_text("SELECT ?who WHERE { ?who mayros:hasStatus ")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Line 1")
+    expect(page.locator(".editor .cm-lintRange-error")).to_have_count(1)
+    editor.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text('"approved" }')
+    expect(page.locator(".editor .cm-lintRange-error")).to_have_count(0)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("status").filter(has_text="2 rows, the whole answer")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert download.value.suggested_filename == "sparql.csv"
+    text = Path(download.value.path()).read_text()
+    assert text.split() == ["who", "urn:cortex:mayros:customer:ada", "urn:cortex:mayros:customer:boris"] or (
+        text.split() == ["who", "urn:cortex:mayros:customer:boris", "urn:cortex:mayros:customer:ada"]
+    )
+
+
+def test_names_are_completed_and_queries_kept_in_the_browser(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    page.goto(f"{running.url}{START}/sparql")
+    page.locator(".editor .cm-content").click()
+    page.keyboard.type("SELECT * WHERE { ?s mayros:hasS")
+    expect(page.locator(".cm-tooltip-autocomplete li[aria-selected]")).to_contain_text("mayros:hasStatus")
+    page.keyboard.press("Enter")
+    page.keyboard.type(" ?status }")
+    page.get_by_label("Name to save the query as").fill("states")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.goto(f"{running.url}{START}/sparql")
+    expect(page.locator(".editor .cm-content")).to_have_text("")
+    page.get_by_label("Saved queries in this browser").select_option("states")
+    expect(page.locator(".editor .cm-content")).to_contain_text("SELECT * WHERE { ?s mayros:hasStatus ?status }")
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_label("Saved queries in this browser").locator("option")).to_have_count(1)
+
+
+def test_a_call_appears_in_the_audit(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    page.goto(f"{running.url}/explore/audit")
+    rows = page.get_by_role("region", name="Calls").locator("tbody tr")
+    before = rows.count()
+    running.plugin.call("skill_graph_query", {"predicate": "hasStatus", "scope": "namespace"}, agent="newcomer")
+    page.reload()
+    expect(rows).to_have_count(before + 1)
+    expect(rows.first).to_contain_text("newcomer")
+
+
+def test_the_keyboard_alone_is_enough(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    page.goto(running.url + START)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("SPARQL")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    expect(page).to_have_url(f"{running.url}{START}/map")
+    nodes = page.locator(".map.live a.g-node")
+    expect(nodes.first).to_be_attached()
+    assert nodes.evaluate_all("nodes => nodes.filter(node => node.tabIndex === 0).length") == 1
+    page.locator('.map.live a.g-node[tabindex="0"]').focus()
+    began = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+        if page.evaluate("() => document.activeElement.getAttribute('aria-label')") != began:
+            break
+    else:
+        pytest.fail("no arrow moved from the first node to another")
+    page.keyboard.press("+")
+    page.keyboard.press("g")
+    page.keyboard.press("q")
+    expect(page).to_have_url(f"{running.url}{START}/sparql")
+
+
+def test_single_keys_can_be_switched_off(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    page.goto(running.url + START)
+    page.keyboard.press("?")
+    page.get_by_label("These keys are on").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page).to_have_url(running.url + START)
+
+
+def test_without_scripts_every_page_is_read_and_a_query_asked(signed_in: Pages, running: Running) -> None:
+    page = signed_in(java_script_enabled=False)
+    page.goto(f"{running.url}{START}/r?name=customer:boris")
+    expect(page.get_by_role("heading", level=1)).to_have_text("mayros:customer:boris")
+    page.get_by_role("link", name="Map, 2 steps").click()
+    expect(page.locator(".map svg .g-node").first).to_be_visible()
+    page.get_by_role("navigation", name="Sections").get_by_role("link", name="SPARQL").click()
+    page.get_by_label("SPARQL query").fill("SELECT * { ?s mayros:hasStatus ?status }")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("region", name="Rows of the answer").locator("tbody tr")).to_have_count(4)
+    if HAS_FIND:
+        page.get_by_role("searchbox").fill("chidi")
+        page.get_by_role("searchbox").press("Enter")
+        expect(page.get_by_role("link", name="mayros:customer:chidi").first).to_be_visible()
+
+
+def test_the_switch_of_the_colours_is_kept(signed_in: Pages, running: Running) -> None:
+    page = signed_in(color_scheme="light")
+    page.goto(running.url + START)
+    light = page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+    page.get_by_role("button", name="Dark colours").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor") != light
+    page.goto(f"{running.url}{START}/sparql")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_a_large_map_is_drawn_on_a_canvas_with_one_link(signed_in: Pages, running: Running) -> None:
+    for place in range(700):
+        triple = {"subject": f"n{place}", "predicate": "next", "object": {"node": f"n{place // 3}"}}
+        running.plugin.graph.create_triple(triple)
+    query = "CONSTRUCT WHERE { ?s mayros:next ?o }"
+    page = signed_in()
+    page.goto(f"{running.url}{START}/sparql")
+    page.locator(".editor .cm-content").click()
+    page.keyboard.insert_text(query)
+    page.keyboard.press("Control+Enter")
+    page.get_by_label("Views of the answer").get_by_role("link", name="Map").click()
+    expect(page.locator(".map.live canvas")).to_be_visible()
+    expect(page.locator(".map.live a")).to_have_count(1)
+    page.locator(".map.live a").focus()
+    first = page.locator(".map.live a").get_attribute("href")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+        if page.locator(".map.live a").get_attribute("href") != first:
+            break
+    else:
+        pytest.fail("no arrow moved from the first node to another")
