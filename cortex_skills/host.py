@@ -2,8 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, and the registry when it is first asked; both are shared
-  from then on.
+- the prover is created when a proof is first made or checked, the registry and its finder when they are first asked;
+  they are shared from then on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cortex_graph import NamespacedGraph
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.finder import Embedder
 from cortex_skills.memory import Memories
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
@@ -22,6 +23,7 @@ from cortex_skills.policy.session_limits import AllLimits
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Host:
         limits: the budgets and rate windows of each session.
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
+        embedder: finds skills and memories by meaning; None for words alone.
 
     """
 
@@ -64,6 +67,7 @@ class Host:
     limits: AllLimits
     session: Session
     cleaning: Policy = RULE
+    embedder: Embedder | None = None
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
@@ -77,6 +81,13 @@ class Host:
         from cortex_skills.registry.registry import SkillRegistry
 
         return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
+
+    @cached_property
+    def skill_finder(self) -> SkillFinder:
+        """Finds the registered skills of the namespace; its index is built at the first search."""
+        from cortex_skills.registry.skill_finder import SkillFinder
+
+        return SkillFinder(self.registry, self.embedder)
 
     @cached_property
     def prover(self) -> Prover:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -58,6 +59,7 @@ class Plugin:
         today: NamespacedGraph | None = None,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
+        from cortex_skills.finder import open_embedder
         from cortex_skills.gate.gate import Gate, checked_agent
         from cortex_skills.host import Host, Session
         from cortex_skills.lifecycle.active_skills import ActiveSkills
@@ -69,13 +71,14 @@ class Plugin:
         self.config = config
         self.graph = graph
         self._today = today or graph
-        self.memories = Memories(self._today)
+        self.embedder = open_embedder(config.finder)
+        self.memories = Memories(self._today, embedder=self.embedder)
         self.agent = checked_agent(agent)
         self.cleaning = cleaning or RULE
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning)
+        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, self.embedder)
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -278,6 +281,11 @@ class Plugin:
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
+
+    @property
+    def skill_finder(self) -> SkillFinder:
+        """Finds the registered skills of the namespace by words and meaning."""
+        return self._host.skill_finder
 
     def prover(self) -> Prover:
         """Makes the Proofs of Logic of the namespace."""

@@ -100,6 +100,16 @@ class Proofs:
     openings_key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FinderSettings:
+    """How skills and memories are found (`finder`)."""
+
+    embedder: Literal["none", "local", "http"] = "none"
+    endpoint: str = ""
+    model: str = ""
+    key_variable: str = ""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -122,6 +132,7 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
+    finder: FinderSettings = FinderSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

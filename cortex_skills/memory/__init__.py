@@ -1,4 +1,4 @@
-"""Memories of agents: stored as RDF beside the graph of the namespace, recalled by their words."""
+"""Memories of agents: stored as RDF beside the graph of the namespace, recalled by their words and meaning."""
 
 from cortex_skills.memory.memories import Memories
 from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled

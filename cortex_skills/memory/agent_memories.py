@@ -23,10 +23,10 @@ from datetime import datetime, timedelta
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
 from cortex_skills.errors import CortexError
+from cortex_skills.finder import Embedder, TextIndex
 from cortex_skills.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.memory.model import Memory, MemoryQuery, Recalled, Scored
 from cortex_skills.memory.ranking import Candidate, rank
-from cortex_skills.memory.word_index import WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -45,17 +45,18 @@ class AgentMemories:
     Args:
         graph: the memories of the agent.
         clock: returns the time, in UTC.
+        embedder: finds them by meaning too; None for words alone.
 
     """
 
-    def __init__(self, graph: AgentGraph, clock: Callable[[], datetime]) -> None:
+    def __init__(self, graph: AgentGraph, clock: Callable[[], datetime], embedder: Embedder | None = None) -> None:
         self._graph = graph
         self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph)
         self._clock = clock
         self._lock = threading.Lock()
         self._starting = threading.Lock()
-        self._index = WordIndex()
+        self._index = TextIndex(embedder)
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._importances = array("d")
@@ -81,17 +82,17 @@ class AgentMemories:
             raise CortexError("graph_busy", "the memories are being indexed", hint="try again in a while")
         try:
             self._refresh()
-            words = self._index.words_of(query.query)
-            if not words:
+            words = tuple(self._index.words_of(query.query))
+            if not words and self._index.embedder is None:
                 return Recalled((), (), 0)
             for last in (False,) * (_ROUNDS - 1) + (True,):
-                candidates = self._candidates(words, query.min_importance)
+                candidates, problem = self._candidates(query.query, query.min_importance)
                 found, gone = self._read(rank(candidates, self._clock().timestamp()), query)
                 self._forget(gone)
                 if last or not gone or len(found) == query.limit:
                     break
-            others = [] if found or query.min_importance <= 0 else self._candidates(words, 0.0)
-            return Recalled(tuple(found), tuple(words), len(candidates) - len(gone), len(others))
+            others = [] if found or query.min_importance <= 0 else self._candidates(query.query, 0.0)[0]
+            return Recalled(tuple(found), words, len(candidates) - len(gone), len(others), problem)
         finally:
             self._lock.release()
 
@@ -114,11 +115,15 @@ class AgentMemories:
             except Exception as error:  # the waiting caller tries again and gets the error
                 log.info("the memories could not be indexed: %s", error)
 
-    def _candidates(self, words: list[str], min_importance: float) -> list[Candidate]:
+    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], str]:
+        """The memories to rank, and why meaning was not used."""
+        found = self._index.search(query, min_importance, POOL)
         return [
-            Candidate(self._ids[number], bm25, self._importances[number], self._times[number])
-            for number, bm25 in self._index.search(words, min_importance, POOL)
-        ]
+            Candidate(
+                self._ids[hit.number], hit.bm25, self._importances[hit.number], self._times[hit.number], hit.similarity
+            )
+            for hit in found.hits
+        ], found.problem
 
     def _read(
         self, ranked: list[tuple[str, Scored]], query: MemoryQuery

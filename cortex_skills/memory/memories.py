@@ -20,6 +20,7 @@ from cortex_graph import NamespacedGraph, Provenance
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id, move_memories
 from cortex_graph.store import Pattern
+from cortex_skills.finder import Embedder
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.memory.memory_triples import MemoryReader, memory_node, triples_of
 from cortex_skills.memory.model import MemoryQuery, NewMemory, Recalled
@@ -37,12 +38,16 @@ class Memories:
     Args:
         graph: the graph of the namespace.
         clock: returns the time, in UTC.
+        embedder: finds memories by their meaning too; None for words alone.
 
     """
 
-    def __init__(self, graph: NamespacedGraph, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self, graph: NamespacedGraph, clock: Callable[[], datetime] = _now, embedder: Embedder | None = None
+    ) -> None:
         self._graph = graph
         self._clock = clock
+        self._embedder = embedder
         self._owned: OrderedDict[str, AgentMemories] = OrderedDict()
         self._lock = threading.Lock()
         self._settled = False
@@ -101,7 +106,7 @@ class Memories:
         with self._lock:
             owned = self._owned.get(agent)
             if owned is None:
-                owned = self._owned[agent] = AgentMemories(AgentGraph(self._graph, agent), self._clock)
+                owned = self._owned[agent] = AgentMemories(AgentGraph(self._graph, agent), self._clock, self._embedder)
             self._owned.move_to_end(agent)
             while len(self._owned) > _MAX_AGENTS:
                 self._owned.popitem(last=False)

@@ -95,8 +95,9 @@ class Recalled:
     Attributes:
         found: the best memories, best first.
         words: the indexed forms of the words of the query; empty when it has only stop words.
-        considered: how many memories with one of the words and the importance were ranked.
-        less_important: how many others with one of the words there are; counted when none was found.
+        considered: how many memories with one of the words, or a similar meaning, and the importance were ranked.
+        less_important: how many others of those there are; counted when none was found.
+        problem: why they were found by words alone, although there is an embedder; empty otherwise.
 
     """
 
@@ -104,3 +105,4 @@ class Recalled:
     words: tuple[str, ...]
     considered: int
     less_important: int = 0
+    problem: str = ""

@@ -120,6 +120,12 @@ class RegistryReader:
             if cursor is None:
                 return
 
+    def keys(self) -> Iterator[SkillKey]:
+        """The names of all records, also of those that are malformed."""
+        for quad in self.store.quads(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL)):
+            namespace, _, name = self.terms.name_of(cast(NamedNode, quad.subject)).partition("/")
+            yield SkillKey(namespace, name)
+
     def dependencies(self, key: SkillKey) -> list[SkillKey]:
         """The skills that a skill depends on, directly."""
         edges = self.record(key).edges.depends_on

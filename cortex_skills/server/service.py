@@ -97,7 +97,7 @@ class Service:
         if namespace == self.plugin.graph.namespace:
             return self.plugin.memories
         with self._making:
-            memories = self._memories.pop(namespace, None) or Memories(graph)
+            memories = self._memories.pop(namespace, None) or Memories(graph, embedder=self.plugin.embedder)
             self._memories[namespace] = memories  # the latest is the last
             if len(self._memories) > _MAX_MEMORIES:
                 del self._memories[next(iter(self._memories))]

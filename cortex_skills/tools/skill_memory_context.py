@@ -74,6 +74,7 @@ def _run(call: Call) -> Outcome:
         "words": list(recalled.words),
         "considered": recalled.considered,
         "ranking": FORMULA,
+        "byWordsAlone": recalled.problem or None,
         "strippedCount": stripped,
     }
     return Outcome(_text(found, recalled, asked), details)
@@ -91,7 +92,7 @@ def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int
 
 
 def _text(found: list[dict[str, Any]], recalled: Recalled, asked: MemoryQuery) -> str:
-    if not recalled.words:
+    if not recalled.words and not recalled.considered:
         return "Nothing was searched: the query has only common words. Name words that the memories are about."
     least = f" of importance {asked.min_importance:g} or more" if asked.min_importance > 0 else ""
     withheld = len(recalled.found) - len(found)
@@ -153,6 +154,10 @@ SKILL_MEMORY_CONTEXT = Tool(
             "words": {"type": "array", "items": {"type": "string"}},
             "considered": {"type": "integer"},
             "ranking": {"type": "string"},
+            "byWordsAlone": {
+                "type": ["string", "null"],
+                "description": "Why memories were not found by meaning, although that is configured.",
+            },
             "strippedCount": {"type": "integer"},
         },
         "required": ["memories", "words", "considered", "ranking", "strippedCount"],

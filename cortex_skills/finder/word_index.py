@@ -1,7 +1,7 @@
 """A word index in memory, with tantivy: stems and BM25 scores.
 
 Rules kept here:
-- the index contains words, numbers and importances, and no text: the text of an answer is read from the graph;
+- the index contains words, numbers and weights, and no text: the text of an answer is read from the graph;
 - English stop words and stems; words of other languages are indexed unchanged;
 - additions and removals are searchable when the call returns; the threads of the one writer merge segments.
 """
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from cortex_skills.memory.words import words
+from cortex_skills.finder.words import words
 
 if TYPE_CHECKING:
     from tantivy import Query
 
 MAX_QUERY_WORDS = 32
 _HEAP_BYTES = 15_000_000  # the minimum of tantivy
-_ANALYZER = "memory"
+_ANALYZER = "words"
 
 
 class WordIndex:
@@ -30,7 +30,7 @@ class WordIndex:
         self._tantivy = tantivy
         schema = tantivy.SchemaBuilder()
         schema.add_integer_field("number", indexed=True, fast=True)
-        schema.add_float_field("importance", indexed=True, fast=True)
+        schema.add_float_field("weight", indexed=True, fast=True)
         schema.add_text_field("words", tokenizer_name=_ANALYZER, index_option="freq")
         self._schema = schema.build()
         self._index = tantivy.Index(self._schema)
@@ -43,12 +43,12 @@ class WordIndex:
         self._searcher = self._index.searcher()
 
     def change(self, add: Iterable[tuple[int, str, float]] = (), discard: Iterable[int] = ()) -> None:
-        """Add numbers, each with a text and an importance, and discard others."""
+        """Add numbers, each with a text and a weight, and discard others."""
         for number in discard:
             self._writer.delete_documents_by_term("number", number)
-        for number, text, importance in add:
+        for number, text, weight in add:
             joined = " ".join(words(text))
-            self._writer.add_document(self._tantivy.Document(number=number, importance=importance, words=joined))
+            self._writer.add_document(self._tantivy.Document(number=number, weight=weight, words=joined))
         self._writer.commit()
         self._index.reload()
         self._searcher = self._index.searcher()
@@ -58,12 +58,12 @@ class WordIndex:
         found: list[str] = self._analyzer.analyze(" ".join(words(query)))
         return list(dict.fromkeys(found))[:MAX_QUERY_WORDS]
 
-    def search(self, found: Sequence[str], min_importance: float, limit: int) -> list[tuple[int, float]]:
-        """The numbers with one of the words and the importance, with their BM25 scores.
+    def search(self, found: Sequence[str], min_weight: float, limit: int) -> list[tuple[int, float]]:
+        """The numbers with one of the words and at least this weight, with their BM25 scores.
 
         Args:
             found: words from `words_of`.
-            min_importance: from 0 to 1.
+            min_weight: from 0 to 1.
             limit: the maximum number of results, best first.
 
         """
@@ -75,13 +75,13 @@ class WordIndex:
         )
         asked = (
             any_word
-            if min_importance <= 0
-            else query.boolean_query([(occur.Must, any_word), (occur.Must, self._at_least(min_importance))])
+            if min_weight <= 0
+            else query.boolean_query([(occur.Must, any_word), (occur.Must, self._at_least(min_weight))])
         )
         hits = self._searcher.search(asked, limit=limit, count=False).hits
         numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
         return [(int(number), score) for number, (score, _) in zip(numbers, hits, strict=True) if number is not None]
 
-    def _at_least(self, importance: float) -> Query:
+    def _at_least(self, weight: float) -> Query:
         query, kind = self._tantivy.Query, self._tantivy.FieldType.Float
-        return query.const_score_query(query.range_query(self._schema, "importance", kind, importance, None), 0.0)
+        return query.const_score_query(query.range_query(self._schema, "weight", kind, weight, None), 0.0)

@@ -1,0 +1,344 @@
+"""`SkillFinder`: finds registered skills by their words and their meaning.
+
+    finder = SkillFinder(registry, embedder)
+    for found in finder.find("read a table from a web page", limit=5).skills:
+        print(found.record.key, found.version.description, found.score)
+
+Rules kept here:
+- skills whose meaning is similar to the query (more than 0.3) are ranked by similarity × quality; places that are left
+  are filled with skills that have words of the query, by those × quality. Without an embedder there are only those;
+- quality is the health of a skill as it is now, without its redundancy, so that it costs no search;
+- the index only proposes: each skill is read from the registry before it is returned, so a removed one is never found,
+  and one that is malformed is left out;
+- the index follows the events of the registry: what they name is read again. It is built at the first search, in the
+  background when that takes longer than the caller waits (`graph_busy`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from cortex_skills.errors import CortexError
+from cortex_skills.finder import Embedder, FoundTexts, TextHit, TextIndex
+from cortex_skills.finder.text_index import MIN_SIMILARITY
+from cortex_skills.registry.lifecycle import Standing, is_reliable
+from cortex_skills.registry.quality import Quality, health
+from cortex_skills.registry.reading import RegistryReader
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+
+log = logging.getLogger(__name__)
+
+POOL = 100  # candidates of either kind
+MAX_QUERY = 1_000  # characters
+MAX_LIMIT = 100
+SAME = 0.78  # the similarity from which two skills are the same
+INDEX_TIMEOUT_S = 10.0
+_LONGEST_TRIGGER = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSkill:
+    """A skill that was found.
+
+    Attributes:
+        record: the skill.
+        version: its current version.
+        score: what it is ranked by.
+        similarity: of its meaning to the query; 0 without an embedder.
+        by: `meaning` or `words`.
+
+    """
+
+    record: SkillRecord
+    version: SkillVersion
+    score: float
+    similarity: float
+    by: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The score and how it was found, as a JSON object."""
+        return {"score": round(self.score, 4), "similarity": round(self.similarity, 4), "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSkills:
+    """The result of a search: the skills, best first, and why meaning was not used (empty if it was)."""
+
+    skills: tuple[FoundSkill, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A skill in the index."""
+
+    number: int
+    key: SkillKey
+    version_id: str
+    standing: Standing
+    quality: Quality
+    text: str
+
+    @property
+    def weight(self) -> float:
+        return float(is_reliable(self.standing, self.quality))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A candidate with its place: first those by meaning, then those by words."""
+
+    entry: _Entry
+    score: float
+    similarity: float
+    by: str
+
+    @property
+    def place(self) -> tuple[bool, float, SkillKey]:
+        return self.by != "meaning", -self.score, self.entry.key
+
+
+class SkillFinder:
+    """Finds the skills of one registry. Safe to use from several threads.
+
+    Args:
+        registry: the registry.
+        embedder: finds by meaning too; None for words alone.
+        clock: returns the time, in UTC.
+
+    """
+
+    def __init__(
+        self,
+        registry: RegistryReader,
+        embedder: Embedder | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._registry = registry
+        self._embedder = embedder
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._clear()
+
+    def find(
+        self, query: str, limit: int = 10, *, reliable_only: bool = True, timeout_s: float = INDEX_TIMEOUT_S
+    ) -> FoundSkills:
+        """The skills that match a query, best first.
+
+        Args:
+            query: what the skill should do, in any words; 1 to 1,000 characters.
+            limit: the maximum number of skills, 1 to 100.
+            reliable_only: only skills that an agent is shown (`lifecycle.is_reliable`).
+            timeout_s: how long to wait for the index, in seconds.
+
+        Raises:
+            CortexError: `invalid_arguments`; `graph_busy`: the skills are being indexed.
+
+        """
+        if not query.strip() or len(query) > MAX_QUERY:
+            raise CortexError("invalid_arguments", f"query must have 1 to {MAX_QUERY:,} characters", hint="shorten it")
+        if not 1 <= limit <= MAX_LIMIT:
+            raise CortexError("invalid_arguments", f"limit must be from 1 to {MAX_LIMIT}")
+        found, ranked = self._searched(query, float(reliable_only), timeout_s)
+        skills: list[FoundSkill] = []
+        for each in ranked:
+            if len(skills) == limit:
+                break
+            read = self._read(each.entry.key)
+            if read is None or (reliable_only and not is_reliable(read[0].standing, read[0].quality)):
+                continue
+            skills.append(FoundSkill(*read, each.score, each.similarity, each.by))
+        return FoundSkills(tuple(skills), found.problem)
+
+    def similar(self, record: SkillRecord, *, timeout_s: float = INDEX_TIMEOUT_S) -> list[tuple[SkillKey, float]]:
+        """The other skills that are the same as one, by a similarity above 0.78, the most similar first.
+
+        Raises:
+            CortexError: `graph_busy`; `skill_not_found`.
+
+        """
+        text = text_of(self._registry.version(record.version_id))
+        return self.similar_to(text, but=record.key, timeout_s=timeout_s)
+
+    def similar_to(
+        self, text: str, *, but: SkillKey | None = None, timeout_s: float = INDEX_TIMEOUT_S
+    ) -> list[tuple[SkillKey, float]]:
+        """The skills that are the same as a text, by a similarity above 0.78, the most similar first.
+
+        With an embedder that is the cosine of the meanings; without one, the share of words that both have (Dice).
+
+        Args:
+            text: as `text_of` returns it.
+            but: a skill that does not count.
+            timeout_s: how long to wait for the index, in seconds.
+
+        """
+        found, ranked = self._searched(text, 0.0, timeout_s)
+        by_meaning = self._embedder is not None and not found.problem
+        same = []
+        for each in ranked:
+            entry = each.entry
+            if entry.key == but or entry.standing.lifecycle == "archived":
+                continue
+            value = each.similarity if by_meaning else self._shared(text, entry.text)
+            if value > SAME:
+                same.append((entry.key, value))
+        return sorted(same, key=lambda pair: (-pair[1], pair[0]))
+
+    # --- searching
+
+    def _searched(self, query: str, min_weight: float, timeout_s: float) -> tuple[FoundTexts, list[_Ranked]]:
+        """The candidates of the index, ranked."""
+        deadline = time.monotonic() + timeout_s
+        if not self._first_update(timeout_s) or not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise CortexError("graph_busy", "the skills are being indexed", hint="try again in a while")
+        try:
+            self._refresh()
+            found = self._index.search(query, min_weight, POOL)
+            pairs = [(self._by_number[hit.number], hit) for hit in found.hits]
+        finally:
+            self._lock.release()
+        return found, sorted(_ranked(pairs, self._clock()), key=lambda each: each.place)
+
+    def _read(self, key: SkillKey) -> tuple[SkillRecord, SkillVersion] | None:
+        """A skill as the registry has it now; None for one that is gone or malformed."""
+        try:
+            record = self._registry.find(key)
+            return None if record is None else (record, self._registry.version(record.version_id))
+        except CortexError as error:
+            log.warning("%s is not found: %s", key, error.message)
+            return None
+
+    def _shared(self, one: str, other: str) -> float:
+        first, second = set(self._index.words_of(one)), set(self._index.words_of(other))
+        return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
+
+    # --- the index
+
+    def _clear(self) -> None:
+        self._index = TextIndex(self._embedder)
+        self._by_key: dict[SkillKey, _Entry] = {}
+        self._by_number: dict[int, _Entry] = {}
+        self._next = 0
+        self._seen = -1  # the number of the last event that the index follows
+        self._seen_hash = ""
+
+    def _first_update(self, timeout_s: float) -> bool:
+        """Wait for the first index, which the first caller starts; False when it takes longer."""
+        if self._seen >= 0:
+            return True
+        with self._starting:
+            update = self._thread
+            if update is None or not update.is_alive():
+                update = self._thread = threading.Thread(target=self._update, name="skills", daemon=True)
+                update.start()
+        update.join(timeout_s)
+        return not update.is_alive()
+
+    def _update(self) -> None:
+        with self._lock:
+            try:
+                self._refresh()
+            except Exception as error:  # the waiting caller tries again and gets the error
+                log.info("the skills could not be indexed: %s", error)
+
+    def _refresh(self) -> None:
+        """Read what has changed since the last search."""
+        events = self._registry.log
+        count = events.count()
+        if count == self._seen:
+            return
+        if self._seen >= 0 and (count < self._seen or not self._follows()):  # the store was replaced
+            self._clear()
+        if self._seen < 0:
+            changed: Iterable[SkillKey] = self._registry.keys()
+        else:
+            changed = dict.fromkeys(key for event in events.events(self._seen + 1) for key in _keys_of(event.payload))
+        last = next(events.events(count), None) if count else None
+        self._put(changed)
+        self._seen, self._seen_hash = count, last.hash if last is not None else ""
+
+    def _follows(self) -> bool:
+        if self._seen == 0:
+            return True
+        event = next(self._registry.log.events(self._seen), None)
+        return event is not None and event.hash == self._seen_hash
+
+    def _put(self, keys: Iterable[SkillKey]) -> None:
+        discard: list[int] = []
+
+        def added() -> Iterator[tuple[int, str, float]]:
+            for key in keys:
+                old = self._by_key.pop(key, None)
+                read = self._read(key)
+                if read is not None:
+                    new = self._entry(*read, old)
+                    self._by_key[key] = self._by_number[new.number] = new
+                    if old is not None and new.number == old.number:
+                        continue
+                    yield new.number, new.text, new.weight
+                if old is not None:
+                    del self._by_number[old.number]
+                    discard.append(old.number)
+
+        new = list(added())
+        if new or discard:
+            self._index.change(add=new, discard=discard)
+
+    def _entry(self, record: SkillRecord, version: SkillVersion, old: _Entry | None) -> _Entry:
+        """The entry of a skill; with the number of the old one where its text and weight are the same."""
+        entry = _Entry(self._next, record.key, version.id, record.standing, record.quality, text_of(version))
+        if old is not None and (old.text, old.weight) == (entry.text, entry.weight):
+            return _Entry(old.number, record.key, version.id, record.standing, record.quality, old.text)
+        self._next += 1
+        return entry
+
+
+def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[_Ranked]:
+    """The candidates with their scores."""
+    found = list(pairs)
+    best = max((hit.bm25 for _, hit in found), default=0.0) or 1.0
+    for entry, hit in found:
+        quality = health(entry.quality, 0, now).overall
+        if hit.similarity > MIN_SIMILARITY:
+            yield _Ranked(entry, hit.similarity * quality, hit.similarity, "meaning")
+        else:
+            yield _Ranked(entry, hit.bm25 / best * quality, hit.similarity, "words")
+
+
+def text_of(version: SkillVersion) -> str:
+    """The text by which a skill is found: its name, what it does, and what a request that it serves looks like."""
+    return searchable(version.key.name, version.description, _trigger_of(version.front))
+
+
+def searchable(name: str, description: str, trigger: str = "") -> str:
+    """The text by which a skill with this name and description is found."""
+    return ". ".join(part for part in (name.replace("-", " "), description, trigger) if part)
+
+
+def _trigger_of(front: str) -> str:
+    try:
+        trigger = json.loads(front)["trigger_pattern"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return trigger[:_LONGEST_TRIGGER] if isinstance(trigger, str) else ""
+
+
+def _keys_of(payload: str) -> Iterator[SkillKey]:
+    """The skills that an event names."""
+    try:
+        details = json.loads(payload)
+        yield SkillKey(str(details["namespace"]), str(details["name"]))
+        if isinstance(source := details.get("source"), str):
+            yield SkillKey(*source.split("/", 1))
+    except (ValueError, KeyError, TypeError):
+        return

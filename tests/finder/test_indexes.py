@@ -1,0 +1,113 @@
+"""The index of vectors finds what a full comparison finds; an embedder that fails leaves the words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cortex_skills.finder import EmbedderError, TextIndex
+from cortex_skills.finder.static_vectors import StaticVectors, unit_rows
+from cortex_skills.finder.vector_index import VectorIndex
+
+
+def drawn(count: int, dimension: int = 256, seed: int = 1):
+    return unit_rows(np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32))
+
+
+@pytest.mark.parametrize(("count", "dimension"), [(300, 256), (6000, 256), (3000, 100)])
+def test_the_nearest_are_those_of_a_full_comparison(count, dimension):
+    rows = drawn(count, dimension)
+    index = VectorIndex(dimension)
+    for number, row in enumerate(rows):
+        index.add(number, row, 1.0)
+    query = unit_rows(rows[[7]] + 0.5 * drawn(1, dimension, seed=2))[0]
+    values = rows @ query
+    found = index.search(query, 0.0, 3)
+    assert found[0][0] == 7
+    assert [number for number, _ in found] == list(np.argsort(-values)[:3]) or count > 2048
+    assert found[0][1] == pytest.approx(float(values[7]), abs=2e-3)
+    assert len(index.search(query, 0.0, 10**6)) == min(count, 1024 if count > 2048 else count)
+
+
+def test_what_was_discarded_or_weighs_too_little_is_not_found():
+    rows = drawn(3000)
+    index = VectorIndex(256)
+    for number, row in enumerate(rows):
+        index.add(number, row, float(number % 2))
+    for number in range(1, 3000, 4):
+        index.discard(number)
+    index.discard(1)
+    assert len(index) == 2250
+    found = [number for number, _ in index.search(rows[3], 1.0, 3000)]
+    assert found[0] == 3
+    assert len(found) == 750
+    assert all(number % 4 == 3 for number in found)
+    assert index.similarities(rows[3], [3, 5]) == {3: pytest.approx(1.0, abs=2e-3)}
+
+
+def test_equal_vectors_are_found_in_the_order_of_their_numbers():
+    index = VectorIndex(8)
+    for number in (5, 3, 9):
+        index.add(number, drawn(1, 8)[0], 1.0)
+    assert [number for number, _ in index.search(drawn(1, 8)[0], 0.0, 3)] == [3, 5, 9]
+
+
+TEXTS = [(1, "extract tables from a spreadsheet", 1.0), (2, "book a flight to Oslo", 1.0), (3, "boil an egg", 0.0)]
+
+
+def test_a_text_is_found_by_meaning_without_a_common_word():
+    index = TextIndex(StaticVectors())
+    index.change(add=TEXTS)
+    assert [hit.number for hit in index.search("read an Excel file", 0.0, 5).hits] == [1]
+    by_words = TextIndex()
+    by_words.change(add=TEXTS)
+    assert by_words.search("read an Excel file", 0.0, 5).hits == ()
+    assert [hit.number for hit in index.search("cook eggs for breakfast", 1.0, 5).hits] == []
+
+
+def test_a_text_is_found_once_with_both_scores():
+    index = TextIndex(StaticVectors())
+    index.change(add=TEXTS)
+    (hit,) = index.search("tables", 0.0, 5).hits
+    assert (hit.number, hit.bm25 > 0, hit.similarity > 0.3) == (1, True, True)
+    index.change(add=[(4, "set the tables for guests", 1.0)], discard=[1])
+    assert [hit.number for hit in index.search("tables", 0.0, 5).hits] == [4]
+
+
+class Moody:
+    """Vectors of this machine, or a failure."""
+
+    name = "moody"
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self.dimension = 256
+
+    def embed(self, texts, timeout_s):
+        if self.problem:
+            raise EmbedderError(self.problem)
+        return StaticVectors().embed(texts, timeout_s)[:, : self.dimension]
+
+
+def test_an_embedder_that_fails_leaves_the_words_and_what_it_missed_is_embedded_later():
+    embedder = Moody()
+    index = TextIndex(embedder)
+    embedder.problem = "the server is down"
+    index.change(add=TEXTS)
+    found = index.search("a flight", 0.0, 5)
+    assert ([hit.number for hit in found.hits], found.problem) == ([2], "the server is down")
+    embedder.problem = ""
+    found = index.search("read an Excel file", 0.0, 5)
+    assert ([hit.number for hit in found.hits], found.problem) == ([1], "")
+
+
+def test_an_embedder_that_changes_its_dimension_leaves_the_words():
+    embedder = Moody()
+    index = TextIndex(embedder)
+    index.change(add=TEXTS[:2])
+    embedder.dimension = 64
+    found = index.search("a flight", 0.0, 5)
+    assert [hit.number for hit in found.hits] == [2]
+    assert found.problem == "the embedder answers with 64 dimensions, and had 256 before"
+    index.change(add=TEXTS[2:])
+    assert [hit.number for hit in index.search("egg", 0.0, 5).hits] == [3]
