@@ -2,8 +2,8 @@
 
 Rules kept here:
 - one value for each plugin; its fields do not change while the plugin is open;
-- the prover is created when a proof is first made or checked, the registry and its finder when they are first asked;
-  they are shared from then on.
+- the prover is created when a proof is first made or checked, the registry, with the skills in the configured folders,
+  and its finder when they are first used; they are shared from then on.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import SkillFinder
+    from cortex_skills.registry.skill_record import SkillKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Host:
         session: where skills run.
         cleaning: restrictions on what a model reads, beyond the default ones.
         embedder: finds skills and memories by meaning; None for words alone.
+        registers: whether skills that are loaded, or are in the configured folders, are registered.
 
     """
 
@@ -68,6 +71,7 @@ class Host:
     session: Session
     cleaning: Policy = RULE
     embedder: Embedder | None = None
+    registers: bool = True
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
@@ -76,11 +80,35 @@ class Host:
 
     @cached_property
     def registry(self) -> SkillRegistry:
-        """The registered skills of the namespace; the key of this installation signs what is registered."""
-        from cortex_skills.keys.folder import signing_key
-        from cortex_skills.registry.registry import SkillRegistry
+        """The registered skills of the namespace, of today; the key of this installation signs what is registered."""
+        from cortex_graph.as_of import PastGraph
+        from cortex_skills.registry.opening import open_registry
+        from cortex_skills.registry.sources import register_configured
 
-        return SkillRegistry(self.graph.store, self.graph.names, lambda: signing_key(self.config))
+        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
+        registry = open_registry(self.config, graph)
+        if self.registers:
+            register_configured(registry, self.config.registry.folders, actor=self.session.agent)
+        return registry
+
+    @cached_property
+    def skills_to_use(self) -> SkillRegistry:
+        """The registry as agents use it: with the procedural skills of the package."""
+        from cortex_skills.registry.package_skills import register_package_skills
+
+        if self.registers:
+            register_package_skills(self.registry)
+        return self.registry
+
+    @cached_property
+    def loaded_skills(self) -> LoadedSkills:
+        """The registered skills that agents loaded, whose outcomes are recorded when calls and sessions end."""
+        from cortex_skills.registry.loaded_skills import LoadedSkills
+
+        def record(key: SkillKey, success: bool, agent: str, note: str) -> None:
+            self.registry.outcome(key, success=success, actor=agent, note=note)
+
+        return LoadedSkills(record)
 
     @cached_property
     def skill_finder(self) -> SkillFinder:

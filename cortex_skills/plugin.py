@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.skill_finder import SkillFinder
+    from cortex_skills.registry.sources import SyncReport
     from cortex_skills.runtime.skill import Skill
     from cortex_skills.tools.offered import Format
 
@@ -57,6 +58,8 @@ class Plugin:
         developing: Collection[str | Path] = (),
         cleaning: Policy | None = None,
         today: NamespacedGraph | None = None,
+        *,
+        registers: bool = True,
     ) -> None:
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.finder import open_embedder
@@ -78,7 +81,10 @@ class Plugin:
         self.session = uuid.uuid4().hex
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
-        self._host = Host(config, graph, self.memories, limits, session, self.cleaning, self.embedder)
+        registers = registers and self._today is graph
+        self._host = Host(
+            config, graph, self.memories, limits, session, self.cleaning, self.embedder, registers=registers
+        )
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -98,6 +104,7 @@ class Plugin:
         cleaning: Policy | None = None,
         as_of: datetime | str | None = None,
         undated: str = "include",
+        registers: bool = True,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -113,6 +120,9 @@ class Plugin:
             as_of: the moment as of which the graph is read (`cortex_graph.as_of`), by one thread at a time; nothing can
                 be written to it then. Memories are those of today.
             undated: with `as_of`: `include` or `exclude` triples whose time of assertion is not known.
+            registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
+                that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
+                is first used.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
@@ -130,7 +140,7 @@ class Plugin:
                 from cortex_graph import as_of as past
 
                 graph = past.as_of(today, as_of, undated)
-            return cls(config, graph, agent, approve, developing, cleaning, today)
+            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers)
         except BaseException:
             today.store.close()
             raise
@@ -264,7 +274,8 @@ class Plugin:
             The result; a failure is one too, with its code.
 
         """
-        return self._gate.call(tool, arguments, skill, agent, cancel, self._host.limits.of(session))
+        limits = self._host.limits.of(session)
+        return self._gate.call(tool, arguments, skill, agent, cancel, limits, session or "")
 
     async def acall(
         self, tool: str, arguments: dict[str, Any], *, skill: str | None = None, agent: str | None = None
@@ -281,6 +292,21 @@ class Plugin:
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
+
+    def synchronise(self) -> SyncReport:
+        """Register the skills in all folders of `registry.folders` that are new or changed.
+
+        Returns:
+            What was registered, and what was refused and why.
+
+        Raises:
+            GraphError: the store cannot be used.
+
+        """
+        from cortex_skills.registry.sources import synchronise
+
+        folders = [Path(folder).expanduser() for folder in self.config.registry.folders]
+        return synchronise(self.registry, folders, actor=self.agent)
 
     @property
     def skill_finder(self) -> SkillFinder:
@@ -336,6 +362,27 @@ class Plugin:
         entry = audit.of_host(tool, skill, who, outcome, milliseconds)
         self.recent_calls.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
+        self._host.loaded_skills.after_call("", entry.tool, entry.outcome, entry.agent)
+
+    def outcome(self, name: str, success: bool, note: str = "", *, agent: str | None = None) -> None:
+        """Record that a registered skill was used, with success or without.
+
+        Args:
+            name: of the skill: `NAME` or `NAMESPACE/NAME`.
+            success: whether it led to what it promises.
+            note: why, at most 500 characters of which are kept.
+            agent: who used it; the plugin's own when omitted.
+
+        Raises:
+            CortexError: `skill_not_found`; `invalid_arguments`.
+
+        """
+        from cortex_skills.gate.gate import checked_agent
+        from cortex_skills.registry.views import key_of
+
+        who = self.agent if agent is None else checked_agent(agent)
+        registry = self._host.skills_to_use
+        registry.outcome(key_of(name, registry.terms.names.namespace), success=success, actor=who, note=note)
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
         """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.
@@ -350,7 +397,7 @@ class Plugin:
         return self._hooks.on(event, hook)
 
     def tools(self, format: Format | None = None) -> list[dict[str, Any]]:  # noqa: A002 - what hosts call it
-        """The tools: name, description, inputSchema, permissions.
+        """The tools of the profiles in `tools.profiles`: name, description, inputSchema, permissions.
 
         Args:
             format: for a model: those that the active skills permit, as `mcp`, `openai` or `anthropic` define tools.
@@ -360,19 +407,20 @@ class Plugin:
 
         """
         from cortex_skills.tools import all_tools
+        from cortex_skills.tools.offered import of_profiles, offered
 
+        found = of_profiles(all_tools().values(), self.config.tools.profiles)
         if format is None:
-            return [tool.definition() for tool in all_tools().values()]
-        from cortex_skills.tools.offered import offered
-
-        return offered(all_tools().values(), self.skills, format)
+            return [tool.definition() for tool in found]
+        return offered(found, self.skills, format)
 
     def context(self, *, agent: str | None = None, cancel: CancelToken | None = None) -> str:
         """The results of the queries that the active skills declare, for an agent that starts.
 
         Each query passes the gate like any other, but uses no budget and counts towards no rate limit. There is one
         `<semantic-skill-context skill="…">` block for each skill whose queries match; the text is empty when none does.
-        It has no memories: an agent recalls those.
+        Where the tool `load_skill` is offered, the list `<available_skills>` of the registry follows. It has no
+        memories: an agent recalls those.
         """
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
@@ -395,7 +443,26 @@ class Plugin:
                     unread += result.details["total"] - len(result.details["matches"])
                     exact = exact and result.details["totalIsExact"]
             blocks.append(context_block(skill.name, triples, self.cleaning, unread, exact=exact))
+        blocks.append(self._available_skills())
         return "\n".join(block for block in blocks if block)
+
+    def _available_skills(self) -> str:
+        """The list of registered skills, where an agent can load them."""
+        from cortex_graph import GraphError
+        from cortex_skills.errors import CortexError
+        from cortex_skills.tools.catalog import TOOLS
+        from cortex_skills.tools.offered import acting_for, of_profiles
+
+        tool = TOOLS["load_skill"]
+        if not of_profiles([tool], self.config.tools.profiles) or not acting_for(tool, self.skills):
+            return ""
+        from cortex_skills.registry.available import available_skills
+
+        try:
+            return available_skills(self._host.skills_to_use, self.cleaning)
+        except (CortexError, GraphError) as error:
+            log.warning("the context lacks the registered skills: %s", error)
+            return ""
 
     def status(self) -> dict[str, Any]:
         """The store, the active skills, what they have used, and what is switched off."""
@@ -413,6 +480,7 @@ class Plugin:
     def close(self) -> None:
         """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
         self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
+        self._host.loaded_skills.end()
         if self._watcher is not None:
             self._watcher.stop()
         self._active.close()

@@ -122,6 +122,7 @@ class Common:
         undated: whether such a command includes triples of an unknown time.
         skills: folders of skills, in the given order.
         verbose: whether the whole log is written.
+        serves: whether the command serves agents, so that the skills that it loads are registered.
 
     """
 
@@ -132,6 +133,7 @@ class Common:
     agent: str | None = None
     skills: list[Path] = field(default_factory=list)
     verbose: bool = False
+    serves: bool = False
     as_of: str | None = None
     undated: str = "include"
 
@@ -175,7 +177,12 @@ class Common:
             settings, is_new = self.settings(store="memory:"), False
         agent = self.agent or DEFAULT_AGENT
         with Plugin.open(
-            settings, agent=agent, developing=developing, as_of=self.as_of, undated=self.undated
+            settings,
+            agent=agent,
+            developing=developing,
+            as_of=self.as_of,
+            undated=self.undated,
+            registers=self.serves,
         ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")

@@ -25,7 +25,7 @@ def serve(common: Common, host: str | None, port: int | None) -> None:
     /openapi.json, pages for a browser at /explore. `cortex-skills token create` creates a token. Ctrl-C or SIGTERM
     ends the server after its requests are answered.
     """
-    settings = common.settings()
+    common.serves, settings = True, common.settings()
     address = host or settings.serving.host, settings.serving.port if port is None else port
     if settings.asks_cortex and address == (settings.cortex.host, settings.cortex.port):
         hint = "serve at another port, --port; `cortex.host` and `cortex.port` name the Cortex that is asked"
@@ -61,7 +61,7 @@ def mcp(common: Common, skill: str | None) -> None:
         raise click.UsageError("standard input and output must be open: the host speaks over them")
     if sys.stdin.isatty():
         common.out.note("waiting for an agent host on standard input; Ctrl-C ends it")
-    common.skills = common.skills or [builtin_skill(NOTEBOOK)]
+    common.serves, common.skills = True, common.skills or [builtin_skill(NOTEBOOK)]
     with common.plugin() as plugin:
 
         def load() -> None:

@@ -101,6 +101,22 @@ class Proofs:
 
 
 @dataclass(frozen=True, slots=True)
+class Registry:
+    """The folders of the skill registry (`registry`): those that are read, and where clients may read and write."""
+
+    folders: tuple[str, ...] = ()
+    import_root: str = ""
+    export_root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """Which tools a model is offered (`tools`): by the names of profiles."""
+
+    profiles: tuple[str, ...] = ("core",)
+
+
+@dataclass(frozen=True, slots=True)
 class FinderSettings:
     """How skills and memories are found (`finder`)."""
 
@@ -132,6 +148,8 @@ class Config:
     skill_sandbox: SkillSandbox = SkillSandbox()
     verification: Verification = Verification()
     proofs: Proofs = field(default_factory=Proofs)
+    registry: Registry = Registry()
+    tools: ToolSettings = ToolSettings()
     finder: FinderSettings = FinderSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
@@ -148,7 +166,8 @@ class Config:
     ) -> Config:
         """Load the configuration from all sources.
 
-        Without a `store` in any of them, the store is in the user's data folder.
+        Without a `store` in any of them, the store is in the user's data folder. Without `registry.folders`, these are
+        `.cortex/skills` in the working folder and `skills` in the user's data folder.
 
         Args:
             path: the YAML file; None for no file.
@@ -166,6 +185,9 @@ class Config:
         config._fill(sources, env, tuple(unknown_variables(env)))
         if not any((source.data or {}).get("store") for source in sources):
             object.__setattr__(config, "store", _user_store())
+        if not any("folders" in ((source.data or {}).get("registry") or {}) for source in sources):
+            folders = (".cortex/skills", str(_user_folder() / "skills"))
+            object.__setattr__(config, "registry", replace(config.registry, folders=folders))
         return config
 
     @property
@@ -302,6 +324,10 @@ def _check_host(document: LocatedDocument, sources: list[LocatedDocument]) -> li
 
 
 def _user_store() -> str:
+    return str(_user_folder() / "store")
+
+
+def _user_folder() -> Path:
     from platformdirs import user_data_path
 
-    return str(user_data_path("cortex-skills", appauthor=False) / "store")
+    return user_data_path("cortex-skills", appauthor=False)

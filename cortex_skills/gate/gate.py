@@ -52,6 +52,7 @@ class Gate:
         agent: str | None,
         cancel: CancelToken | None,
         limits: SessionLimits | None,
+        session: str = "",
     ) -> Result:
         """Call a tool; see `Plugin.call`.
 
@@ -63,11 +64,12 @@ class Gate:
             cancel: cancels the call early.
             limits: of the session of the call; None for a query of the context, which uses no budget, counts towards
                 no rate limit and is not enriched.
+            session: the key of the client's session; empty for the plugin's own.
 
         """
         started = time.monotonic()
-        session = self.host.session
-        who = session.agent if agent is None else agent
+        of_plugin = self.host.session
+        who = of_plugin.agent if agent is None else agent
         acting: str | None = None
         cleaned: Sanitized | None = None
         try:
@@ -77,7 +79,7 @@ class Gate:
             try:
                 acting = chosen.name
                 budgets = None if limits is None else limits.budgets
-                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, budgets, cancel, skills)
+                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, budgets, cancel, skills, session)
                 outcome = self._run(wanted, call, acting, limits)
             finally:
                 chosen.calls.leave()
@@ -96,7 +98,9 @@ class Gate:
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
         )
         self.recent_calls.record(entry)
-        self.hooks.notify("after_tool_call", ToolEnd(entry, session.session, result))
+        self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
+        if limits is not None:
+            self.host.loaded_skills.after_call(session, entry.tool, entry.outcome, entry.agent)
         return result
 
     def _run(self, tool: Tool, call: Call, name: str, limits: SessionLimits | None) -> Outcome:

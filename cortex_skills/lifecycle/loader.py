@@ -5,6 +5,8 @@ Rules kept here:
   the meantime (only in the direct mode Node.js reads it again);
 - each step has its own error code, and nothing of a refused skill keeps running;
 - a folder of skills is loaded in the order of their dependencies: all of them or none, or those that are in order;
+- a semantic skill that started is recorded in the registry, unless it is being developed; a record that fails is a
+  warning, and the skill runs;
 - a skill of agentskills.io without a semantic block is instructions and files: none of it is scanned or run, and it
   needs no signature, but one that it has must be valid;
 - a start can be interrupted from another thread, so that closing a host does not wait for it.
@@ -33,10 +35,11 @@ from cortex_skills.runtime.runtime import SkillRuntime, close_all
 from cortex_skills.runtime.skill import PLAIN, Skill
 from cortex_skills.scanner import Finding, read_documents, scan_sources
 from cortex_skills.skill_folder.builtin import is_builtin
-from cortex_skills.skill_folder.snapshot import SkillSnapshot, read_skill, skill_folders
+from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, read_skill, skill_folders
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
+    from cortex_skills.registry.lifecycle import Origin
     from cortex_skills.signatures import Verifier
     from cortex_skills.signatures.statement import Signature
 
@@ -188,7 +191,19 @@ class Loader:
             except BaseException:
                 dispose([skill])
                 raise
+        if self.host.registers and manifest.semantic is not None and not is_developed(snapshot.folder, self.developing):
+            self._record(snapshot)
         return skill
+
+    def _record(self, snapshot: SkillSnapshot) -> None:
+        from cortex_skills.registry.sources import record_loaded
+
+        folder, actor = snapshot.folder, self.host.session.agent
+        origin: Origin = "builtin" if is_builtin(folder) else "human"
+        try:
+            record_loaded(self.host.registry, folder, snapshot.texts(), actor=actor, origin=origin)
+        except (CortexError, GraphError) as error:
+            _warn_once(f"{snapshot.name} is not recorded in the registry: {error.message}")
 
     def _start(self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None) -> Skill:
         folder, semantic, config = snapshot.folder.absolute(), manifest.semantic, self.host.config

@@ -32,6 +32,16 @@ DEFAULT_TOOLS = (
     "hub_search",
     "hub_verify",
     "mesh_request_knowledge",
+    "load_skill",
+    "skill_find",
+    "skill_read",
+    "skill_feedback",
+    "skill_write",
+    "memory_skill_register",
+    "memory_skill_list",
+    "memory_skill_get",
+    "memory_skill_resource",
+    "memory_skill_export",
 )
 
 
@@ -46,6 +56,7 @@ class Permissions:
     graph: frozenset[str] = frozenset()
     proofs: frozenset[str] = frozenset()
     memory: frozenset[str] = frozenset()
+    registry: frozenset[str] = frozenset()
 
     def __contains__(self, permission: str) -> bool:
         area, _, action = permission.partition(":")
@@ -56,7 +67,7 @@ class Permissions:
         return frozenset(f"{area}:{action}" for area, actions in self._areas().items() for action in actions)
 
     def _areas(self) -> dict[str, frozenset[str]]:
-        return {"graph": self.graph, "proofs": self.proofs, "memory": self.memory}
+        return {"graph": self.graph, "proofs": self.proofs, "memory": self.memory, "registry": self.registry}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex_skills.errors import CortexError
@@ -58,12 +58,14 @@ class SkillFolder:
         document: the document.
         signature: that of the sidecar, if it is about this document; not verified.
         warnings: what was left out.
+        manifests: the texts of `SKILL.md` and its companion, by name.
 
     """
 
     document: SkillDocument
     signature: VersionSignature | None = None
     warnings: tuple[str, ...] = ()
+    manifests: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_skill_folder(folder: Path, namespace: str) -> SkillFolder:
@@ -84,7 +86,8 @@ def read_skill_folder(folder: Path, namespace: str) -> SkillFolder:
     document = read_skill_md(manifest, namespace=namespace, resources=resources, companion=companion)
     if normalized(folder.resolve().name) != document.name:
         warnings.append(f"the folder is named {shown(folder.resolve().name)}, and the skill {document.name}")
-    return SkillFolder(document, _signature(folder, document), tuple(warnings))
+    manifests = {MANIFEST: manifest} | ({} if companion is None else {COMPANION: companion})
+    return SkillFolder(document, _signature(folder, document), tuple(warnings), manifests)
 
 
 def write_skill_folder(document: SkillDocument, version: SkillVersion, target: Path) -> Path:
@@ -129,14 +132,26 @@ def write_skill_folder(document: SkillDocument, version: SkillVersion, target: P
 
 
 def skill_folders_in(folder: Path) -> list[Path]:
-    """The folder itself if it is that of a skill, else the folders of skills directly in it, by name."""
-    if (folder / MANIFEST).is_file():
+    """The folder itself if it is that of a skill, else the folders of skills directly in it, by name.
+
+    One whose content cannot be listed is among them, so that reading it says why.
+    """
+    if _has_manifest(folder):
         return [folder]
     try:
         inside = sorted(folder.iterdir())
     except OSError:
         return []
-    return [each for each in inside if not each.name.startswith(".") and (each / MANIFEST).is_file()]
+    return [each for each in inside if not each.name.startswith(".") and _has_manifest(each)]
+
+
+def _has_manifest(folder: Path) -> bool:
+    try:
+        return stat.S_ISREG((folder / MANIFEST).lstat().st_mode) or (folder / MANIFEST).is_symlink()
+    except PermissionError:
+        return folder.is_dir()
+    except OSError:
+        return False
 
 
 def _resources(folder: Path, warnings: list[str]) -> Iterator[SkillResource]:

@@ -6,6 +6,7 @@ Rules kept here:
   cannot be promoted;
 - a new skill of the package is released with trust tier 4, one of a person with 3; a learned one is a candidate with
   tier 1;
+- a new version of a learned skill that was verified or released is a candidate with tier 1 again;
 - maintenance never raises a state, and never changes a skill of a person or of the package;
 - a model can raise no trust and change no origin, and it changes learned skills only.
 """
@@ -64,6 +65,13 @@ def first_standing(origin: Origin) -> Standing:
     """The standing of a new skill."""
     lifecycle, tier = _FIRST[origin]
     return Standing(origin, lifecycle, tier)
+
+
+def revised(standing: Standing) -> Standing:
+    """The standing with a new version by the same origin: a learned skill has to show again that it works."""
+    if standing.origin == "learned" and standing.lifecycle in ("verified", "released"):
+        return first_standing("learned")
+    return standing
 
 
 def promoted(name: str, standing: Standing) -> Standing:

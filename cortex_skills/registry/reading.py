@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NoReturn, cast
 
 from pyoxigraph import NamedNode, Quad
@@ -36,14 +36,22 @@ class RegistryReader:
         store: the store of the graph.
         names: the namespace.
         signer: opens the key that signs versions and events; None leaves them unsigned.
+        publishers: the keys of the trusted publishers, as `did:key`.
 
     """
 
-    def __init__(self, store: GraphStore, names: Names, signer: Callable[[], Signer | None]) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        names: Names,
+        signer: Callable[[], Signer | None],
+        publishers: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self.store = store
         self.terms = RegistryTerms(names, store.as_stored)
         self.log = EventLog(store, self.terms, signer)
         self._signer = signer
+        self._publishers = publishers
         self._graph = names.registry_graph
 
     def record(self, key: SkillKey) -> SkillRecord:
@@ -141,9 +149,24 @@ class RegistryReader:
         """The names of records, registered or not, from their nodes: `NAMESPACE/NAME`, sorted."""
         return sorted(map(self.terms.name_of, edges))
 
+    def levels(self) -> Callable[[str], str]:
+        """How far keys are trusted now, by their `did:key`: `unsigned` (empty), `self_signed`, `publisher_signed`.
+
+        Raises:
+            CortexError: `config_invalid`: the trust store cannot be used.
+
+        """
+        trusted = frozenset(self._publishers())
+        return lambda key: "publisher_signed" if key in trusted else "self_signed" if key else "unsigned"
+
     def verify_events(self, since: int = 1) -> ChainFault | None:
-        """The first broken event from a number on; None when the chain is whole."""
-        return self.log.verify(_verifies, since)
+        """The first broken or forged event from a number on; None when the chain is whole.
+
+        Raises:
+            CortexError: `config_invalid`: the trust store cannot be used.
+
+        """
+        return self.log.verify(_verifies, since, self.levels())
 
     def _record_at(self, node: NamedNode) -> SkillRecord | None:
         return self.terms.record_of(self._quads(node))
@@ -165,9 +188,13 @@ def signed_message(digest_of_document: str) -> bytes:
     return _SIGNED_DOMAIN + bytes.fromhex(digest_of_document)
 
 
-def attest_level(version: SkillVersion) -> str:
-    """Who signed a version, as far as the version says: `unsigned` or `self_signed`."""
-    return "self_signed" if version.signature else "unsigned"
+def attest_level(version: SkillVersion, level: Callable[[str], str]) -> str:
+    """How far the signature of a version is trusted: `invalid`, or what `level` returns for its key."""
+    try:
+        check_signature(version)
+    except CortexError:
+        return "invalid"
+    return level(version.public_key)
 
 
 def check_signature(version: SkillVersion) -> None:

@@ -34,7 +34,7 @@ from cortex_skills.registry.document import SkillDocument, Step
 from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Origin
 from cortex_skills.registry.quality import Quality
-from cortex_skills.registry.reading import attest_level, check_signature, signed_message, unknown
+from cortex_skills.registry.reading import check_signature, signed_message, unknown
 from cortex_skills.registry.skill_md import write_skill_md
 from cortex_skills.registry.skill_record import Edges, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.standing import StandingChanges, named
@@ -103,6 +103,9 @@ class SkillRegistry(StandingChanges):
             description=document.description,
             front=front_of(document),
         )
+        known = self.find(key)
+        if known is not None and (same := self._same(known, version, signature, origin, create_only=create_only)):
+            return Registered(same, created=False)
         version = self._signed(version, signature)
         self._write_blobs(blobs_of(document))
         sources = tuple(self.terms.record(source) for source in derived_from)
@@ -119,11 +122,11 @@ class SkillRegistry(StandingChanges):
                 standing, quality = lifecycle.first_standing(origin), Quality()
                 new = SkillRecord(key, version.id, standing, quality, version.created, edges)
                 return self._change("skill.registered", new, version, None)
-            self._check_replaces(record, origin, create_only=create_only)
+            if same := self._same(record, version, signature, origin, create_only=create_only):
+                return RegistryChange(Registered(same, created=False))
             before = self.version(record.version_id)
-            if before.digest == version.digest and not self._resigned(before, version, signature):
-                return RegistryChange(Registered(before, created=False))
-            standing = record.standing if record.standing.origin == origin else lifecycle.first_standing(origin)
+            own = record.standing.origin == origin
+            standing = lifecycle.revised(record.standing) if own else lifecycle.first_standing(origin)
             edges = replace(edges, derived_from=sources or record.edges.derived_from)
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
             changed = replace(record, version_id=version.id, standing=standing, edges=edges)
@@ -156,9 +159,20 @@ class SkillRegistry(StandingChanges):
         value = signer.sign(signed_message(version.digest)).hex()
         return replace(version, public_key=signer.did, signature=value)
 
-    def _resigned(self, before: SkillVersion, version: SkillVersion, signature: VersionSignature | None) -> bool:
-        """Whether the same document comes with the signature of another publisher."""
-        return signature is not None and before.public_key != version.public_key
+    def _same(
+        self,
+        record: SkillRecord,
+        version: SkillVersion,
+        signature: VersionSignature | None,
+        origin: Origin,
+        *,
+        create_only: bool,
+    ) -> SkillVersion | None:
+        """The current version if it has the same document, without the signature of another publisher."""
+        self._check_replaces(record, origin, create_only=create_only)
+        before = self.version(record.version_id)
+        is_resigned = signature is not None and signature.public_key != before.public_key
+        return before if before.digest == version.digest and not is_resigned else None
 
     def _check_replaces(self, record: SkillRecord, origin: Origin, *, create_only: bool) -> None:
         owner = record.standing.origin
@@ -208,7 +222,7 @@ class SkillRegistry(StandingChanges):
             "id": version.id,
             "digest": version.digest,
             "origin": record.standing.origin,
-            "attest": attest_level(version),
+            "attest": self.levels()(version.public_key),
         }
         return RegistryChange(
             Registered(version, created=True),

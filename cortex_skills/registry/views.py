@@ -22,8 +22,8 @@ from cortex_skills.registry.skill_md import write_skill_md
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.safe_io.schemas import shown
 
-Level = Callable[[SkillVersion], str]
-"""How far the signature of a version is trusted: `unsigned`, `self_signed` or `publisher_signed`."""
+Level = Callable[[str], str]
+"""How far the signature of a key is trusted (`RegistryReader.levels`)."""
 
 
 def key_of(text: str, namespace: str) -> SkillKey:
@@ -42,7 +42,7 @@ def key_of(text: str, namespace: str) -> SkillKey:
 
 
 def record_view(
-    registry: RegistryReader, record: SkillRecord, now: datetime, *, similar: int = 0, level: Level = attest_level
+    registry: RegistryReader, record: SkillRecord, now: datetime, *, similar: int = 0, level: Level | None = None
 ) -> dict[str, Any]:
     """A record with its current version.
 
@@ -51,7 +51,7 @@ def record_view(
         record: the record.
         now: the current time, with its zone.
         similar: how many other skills are similar to it.
-        level: how far its signature is trusted.
+        level: how far its signature is trusted; read from the trust store when it is not given.
 
     """
     version = registry.version(record.version_id)
@@ -67,7 +67,7 @@ def record_view(
         "trustTier": record.standing.trust_tier,
         "reason": record.standing.reason or None,
         "created": date_time(record.created),
-        "current": version_view(version, level),
+        "current": version_view(version, level or registry.levels()),
         "quality": _quality(record.quality, now),
         "health": {name: round(getattr(found, name), 4) for name in found.__dataclass_fields__},
         "dependsOn": registry.names_of(edges.depends_on),
@@ -77,7 +77,7 @@ def record_view(
     }
 
 
-def version_view(version: SkillVersion, level: Level = attest_level) -> dict[str, Any]:
+def version_view(version: SkillVersion, level: Level) -> dict[str, Any]:
     """A version without its document."""
     return {
         "id": version.id,
@@ -85,7 +85,7 @@ def version_view(version: SkillVersion, level: Level = attest_level) -> dict[str
         "created": date_time(version.created),
         "digest": version.digest,
         "compatDigest": version.compat_digest,
-        "attest": level(version),
+        "attest": attest_level(version, level),
         "publicKey": version.public_key or None,
         "signature": version.signature or None,
         "previous": version.previous,

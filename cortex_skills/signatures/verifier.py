@@ -41,7 +41,7 @@ from cortex_skills.signatures.skill_files import SkillFile, files_of
 from cortex_skills.signatures.statement import Signature, read_signature
 from cortex_skills.signatures.trust import Trust, accepted, check_is_about
 from cortex_skills.signatures.trust_file import TrustFile, trust_of
-from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SHAPES, SkillSnapshot
+from cortex_skills.skill_folder.snapshot import MAX_SIGNATURE, SHAPES, SkillSnapshot, is_developed
 
 _MAX_SHOWN = 20
 _BOM = b"\xef\xbb\xbf"
@@ -83,7 +83,7 @@ class Verifier:
 
         """
         current = files_of(snapshot.folder)
-        if self._is_developed(snapshot.folder):
+        if is_developed(snapshot.folder, self.developing):
             check_own(snapshot.folder)
             key = self.keys.open_or_create(DEVELOPER)
             signature = sign_files(manifest, current, key, DEVELOPER, datetime.now(UTC))
@@ -125,10 +125,6 @@ class Verifier:
                 hint=f"sign your own skill: cortex-skills sign {snapshot.folder}; else ask its publisher to sign it",
             )
         return signature
-
-    def _is_developed(self, folder: Path) -> bool:
-        place = folder.resolve()
-        return any(place == each or place.parent == each for each in (root.resolve() for root in self.developing))
 
     def _own_signature(self, folder: Path) -> Signature | None:
         try:

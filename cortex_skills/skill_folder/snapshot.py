@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -76,6 +76,12 @@ class SkillSnapshot:
     def same_as(self, other: SkillSnapshot) -> bool:
         """Whether both snapshots have the same content."""
         return (self.manifest, str(self.error), self.digests) == (other.manifest, str(other.error), other.digests)
+
+
+def is_developed(folder: Path, developing: Collection[Path]) -> bool:
+    """Whether a folder of a skill is one of those that the user is writing, or directly in one."""
+    place = folder.resolve()
+    return any(place == each or place.parent == each for each in (root.resolve() for root in developing))
 
 
 def is_test_file(path: str) -> bool:

@@ -126,7 +126,7 @@ class TestRun:
         failures: list[CortexError] = []
         error: CortexError | None = None
         try:
-            with Plugin.open(self.config, agent=self.agent, developing=[self.folder]) as plugin:
+            with Plugin.open(self.config, agent=self.agent, developing=[self.folder], registers=False) as plugin:
                 for folder in (*self.needed, self.folder):
                     if not _is_loaded(plugin, folder):
                         plugin.load(folder)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
 
+Profile = Literal["core", "registry", "operator"]
+
 # JSON Schemas that several tools use: a name, an object, a triple of a result, and one of many, which clients validate.
 NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}
 VALUE: dict[str, Any] = {
@@ -59,6 +61,7 @@ class Call:
         budgets: of the session of the call; None for a query of the context, which uses none.
         cancel: cancels the call early.
         active: the active skills by name.
+        session: the key of the client's session; empty for the plugin's own.
 
     """
 
@@ -69,6 +72,7 @@ class Call:
     budgets: Budgets | None
     cancel: CancelToken | None = None
     active: Mapping[str, Skill] = field(default_factory=dict)
+    session: str = ""
 
     @property
     def enrich(self) -> bool:
@@ -111,6 +115,7 @@ class Tool:
         destructive: whether it may remove or overwrite data.
         idempotent: whether a repeated call changes nothing further.
         output_schema: JSON Schema of the details of a result that is not an error.
+        profile: with which profile of the configuration a model is offered it.
 
     """
 
@@ -126,6 +131,7 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
+    profile: Profile = "core"
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

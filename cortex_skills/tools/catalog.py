@@ -22,8 +22,10 @@ from importlib.metadata import EntryPoint, entry_points
 
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
-from cortex_skills.safe_io.schemas import shown
+from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.base import Tool
+from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
+from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
 from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
@@ -32,6 +34,7 @@ from cortex_skills.tools.skill_request_zk_proof import SKILL_REQUEST_ZK_PROOF
 from cortex_skills.tools.skill_retract import SKILL_RETRACT
 from cortex_skills.tools.skill_verify_assertion import SKILL_VERIFY_ASSERTION
 from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
+from cortex_skills.tools.skill_write import SKILL_WRITE
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +51,9 @@ TOOLS = {
         SKILL_VERIFY_ASSERTION,
         SKILL_REQUEST_ZK_PROOF,
         SKILL_VERIFY_ZK_PROOF,
+        *REGISTERED_SKILL_TOOLS,
+        SKILL_WRITE,
+        *MEMORY_SKILL_TOOLS,
     )
 }
 
@@ -61,7 +67,9 @@ def find_tool(name: object) -> Tool:
     """
     tool = tool_named(name)
     if tool is None:
-        hint = nearest_or_list(name, "known", all_tools())
+        known = all_tools()
+        listed = [other.name for other in known.values() if other.profile == "core"]
+        hint = (did_you_mean(name, known) if isinstance(name, str) else "") or nearest_or_list(None, "known", listed)
         raise CortexError("tool_not_found", f"there is no tool {shown(name)}", hint=hint)
     return tool
 

@@ -1,6 +1,8 @@
 """Which tools a model is offered, in the format of its provider.
 
 Rules kept here:
+- a model is offered the tools of the configured profiles only, so that it is not handed more than it needs; a profile
+  is no permission, and a host may call the other tools;
 - a tool is offered when a call of it can succeed: every active skill allows it, and at least one has the permissions.
   The gate checks each call again;
 - names and schemas are the same in every format.
@@ -8,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from cortex_skills.errors import CortexError
@@ -18,6 +20,12 @@ from cortex_skills.safe_io.schemas import did_you_mean
 from cortex_skills.tools.base import Tool
 
 Format = Literal["mcp", "openai", "anthropic"]
+FULL = "full"  # the profile of all tools
+
+
+def of_profiles(tools: Iterable[Tool], profiles: Collection[str]) -> list[Tool]:
+    """The tools of some profiles."""
+    return [tool for tool in tools if FULL in profiles or tool.profile in profiles]
 
 
 def acting_for(tool: Tool, skills: Mapping[str, Skill]) -> list[str]:

@@ -49,11 +49,12 @@ def apply_claimed(store: GraphStore, claim: Quad, insert: Sequence[Quad] = (), r
     """
     if isinstance(store, Claiming):
         return store.apply_claimed(claim, insert, remove)
-    if not isinstance(store, Revisioned):
+    if not has_claims(store):
         raise GraphUnavailable(
             "this kind of store cannot decide between two writers",
             hint="use a store in a folder, in memory, or a SPARQL server",
         )
+    assert isinstance(store, Revisioned)  # noqa: S101 - `has_claims`
     graph = cast(NamedNode, claim.graph_name)
     for _ in range(_ATTEMPTS):
         revision = store.revision([graph])
@@ -63,6 +64,11 @@ def apply_claimed(store: GraphStore, claim: Quad, insert: Sequence[Quad] = (), r
         if store.apply_at(revision, [graph], [claim, *insert], list(remove)):
             return True
     raise GraphBusy("the graph is written to repeatedly, and nothing was changed", hint="try again later")
+
+
+def has_claims(store: GraphStore) -> bool:
+    """Return whether a store can decide between two writers."""
+    return isinstance(store, Claiming | Revisioned)
 
 
 def claimed(claim: Quad) -> Pattern:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from platformdirs import user_data_path
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
@@ -152,8 +153,13 @@ def test_later_sources_win(yaml):
 
 
 def test_an_empty_file_and_an_empty_section_set_nothing(yaml):
-    assert Config.load(yaml(""), env={"CORTEX_STORE": "memory:"}) == Config()
-    assert Config.load(yaml("\ufeff# nothing\nskillSandbox:\n  # nothing\nstore: 'memory:'\n"), env={}) == Config()
+    env = {"CORTEX_STORE": "memory:"}
+    folders = [".cortex/skills", str(user_data_path("cortex-skills", appauthor=False) / "skills")]
+    assert Config.load(yaml(""), env=env) == Config(registry={"folders": folders})
+    assert Config.load(yaml("registry: {folders: []}"), env=env) == Config()
+    assert Config.load(yaml("\ufeff# nothing\nskillSandbox:\n  # nothing\nstore: 'memory:'\n"), env={}) == Config(
+        registry={"folders": folders}
+    )
 
 
 def test_without_a_store_the_store_is_in_the_users_data_folder(yaml):

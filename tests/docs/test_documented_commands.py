@@ -87,6 +87,20 @@ def test_the_commands_of_the_graph_page_work(newcomer: tuple[Path, str]) -> None
     assert printed.endswith("urn:cortex:mayros: 2 triples, with the same canonical hash\n")
 
 
+def test_the_commands_of_the_registry_page_hand_a_skill_on(newcomer: tuple[Path, str]) -> None:
+    printed = shell(blocks("docs/registry.md", "sh"), newcomer[0])
+    assert printed.count("mayros/fetch-data version 1 registered\n") == 2
+    assert printed.endswith("the chain of 1 events is whole\n")
+    (query,) = blocks("docs/registry.md", "sparql")
+    rows = shell([f"cortex-skills graph sparql --store ./another --json '{query}'"], newcomer[0])
+    (row,) = json.loads(rows)["results"]["bindings"]
+    assert {name: term["value"] for name, term in row.items()} == {
+        "name": "fetch-data",
+        "state": "released",
+        "successes": "0",
+    }
+
+
 @pytest.mark.parametrize(
     ("page", "number"),
     [

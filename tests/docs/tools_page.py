@@ -37,6 +37,7 @@ def _section(tool: Tool) -> str:
         f"Needs {' and '.join(f'`{permission}`' for permission in tool.permissions)}.",
         f"Uses {' and '.join(uses)}." if uses else "Uses no budget.",
         "Changes nothing." if tool.read_only else "Writes.",
+        *([f"Profile `{tool.profile}`."] if tool.profile != "core" else []),
     ]
     parts = [
         f"## {tool.name}\n",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cortex_skills.manifest import (
     DEFAULT_TOOLS,
-    Assertion,
     Dependency,
+    ManifestAssertion,
     Permissions,
     Query,
     Semantic,
@@ -29,7 +29,7 @@ def test_a_whole_manifest_is_read_into_its_fields(whole):
             proofs=frozenset({"request", "verify", "publish"}),
             memory=frozenset({"recall", "remember"}),
         ),
-        assertions=(Assertion("isVerified", require_proof=True),),
+        assertions=(ManifestAssertion("isVerified", require_proof=True),),
         queries=(Query("hasStatus", "namespace"), Query("hasName", "agent")),
         allowed_tools=("skill_graph_query", "skill_assert", "hub_search"),
         max_queries=100,
@@ -61,7 +61,7 @@ def test_a_minimal_semantic_block_gets_the_defaults(semantic):
 
 
 def test_the_default_tools_are_the_six_core_tools_and_three_more():
-    assert len(DEFAULT_TOOLS) == 11
+    assert len(DEFAULT_TOOLS) == 21
     assert {"hub_search", "hub_verify", "mesh_request_knowledge"} < set(DEFAULT_TOOLS)
 
 

@@ -35,6 +35,7 @@ NO_SCHEMA = Tool(name="no_schema", description="x", input_schema={}, permissions
 _BAD = {"properties": {}, "type": 5}
 BAD_SCHEMA = Tool(name="bad_schema", description="x", input_schema=_BAD, permissions=(), budget=None, run=_run)
 """
+CORE = [tool.name for tool in TOOLS.values() if tool.profile == "core"]
 STORE = """
 from cortex_graph import open_store
 
@@ -73,7 +74,7 @@ def test_a_tool_of_a_distribution_is_listed_and_called_through_the_gate(
 ) -> None:
     with_tools(site, triple_count="acme_tools:COUNT")
     plugin.load(skill("probe", **ALLOWED))
-    assert [tool["name"] for tool in plugin.tools()] == [*TOOLS, "triple_count"]
+    assert [tool["name"] for tool in plugin.tools()] == [*CORE, "triple_count"]
     assert "triple_count" in [tool["name"] for tool in plugin.tools(format="mcp")]
     plugin.graph.create_triple({"subject": "s", "predicate": "p", "object": 1})
     result = plugin.call("triple_count", {})
@@ -125,7 +126,7 @@ def test_a_broken_one_is_skipped_with_a_warning(
     }
     with_tools(site, triple_count="acme_tools:COUNT", **broken)
     plugin.load(skill("probe", allowedTools=["*"]))
-    assert [tool["name"] for tool in plugin.tools()] == [*TOOLS, "triple_count"]
+    assert [tool["name"] for tool in plugin.tools()] == [*CORE, "triple_count"]
     for name, value in broken.items():
         assert f"the tool {name} of {value} is skipped: " in caplog.text
         assert plugin.call(name, {}).code == "tool_not_found"
@@ -138,7 +139,7 @@ def test_unreadable_metadata_of_a_distribution_leaves_the_built_in_tools(
     with_tools(site, triple_count="acme_tools:COUNT")
     (site / "acme_tools-1.0.dist-info/entry_points.txt").write_bytes(b"[cortex_skills.tools]\n\xff = x:y\n")
     plugin.load(skill("probe", allowedTools=["*"]))
-    assert [tool["name"] for tool in plugin.tools()] == list(TOOLS)
+    assert [tool["name"] for tool in plugin.tools()] == CORE
     assert plugin.call("triple_count", {}).code == "tool_not_found"
     assert "their metadata cannot be read" in caplog.text
 

@@ -15,9 +15,9 @@ from cortex_skills.lifecycle.reload.groups import connected, groups, links
 from cortex_skills.manifest import Manifest, parse_manifest
 from cortex_skills.manifest.model import (
     DEFAULT_TOOLS,
-    Assertion,
     Dependency,
     EnrichmentField,
+    ManifestAssertion,
     Permissions,
     Query,
     Semantic,
@@ -136,7 +136,7 @@ def test_a_permission_may_be_removed_and_added_again() -> None:
 
 BEFORE = {
     "permissions": Permissions(graph=frozenset({"read", "write"})),
-    "assertions": (Assertion("note"), Assertion("sealed", require_proof=True)),
+    "assertions": (ManifestAssertion("note"), ManifestAssertion("sealed", require_proof=True)),
     "queries": (Query("seen", "namespace"),),
     "allowed_tools": ("skill_assert",),
     "max_queries": 5,
@@ -157,10 +157,10 @@ BEFORE = {
         ),
         ({"allowed_tools": ("skill_assert", "hub_search")}, "semantic.allowedTools: added hub_search", True),
         ({"allowed_tools": ("*",)}, "semantic.allowedTools: added *", True),
-        ({"assertions": (Assertion("note"),)}, "semantic.assertions: removed sealed", False),
-        ({"assertions": (*BEFORE["assertions"], Assertion("new"))}, "semantic.assertions: added new", True),  # type: ignore[misc]
+        ({"assertions": (ManifestAssertion("note"),)}, "semantic.assertions: removed sealed", False),
+        ({"assertions": (*BEFORE["assertions"], ManifestAssertion("new"))}, "semantic.assertions: added new", True),  # type: ignore[misc]
         (
-            {"assertions": (Assertion("note"), Assertion("sealed"))},
+            {"assertions": (ManifestAssertion("note"), ManifestAssertion("sealed"))},
             "semantic.assertions: sealed needs no proof now",
             True,
         ),

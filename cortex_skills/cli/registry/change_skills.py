@@ -25,54 +25,49 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("folder", type=FOLDER, metavar="FOLDER")
+@click.argument("folder", type=FOLDER, required=False, metavar="[FOLDER]")
 @click.pass_context
-def add(ctx: click.Context, folder: Path) -> None:
+def add(ctx: click.Context, folder: Path | None) -> None:
     """Register the skill in FOLDER, or each skill of a folder of skills; nothing of them runs.
+
+    Without FOLDER, the skills in the folders of the configuration, `registry.folders`: by default `.cortex/skills` in
+    the working folder, and `skills` in your data folder.
 
     A skill that is registered already gets a new version, unless it is the same.
     """
-    from cortex_skills.registry.folders import read_skill_folder, skill_folders_in
+    from cortex_skills.registry.folders import skill_folders_in
+    from cortex_skills.registry.sources import synchronise
 
     common: Common = ctx.obj
-    folders = skill_folders_in(folder)
-    if not folders:
+    if folder is not None and not skill_folders_in(folder):
         hint = "a skill is a folder with a SKILL.md"
         raise CortexError("invalid_arguments", f"{folder} contains no skill", hint=hint)
-    answers: list[dict[str, Any]] = []
-    refused: list[CortexError] = []
     with common.plugin() as plugin:
-        for place in folders:
-            try:
-                found = read_skill_folder(place, plugin.registry.terms.names.namespace)
-                done = plugin.registry.register(
-                    found.document, actor=plugin.agent, origin="human", signature=found.signature
-                )
-            except CortexError as error:
-                refused.append(error)
-                continue
-            for warning in found.warnings:
-                common.out.note(f"{place}: {warning}")
-            version = done.version
-            answers.append(
-                {
-                    "skill": str(version.key),
-                    "version": version.number,
-                    "created": done.created,
-                    "id": version.id,
-                    "digest": version.digest,
-                }
-            )
+        report = plugin.synchronise() if folder is None else synchronise(plugin.registry, [folder], actor=plugin.agent)
+    for place, warning in report.warnings:
+        common.out.note(f"{place}: {warning}")
+    answers = [
+        {
+            "skill": str(done.version.key),
+            "version": done.version.number,
+            "created": done.created,
+            "id": done.version.id,
+            "digest": done.version.digest,
+        }
+        for done in report.found.values()
+    ]
 
     def show() -> None:
         for answer in answers:
             state = "registered" if answer["created"] else "registered already"
             common.out.line(f"{answer['skill']} version {answer['version']} {state}")
+        if not answers and not report.refused:
+            common.out.line("there is no skill in the configured folders")
 
     common.out.answer(answers, show)
-    for problem in refused:
+    for problem in report.refused.values():
         common.out.error(problem)
-    if refused:
+    if report.refused:
         ctx.exit(1)
 
 

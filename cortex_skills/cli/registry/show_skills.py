@@ -57,7 +57,9 @@ def _list(common: Common, accepts: Any) -> None:
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
-        views = [record_view(plugin.registry, record, now) for record in plugin.registry.all_records()]
+        registry = plugin.registry
+        level = registry.levels()
+        views = [record_view(registry, record, now, level=level) for record in registry.all_records()]
     found = sorted(filter(accepts, views), key=lambda view: (view["namespace"], view["name"]))
 
     def show() -> None:
@@ -95,8 +97,9 @@ def show(common: Common, name: str, number: int | None) -> None:
         record = registry.record(key(registry, name))
         version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
         document = registry.document(version)
-        view = record_view(registry, record, datetime.now(UTC))
-        answer = {**view, "shown": version_view(version), "document": document_view(document)}
+        level = registry.levels()
+        view = record_view(registry, record, datetime.now(UTC), level=level)
+        answer = {**view, "shown": version_view(version, level), "document": document_view(document)}
 
     def lines() -> None:
         standing = f"{view['lifecycle']}, {view['origin']}, tier {view['trustTier']}"
@@ -134,7 +137,9 @@ def history(common: Common, name: str) -> None:
 
     with common.plugin(reads=True) as plugin:
         registry = plugin.registry
-        found = [version_view(version) for version in registry.versions(registry.record(key(registry, name)).key)]
+        level = registry.levels()
+        versions = registry.versions(registry.record(key(registry, name)).key)
+        found = [version_view(version, level) for version in versions]
     rows = [(str(v["version"]), v["created"], v["attest"], v["digest"][:16], v["id"]) for v in found]
     common.out.answer(found, lambda: common.out.table(("version", "created", "signature", "digest", "id"), rows))
 

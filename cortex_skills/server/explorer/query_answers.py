@@ -22,8 +22,7 @@ from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfForm
 
 from cortex_graph import NamespacedGraph, QueryAnswer, open_store
 from cortex_graph.exceptions import GraphError, InvalidArguments, QueryLimit, QueryTimeout
-from cortex_graph.memory_graphs import memory_graphs
-from cortex_graph.sparql import query_graphs
+from cortex_graph.sparql import graphs_beside, query_graphs
 from cortex_graph.store import GraphStore
 from cortex_skills.server.explorer.page import PageCall
 from cortex_skills.server.http_errors import HttpError
@@ -154,12 +153,11 @@ def _run(
     graphs: RdfFormat,
     max_bytes: int | None,
 ) -> QueryAnswer:
-    memories = "memories" in call.principal.permissions
     return query_graphs(
         graph.store,
         [graph],
         text,
-        memories=list(memory_graphs(graph.store, graph.names)) if memories else (),
+        beside=graphs_beside(graph.store, [graph], memories="memories" in call.principal.permissions),
         results=results,
         graphs_format=graphs,
         timeout_s=call.service.plugin.config.cortex.query_timeout_ms / 1000,

@@ -118,8 +118,8 @@ class ListChanges:
                 task.cancel()
 
     def _lists(self) -> _Lists:
-        skills = self._served.skills
-        found = (tools.listed(skills, Caller()), resources.listed(skills), prompts.listed(skills))
+        skills, profiles = self._served.skills, self._plugin.config.tools.profiles
+        found = (tools.listed(skills, Caller(), profiles), resources.listed(skills), prompts.listed(skills))
         lists = [repr([item.model_dump() for item in items]) for items in found]
         return lists[0], lists[1], lists[2]
 

@@ -130,7 +130,8 @@ class _Handlers:
 
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
         await self._served.known()
-        return types.ListToolsResult(tools=tools.listed(self._served.skills, self._caller_of(ctx)))
+        profiles = self._plugin.config.tools.profiles
+        return types.ListToolsResult(tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles))
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)

@@ -1,8 +1,8 @@
 """Tools as MCP lists and answers them.
 
 Rules kept here:
-- a tool is listed if a call of it can succeed: every active skill allows it, an active skill has the permissions, and
-  the caller's token allows it;
+- a tool is listed if it is of a configured profile and a call of it can succeed: every active skill allows it, an
+  active skill has the permissions, and the caller's token allows it;
 - its input schema is the plugin's with `skill` and `agent`; `skill` lists the skills that may act, and is required if
   several are active;
 - a failure is a result with `isError`; its code is in the text and in the structured content;
@@ -11,7 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import mcp_types as types
@@ -21,7 +21,7 @@ from cortex_skills.gate.result import Result
 from cortex_skills.runtime.skill import Skill
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.tools import Tool, all_tools, tool_named
-from cortex_skills.tools.offered import acting_for, annotations_of
+from cortex_skills.tools.offered import acting_for, annotations_of, of_profiles
 
 _AGENT = {
     "type": "string",
@@ -31,11 +31,11 @@ _AGENT = {
 }
 
 
-def listed(skills: Mapping[str, Skill], caller: Caller) -> list[types.Tool]:
-    """The tools that a caller can use with these active skills."""
+def listed(skills: Mapping[str, Skill], caller: Caller, profiles: Collection[str]) -> list[types.Tool]:
+    """The tools of these profiles that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
-    for tool in all_tools().values():
+    for tool in of_profiles(all_tools().values(), profiles):
         acting = acting_for(tool, skills)
         if acting and (tool.read_only or caller.may_write):
             found.append(_described(tool, acting, able, caller))

@@ -19,21 +19,26 @@ _WRITTEN = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "
 _GRAPHS = ("Turtle", "N-Triples", "JSON-LD", "RDF_XML")
 
 
-def description(endpoint: str, graphs: Sequence[NamespacedGraph], form: RdfFormat, *, may_write: bool) -> bytes:
+def description(
+    endpoint: str, graphs: Sequence[NamespacedGraph], beside: Sequence[NamedNode], form: RdfFormat, *, may_write: bool
+) -> bytes:
     """The description of the service.
 
     Args:
         endpoint: the URL of the service.
         graphs: the graphs that the caller may read.
+        beside: other graphs that the caller may read, and never update.
         form: the format.
-        may_write: whether the caller may update them.
+        may_write: whether the caller may update the graphs.
 
     """
     prefixes = {"sd": _SD, "formats": _FORMATS}
-    return serialize(_triples(NamedNode(endpoint), graphs, may_write), format=form, prefixes=prefixes) or b""
+    return serialize(_triples(NamedNode(endpoint), graphs, beside, may_write), format=form, prefixes=prefixes) or b""
 
 
-def _triples(endpoint: NamedNode, graphs: Sequence[NamespacedGraph], may_write: bool) -> Iterator[Triple]:
+def _triples(
+    endpoint: NamedNode, graphs: Sequence[NamespacedGraph], beside: Sequence[NamedNode], may_write: bool
+) -> Iterator[Triple]:
     yield Triple(endpoint, _TYPE, _sd("Service"))
     yield Triple(endpoint, _sd("endpoint"), endpoint)
     yield Triple(endpoint, _sd("supportedLanguage"), _sd("SPARQL11Query"))
@@ -46,12 +51,12 @@ def _triples(endpoint: NamedNode, graphs: Sequence[NamespacedGraph], may_write: 
     yield Triple(dataset, _TYPE, _sd("Dataset"))
     yield Triple(dataset, _sd("defaultGraph"), union)
     yield Triple(union, _TYPE, _sd("Graph"))
-    for graph in graphs:
-        for name in (graph.names.graph, graph.names.provenance_graph):
-            named = BlankNode()
-            yield Triple(dataset, _sd("namedGraph"), named)
-            yield Triple(named, _TYPE, _sd("NamedGraph"))
-            yield Triple(named, _sd("name"), name)
+    own = [name for graph in graphs for name in (graph.names.graph, graph.names.provenance_graph)]
+    for name in (*own, *beside):
+        named = BlankNode()
+        yield Triple(dataset, _sd("namedGraph"), named)
+        yield Triple(named, _TYPE, _sd("NamedGraph"))
+        yield Triple(named, _sd("name"), name)
 
 
 def _sd(name: str) -> NamedNode:

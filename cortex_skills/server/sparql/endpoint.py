@@ -1,8 +1,8 @@
 """The endpoint `/sparql`.
 
 Rules kept here:
-- a query sees the namespaces of the caller's token only, and their memories with the permission `memories`; an update
-  needs the permissions `read` and `write`;
+- a query sees the namespaces of the caller's token only, their registered skills, and their memories with the
+  permission `memories`; an update needs the permissions `read` and `write`, and changes the graphs of namespaces only;
 - a failure before the first byte of an answer is an error with a status; after it the connection is cut off, so that
   no client takes a part of an answer for the whole;
 - an answer is streamed in constant memory; a query whose client closes its side of the connection is cancelled at
@@ -29,8 +29,7 @@ from starlette.types import Message, Receive, Scope, Send
 from cortex_graph import NamespacedGraph, Provenance, QueryAnswer, namespaces_of
 from cortex_graph.as_of import PastGraph, as_of_graphs
 from cortex_graph.datetimes import date_time
-from cortex_graph.memory_graphs import memory_graphs
-from cortex_graph.sparql import query_graphs, update_graphs
+from cortex_graph.sparql import graphs_beside, query_graphs, update_graphs
 from cortex_skills.errors import CortexError
 from cortex_skills.server.auth import Principal
 from cortex_skills.server.bodies import LEAVING_CANCELS, to_json
@@ -71,7 +70,9 @@ class SparqlEndpoint:
         graphs = await service.pools["sparql"].run(partial(_graphs, service, principal, request))
         accept = ",".join(headers.getlist("accept")) or None
         if request.text is None:
-            await _describe(scope, receive, send, graphs, accept, may_write="write" in principal.permissions)
+            beside = await service.pools["sparql"].run(partial(_beside, service, principal, graphs))
+            may_write = "write" in principal.permissions
+            await _describe(scope, receive, send, graphs, beside, accept, may_write=may_write)
             return
         scope[LEAVING_CANCELS] = not request.is_update
         reader = _Reader(receive)
@@ -80,9 +81,9 @@ class SparqlEndpoint:
                 response = await _update(service, principal, graphs, request)
                 await response(scope, receive, send)
             else:
-                memories = await service.pools["sparql"].run(partial(_memories, principal, graphs))
+                beside = await service.pools["sparql"].run(partial(_beside, service, principal, graphs))
                 bodiless = scope["method"] == "HEAD"
-                await _query(service, graphs, memories, request, accept, reader, send, bodiless=bodiless)
+                await _query(service, graphs, beside, request, accept, reader, send, bodiless=bodiless)
 
     @asynccontextmanager
     async def _slot(self, principal: Principal, reader: _Reader, within_s: float) -> AsyncIterator[None]:
@@ -162,11 +163,10 @@ def _graphs(service: Service, principal: Principal, request: SparqlRequest) -> l
     return [service.graph(name) for name in dict.fromkeys([principal.usual, *found])]
 
 
-def _memories(principal: Principal, graphs: Sequence[NamespacedGraph]) -> list[NamedNode]:
-    """The graphs of memories that the caller of a query may read."""
-    if "memories" not in principal.permissions:
-        return []
-    return [memories for graph in graphs for memories in memory_graphs(graph.store, graph.names)]
+def _beside(service: Service, principal: Principal, graphs: Sequence[NamespacedGraph]) -> list[NamedNode]:
+    """The graphs beside those of namespaces that the caller of a query may read."""
+    store = service.plugin.graph.store
+    return graphs_beside(store, graphs, memories="memories" in principal.permissions)
 
 
 async def _describe(
@@ -174,13 +174,14 @@ async def _describe(
     receive: Receive,
     send: Send,
     graphs: Sequence[NamespacedGraph],
+    beside: Sequence[NamedNode],
     accept: str | None,
     *,
     may_write: bool,
 ) -> None:
     kind, form = chosen(accept, GRAPHS) or next(iter(GRAPHS.items()))
     endpoint = f"{scope['scheme']}://{Headers(scope=scope)['host']}{scope.get('root_path', '')}{PATH}"
-    body = description(endpoint, graphs, form, may_write=may_write)
+    body = description(endpoint, graphs, beside, form, may_write=may_write)
     await Response(body, headers=_content(kind))(scope, receive, send)
 
 
@@ -206,7 +207,7 @@ async def _update(
 async def _query(
     service: Service,
     graphs: Sequence[NamespacedGraph],
-    memories: Sequence[NamedNode],
+    beside: Sequence[NamedNode],
     request: SparqlRequest,
     accept: str | None,
     reader: _Reader,
@@ -228,7 +229,7 @@ async def _query(
         request.text or "",
         default_graphs=request.default_graphs,
         named_graphs=request.named_graphs,
-        memories=memories if past is None else (),
+        beside=beside if past is None else (),
         results=results[1] if results else QueryResultsFormat.JSON,
         graphs_format=triples[1] if triples else RdfFormat.N_TRIPLES,
         timeout_s=_time(service, request),

@@ -32,7 +32,7 @@ def query_graphs(
     *,
     default_graphs: Sequence[str] | None = None,
     named_graphs: Sequence[str] | None = None,
-    memories: Sequence[NamedNode] = (),
+    beside: Sequence[NamedNode] = (),
     results: QueryResultsFormat = QueryResultsFormat.JSON,
     graphs_format: RdfFormat = RdfFormat.N_TRIPLES,
     timeout_s: float = TIMEOUT_S,
@@ -51,7 +51,7 @@ def query_graphs(
         default_graphs: IRIs of the above to which the default graph is narrowed (`default-graph-uri` of the SPARQL 1.1
             Protocol §2.1.4); None for all. With either of the two, the FROM clauses of the text are ignored.
         named_graphs: the same for the named graphs.
-        memories: the graphs of memories that may be read; named graphs.
+        beside: other graphs that may be read, which are named graphs (`graphs_beside`).
         results: the format of the result of SELECT and ASK.
         graphs_format: the format of the result of CONSTRUCT and DESCRIBE.
         timeout_s: the time until the last byte of the result is read, in seconds.
@@ -72,7 +72,7 @@ def query_graphs(
     query = read_query(text, tokens, Prologue(text, offered_prefixes(graphs)))
     if default_graphs is None and named_graphs is None:
         default_graphs, named_graphs = query.default_graphs, query.named_graphs
-    dataset = dataset_of(graphs, default_graphs, named_graphs, memories)
+    dataset = dataset_of(graphs, default_graphs, named_graphs, beside)
     answer = run_text(store, query.written, dataset, results, graphs_format, timeout_s, cancel)
     return answer if max_bytes is None else QueryAnswer(answer.form, bounded(answer.chunks, max_bytes))
 

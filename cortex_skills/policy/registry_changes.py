@@ -1,0 +1,64 @@
+"""Who may change a registered skill through a tool; pure.
+
+Rules kept here:
+- with `registry:learn` a skill of the graph changes what was learned, and nothing of a person or of the package;
+- a promotion, and any change of the standing of a skill of a person or of the package, needs `registry:manage`, which
+  the host gives by loading a skill that declares it;
+- a learned skill does not take a name that looks like another one (UTS #39), so that it is not taken for it.
+"""
+
+from __future__ import annotations
+
+from cortex_skills.errors import CortexError
+from cortex_skills.manifest import Manifest
+from cortex_skills.manifest.skill_names import appearance
+from cortex_skills.policy.permissions import check_permissions
+from cortex_skills.safe_io.schemas import shown
+
+LEARN, MANAGE = "registry:learn", "registry:manage"
+_MAKERS = {"human": "a person", "builtin": "the package"}
+
+
+def check_may_restand(action: str, skill: str, origin: str, manifest: Manifest) -> None:
+    """Whether the acting skill may change the standing of a registered skill, or remove it.
+
+    Args:
+        action: `promote`, `deprecate`, `delete` or `merge`.
+        skill: the registered skill.
+        origin: who made it.
+        manifest: of the acting skill.
+
+    Raises:
+        CortexError: `permission_denied`.
+
+    """
+    if action != "promote" and origin == "learned":
+        check_permissions([LEARN], manifest, f"{action} of {skill}")
+        return
+    if not manifest.has_permission(MANAGE):
+        why = f", which was made by {_MAKERS[origin]}," if origin in _MAKERS else ""
+        raise CortexError(
+            "permission_denied",
+            f"{action} of {skill}{why} needs {MANAGE}, which {manifest.name} was not granted",
+            hint=f"a person can do it: `cortex-skills registry {_COMMANDS[action]}`",
+            details={"missing": [MANAGE], "skill": manifest.name, "origin": origin},
+        )
+
+
+def check_learned_name(name: str) -> None:
+    """Refuse a name for a learned skill that looks like one in Latin letters.
+
+    Raises:
+        CortexError: `invalid_arguments`.
+
+    """
+    like = appearance(name)
+    if like != name and like.isascii():
+        raise CortexError(
+            "invalid_arguments",
+            f"the name {shown(name)} looks like {like}, and is another one",
+            hint="write it in Latin",
+        )
+
+
+_COMMANDS = {"promote": "promote", "deprecate": "deprecate", "delete": "purge", "merge": "merge"}

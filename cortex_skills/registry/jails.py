@@ -1,0 +1,68 @@
+"""The folders in which clients over HTTP and MCP may register from and export to.
+
+Rules kept here:
+- without a configured root nothing is imported and nothing exported;
+- a client names a folder below the root, relative to it: no absolute path, no `..`, no hidden segment, no name that
+  some file systems do not have. Each segment that exists is a folder, and no symbolic link. A refusal names neither the
+  root nor what else is in it;
+- the root is the owner's: who can change it while it is read can change what is read there anyway.
+"""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from cortex_skills.config.settings import Config
+from cortex_skills.errors import CortexError
+from cortex_skills.registry.document import path_problem
+from cortex_skills.safe_io.schemas import shown
+
+
+def import_folder(config: Config, given: str) -> Path:
+    """The folder that a client names to register from.
+
+    Raises:
+        CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
+
+    """
+    return _below(config.registry.import_root, "importRoot", given, must_exist=True)
+
+
+def export_folder(config: Config, given: str) -> Path:
+    """The folder that a client names to export to; it need not exist, and empty is the root itself.
+
+    Raises:
+        CortexError: `permission_denied`: no folder is configured; `invalid_arguments`: it is not one below it.
+
+    """
+    return _below(config.registry.export_root, "exportRoot", given, must_exist=False)
+
+
+def _below(root: str, setting: str, given: str, *, must_exist: bool) -> Path:
+    if not root:
+        message = f"clients cannot name folders here: `registry.{setting}` is not configured"
+        raise CortexError("permission_denied", message, hint="ask the owner of this installation to set it")
+    place = Path(root).expanduser()
+    segments = [] if not given and not must_exist else given.rstrip("/").split("/")
+    problem = path_problem("/".join(segments)) if segments else ""
+    if problem:
+        raise _refused(given, problem)
+    for number, segment in enumerate(segments):
+        place /= segment
+        try:
+            mode = place.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            if must_exist:
+                raise _refused(given, "does not exist") from None
+            return place.joinpath(*segments[number + 1 :])
+        except OSError:
+            raise _refused(given, "cannot be read") from None
+        if not stat.S_ISDIR(mode):
+            raise _refused(given, "leads through a symbolic link" if stat.S_ISLNK(mode) else "is not a folder")
+    return place
+
+
+def _refused(given: str, problem: str) -> CortexError:
+    hint = "name a folder relative to the one that is configured, such as skills/fetch-data"
+    return CortexError("invalid_arguments", f"the folder {shown(given)} {problem}", hint=hint)
