@@ -66,9 +66,10 @@ bench: setup
 bench-clean: setup
 	$(BIN)/python -m bench --clean
 
-## make eval    measure the injection detector: attacks found, facts lost (make eval EVAL=--show prints the misses)
+## make eval    measure the injection detector (attacks found, facts lost) and finding (make eval EVAL=--show prints the misses)
 eval: setup
 	$(BIN)/python -m eval $(EVAL)
+	$(BIN)/python -m eval.finding
 
 ## make fuzz    run generated hostile scripts for ten minutes
 fuzz: setup

@@ -18,6 +18,7 @@ from pathlib import Path
 from bench import (
     cleaning_rows,
     explorer_rows,
+    finder_rows,
     first_start_rows,
     listing_rows,
     logic_rows,
@@ -68,6 +69,7 @@ def main() -> int:
         "many-clients": many_clients_rows.rows,
         "memory": memory_rows.rows,
         "memory-server": memory_server_rows.rows,
+        "finder": finder_rows.rows,
         "logic": logic_rows.rows,
         "zk": zk_rows.rows,
     }

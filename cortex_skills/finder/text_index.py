@@ -88,13 +88,14 @@ class TextIndex:
         """The indexed forms of the words of a text (`WordIndex.words_of`)."""
         return self._words.words_of(text)
 
-    def search(self, query: str, min_weight: float, limit: int) -> FoundTexts:
+    def search(self, query: str, min_weight: float, limit: int, min_similarity: float = MIN_SIMILARITY) -> FoundTexts:
         """The texts with words of a query, and those of a similar meaning.
 
         Args:
             query: the query.
             min_weight: the least weight of a text.
             limit: the maximum number of either.
+            min_similarity: what a text without a word of the query needs more of.
 
         """
         words = self._words.words_of(query)
@@ -103,7 +104,7 @@ class TextIndex:
         similar: dict[int, float] = {}
         if vector is not None and self._vectors is not None:
             near = self._vectors.search(vector, min_weight, limit)
-            similar = {number: value for number, value in near if value > MIN_SIMILARITY}
+            similar = {number: value for number, value in near if value > min_similarity}
             similar |= self._vectors.similarities(vector, [number for number in by_words if number not in similar])
         numbers = dict.fromkeys((*by_words, *similar))
         hits = tuple(TextHit(number, by_words.get(number, 0.0), similar.get(number, 0.0)) for number in numbers)

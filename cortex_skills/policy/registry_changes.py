@@ -4,7 +4,8 @@ Rules kept here:
 - with `registry:learn` a skill of the graph changes what was learned, and nothing of a person or of the package;
 - a promotion, and any change of the standing of a skill of a person or of the package, needs `registry:manage`, which
   the host gives by loading a skill that declares it;
-- a learned skill does not take a name that looks like another one (UTS #39), so that it is not taken for it.
+- a learned skill does not take a name that looks like another one (UTS #39), so that it is not taken for it, nor one
+  that is an instruction to a model.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from cortex_skills.policy.permissions import check_permissions
 from cortex_skills.safe_io.schemas import shown
 
 LEARN, MANAGE = "registry:learn", "registry:manage"
+_INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden"})
 _MAKERS = {"human": "a person", "builtin": "the package"}
 
 
@@ -46,7 +48,7 @@ def check_may_restand(action: str, skill: str, origin: str, manifest: Manifest) 
 
 
 def check_learned_name(name: str) -> None:
-    """Refuse a name for a learned skill that looks like one in Latin letters.
+    """Refuse a name for a learned skill that looks like one in Latin letters, or is an instruction to a model.
 
     Raises:
         CortexError: `invalid_arguments`.
@@ -59,6 +61,10 @@ def check_learned_name(name: str) -> None:
             f"the name {shown(name)} looks like {like}, and is another one",
             hint="write it in Latin",
         )
+    from cortex_skills.injection import detect
+
+    if detect(name.replace("-", " ")) in _INSTRUCTIONS:
+        raise CortexError("invalid_arguments", "the name of the skill is an instruction", hint="choose another name")
 
 
 _COMMANDS = {"promote": "promote", "deprecate": "deprecate", "delete": "purge", "merge": "merge"}

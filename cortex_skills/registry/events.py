@@ -25,6 +25,7 @@ from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, fi
 from cortex_skills.registry import terms
 from cortex_skills.registry.content import corrupt
 from cortex_skills.registry.skill_record import RegistryTerms
+from cortex_skills.safe_io.display import whole_characters
 
 _ATTEMPTS = 200
 _TEXTS = {
@@ -95,8 +96,9 @@ class EventLog:
             change = decide()
             if not change.kind:
                 return change.result
+            who = whole_characters(actor)
             event = next_event(
-                self.stream, before, change.kind, actor, change.details, datetime.now(UTC), key=self._signer()
+                self.stream, before, change.kind, who, change.details, datetime.now(UTC), key=self._signer()
             )
             claim, *quads = self._quads(event)
             if apply_claimed(self._store, claim, [*quads, *change.insert], change.remove):

@@ -24,7 +24,7 @@ from cortex_skills.registry.lifecycle import Standing
 from cortex_skills.registry.views import document_view
 from cortex_skills.safe_io.display import one_line, shown_name
 
-MAX_BODY = 1 << 16  # characters of a body that a model reads at once
+MAX_BODY = 1 << 15  # characters of a body that a model reads at once
 _ORDINARY = frozenset({None, "tool_call", "action"})
 _SENTENCE = re.compile(r"(?<=[.!?。！？]) +|\n+")
 

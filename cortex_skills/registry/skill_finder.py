@@ -5,8 +5,10 @@
         print(found.record.key, found.version.description, found.score)
 
 Rules kept here:
-- skills whose meaning is similar to the query (more than 0.3) are ranked by similarity × quality; places that are left
-  are filled with skills that have words of the query, by those × quality. Without an embedder there are only those;
+- skills whose meaning is similar to the query (more than 0.3) come first; places that are left are filled with skills
+  that have words of the query or a weak similarity (more than 0.2). Either are ranked by relevance × quality;
+- relevance is the similarity, and a tenth more for the best words: `similarity + 0.1 × BM25 / the best BM25`. Without
+  vectors it is the second term alone, from 0 to 1. These numbers were chosen on half of the questions in `eval`;
 - quality is the health of a skill as it is now, without its redundancy, so that it costs no search;
 - the index only proposes: each skill is read from the registry before it is returned, so a removed one is never found,
   and one that is malformed is left out;
@@ -36,6 +38,8 @@ from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVers
 log = logging.getLogger(__name__)
 
 POOL = 100  # candidates of either kind
+WEAK = 0.2
+WORDS_SHARE = 0.1
 MAX_QUERY = 1_000  # characters
 MAX_LIMIT = 100
 SAME = 0.78  # the similarity from which two skills are the same
@@ -52,7 +56,7 @@ class FoundSkill:
         version: its current version.
         score: what it is ranked by.
         similarity: of its meaning to the query; 0 without an embedder.
-        by: `meaning` or `words`.
+        by: `meaning`, `words`, or `weak` for a similarity that is weak, without words.
 
     """
 
@@ -203,7 +207,7 @@ class SkillFinder:
             raise CortexError("graph_busy", "the skills are being indexed", hint="try again in a while")
         try:
             self._refresh()
-            found = self._index.search(query, min_weight, POOL)
+            found = self._index.search(query, min_weight, POOL, WEAK)
             pairs = [(self._by_number[hit.number], hit) for hit in found.hits]
         finally:
             self._lock.release()
@@ -307,12 +311,13 @@ def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[
     """The candidates with their scores."""
     found = list(pairs)
     best = max((hit.bm25 for _, hit in found), default=0.0) or 1.0
+    has_vectors = any(hit.similarity for _, hit in found)
     for entry, hit in found:
-        quality = health(entry.quality, 0, now).overall
-        if hit.similarity > MIN_SIMILARITY:
-            yield _Ranked(entry, hit.similarity * quality, hit.similarity, "meaning")
-        else:
-            yield _Ranked(entry, hit.bm25 / best * quality, hit.similarity, "words")
+        words = hit.bm25 / best
+        relevance = hit.similarity + WORDS_SHARE * words if has_vectors else words
+        by = "meaning" if hit.similarity > MIN_SIMILARITY else "words" if hit.bm25 else "weak"
+        score = relevance * health(entry.quality, 0, now).overall
+        yield _Ranked(entry, score, hit.similarity, by)
 
 
 def text_of(version: SkillVersion) -> str:

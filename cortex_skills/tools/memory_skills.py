@@ -29,7 +29,7 @@ from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.registered_skills import SHOWN, named_record, shown_skill
 
 _MAX_SCANNED = 5_000  # records that a page looks at
-_MAX_TEXT = 1 << 16  # characters of a file that a model reads at once
+_MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
 _SKILL_ID: dict[str, Any] = {
     "type": "string",
     "minLength": 1,

@@ -24,7 +24,7 @@ from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord
 from cortex_skills.registry.token_estimate import estimated_tokens
 from cortex_skills.registry.views import key_of
-from cortex_skills.safe_io.display import json_text
+from cortex_skills.safe_io.display import json_text, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 
 log = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, 
 def _feedback(call: Call) -> Outcome:
     record = named_record(call, call.arguments["name"])
     success = call.arguments["success"]
-    note = call.arguments.get("note", "")
+    note = whole_characters(call.arguments.get("note", ""))
     new = call.host.skills_to_use.outcome(record.key, success=success, actor=call.agent, note=note)
     quality = new.quality
     text = f"Recorded: {record.key} succeeded in {quality.successes} of {quality.invocations} uses."

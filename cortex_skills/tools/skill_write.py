@@ -18,7 +18,7 @@ from cortex_skills.policy.registry_changes import check_learned_name, check_may_
 from cortex_skills.registry.inline import FIELDS, inline_document, updated_document
 from cortex_skills.registry.registry import Registered, SkillRegistry
 from cortex_skills.registry.skill_record import SkillRecord
-from cortex_skills.safe_io.display import shown_name
+from cortex_skills.safe_io.display import shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
 from cortex_skills.tools.registered_skills import SKILL_NAME, named_record
 
@@ -102,7 +102,8 @@ def _promote(call: Call, registry: SkillRegistry) -> Outcome:
 def _deprecate(call: Call, registry: SkillRegistry) -> Outcome:
     record = named_record(call, call.arguments["name"])
     check_may_restand("deprecate", str(record.key), record.standing.origin, call.skill.manifest)
-    return _standing("deprecate", registry.deprecate(record.key, _needed(call, "reason"), actor=call.agent))
+    reason = whole_characters(_needed(call, "reason"))
+    return _standing("deprecate", registry.deprecate(record.key, reason, actor=call.agent))
 
 
 def _standing(operation: str, record: SkillRecord) -> Outcome:

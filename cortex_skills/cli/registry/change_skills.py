@@ -173,7 +173,8 @@ def purge(common: Common, name: str) -> None:
 def maintain(common: Common) -> None:
     """Deprecate learned skills that nobody uses, and degrade those that fail."""
     with common.plugin() as plugin:
-        changed = plugin.registry.maintain(lambda _: 0, actor=plugin.agent)
+        finder = plugin.skill_finder
+        changed = plugin.registry.maintain(lambda record: len(finder.similar(record)), actor=plugin.agent)
     answer = [{"skill": str(r.key), "lifecycle": r.standing.lifecycle, "reason": r.standing.reason} for r in changed]
 
     def show() -> None:

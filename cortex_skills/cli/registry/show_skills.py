@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
 _ORIGINS = ("builtin", "human", "learned")
+_INDEX_S = 600.0  # a command waits for the index
 _WIDE = 80
 SKILL = click.argument("name", metavar="NAME")
 
@@ -45,11 +46,20 @@ def list_(common: Common, state: str | None, origin: str | None) -> None:
 
 @click.command(cls=Command)
 @click.argument("words", nargs=-1, required=True, metavar="WORD…")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many at most.")
+@click.option("--all", "everything", is_flag=True, help="Also skills that agents are not shown.")
 @click.pass_obj
-def find(common: Common, words: tuple[str, ...]) -> None:
-    """Find skills whose name or description contains each WORD."""
-    wanted = [word.casefold() for word in words]
-    _list(common, lambda v: all(word in f"{v['name']} {v['description']}".casefold() for word in wanted))
+def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -> None:
+    """Find skills by words of their names and descriptions, and by meaning if `finder.embedder` is set."""
+    from cortex_skills.registry.views import record_view
+
+    now = datetime.now(UTC)
+    with common.plugin(reads=True) as plugin:
+        found = plugin.skill_finder.find(" ".join(words), limit, reliable_only=not everything, timeout_s=_INDEX_S)
+        views = [record_view(plugin.registry, each.record, now) | each.to_json() for each in found.skills]
+    _show(common, views, "no skill matches")
+    if found.problem:
+        common.out.note(f"found by words alone: {found.problem}")
 
 
 def _list(common: Common, accepts: Any) -> None:
@@ -61,14 +71,17 @@ def _list(common: Common, accepts: Any) -> None:
         level = registry.levels()
         views = [record_view(registry, record, now, level=level) for record in registry.all_records()]
     found = sorted(filter(accepts, views), key=lambda view: (view["namespace"], view["name"]))
+    _show(common, found, "no skill is registered" if not views else "no skill matches")
 
+
+def _show(common: Common, found: list[dict[str, Any]], nothing: str) -> None:
     def show() -> None:
         rows = [_row(view) for view in found]
         common.out.table(("skill", "version", "state", "origin", "tier", "successes", "description"), rows)
 
     common.out.answer(found, show)
     if not found and not common.out.as_json:
-        common.out.note("no skill is registered" if not views else "no skill matches")
+        common.out.note(nothing)
 
 
 def _row(view: dict[str, Any]) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _TO_LABEL = 280.0
 _LABEL = 33  # characters
 _PREDICATE = 20
 _FOCUS = 21
+_ONE_SIDE = 225.0  # how far the picture moves to the middle when one side is empty
 _HREF = 150  # characters: a longer address is in the table beside the picture only
 
 
@@ -74,7 +75,8 @@ def fan(focus: ShownName, incoming: FanSide, outgoing: FanSide) -> Svg:
     sides = [_rows(incoming), _rows(outgoing)]
     heights = [sum(len(rows) * _ROW + _GAP for _, rows in side) for side in sides]
     height = max(*heights, 3 * _ROW) + 2 * _GAP
-    picture = Svg(_WIDTH, height, _summary(focus, incoming, outgoing), "fan", has_links=True)
+    left = _ONE_SIDE * (bool(sides[1]) - bool(sides[0]))
+    picture = Svg(_WIDTH, height, _summary(focus, incoming, outgoing), "fan", has_links=True, left=left)
     edges = picture.add("g", aria_hidden="true")
     for side, direction, tall in zip(sides, (-1.0, 1.0), heights, strict=True):
         y = (height - tall) / 2

@@ -35,12 +35,15 @@ class Svg:
         summary: what it shows, one sentence that is read aloud.
         kind: its class.
         has_links: whether it contains links, so that a reader of the screen enters it.
+        left: the coordinate of its left edge.
 
     """
 
-    def __init__(self, width: float, height: float, summary: str, kind: str, *, has_links: bool = False) -> None:
+    def __init__(
+        self, width: float, height: float, summary: str, kind: str, *, has_links: bool = False, left: float = 0.0
+    ) -> None:
         role = "group" if has_links else "img"
-        box = f"0 0 {_number(width)} {_number(height)}"
+        box = f"{_number(left)} 0 {_number(width)} {_number(height)}"
         self.root = ET.Element("svg", {"viewBox": box, "class": kind, "role": role, "aria-label": summary})
         self._size = {"width": _number(width), "height": _number(height)}
 
