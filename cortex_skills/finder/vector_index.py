@@ -3,7 +3,7 @@
 Rules kept here:
 - similarity is the cosine; all vectors have length 1;
 - few vectors are all compared. Of many, the signs of their numbers are compared first (one bit each, Hamming distance),
-  and the nearest `SHORTLIST` then exactly, so that 100,000 take about a millisecond;
+  and the nearest `SHORTLIST` then exactly, so that 100,000 take a few milliseconds;
 - what was added is found at once; the result does not depend on time or chance.
 """
 
