@@ -1,4 +1,4 @@
-"""`make bench`: measure every row and print one table.
+"""`make bench`: measure every row, or those of the named groups, and print one table.
 
 `--full` adds graphs of 10 million quads; `--write FILE` replaces the table in a Markdown file; `--clean` removes the
 cached stores and measures nothing.
@@ -19,10 +19,13 @@ from bench import (
     cleaning_rows,
     explorer_rows,
     finder_rows,
+    first_start_rows,
     listing_rows,
     logic_rows,
+    many_clients_rows,
     mcp_rows,
     memory_rows,
+    memory_server_rows,
     plugin_rows,
     query_rows,
     reload_rows,
@@ -40,6 +43,7 @@ START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 def main() -> int:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="a group of rows; without one, all")
     parser.add_argument("--full", action="store_true", help="also 10 million quads")
     parser.add_argument("--clean", action="store_true", help="remove the cached stores and exit")
     parser.add_argument("--write", type=Path, help="a Markdown file whose table is replaced")
@@ -50,25 +54,33 @@ def main() -> int:
     sizes = [1_000_000] + ([10_000_000] if options.full else [])
     shapes = [stores.Shape(10_000), *(stores.Shape(size, spaces) for size in sizes for spaces in (1, 1000))]
     imports = [200_000, 1_000_000] + ([5_000_000] if options.full else [])
-    groups = [
-        sandbox_rows.rows,
-        partial(scale_rows.rows, shapes),
-        partial(listing_rows.rows, shapes),
-        plugin_rows.rows,
-        query_rows.rows,
-        partial(explorer_rows.rows, shapes),
-        cleaning_rows.rows,
-        partial(transfer_rows.rows, imports),
-        reload_rows.rows,
-        mcp_rows.rows,
-        memory_rows.rows,
-        finder_rows.rows,
-        logic_rows.rows,
-        zk_rows.rows,
-    ]
+    groups = {
+        "sandbox": sandbox_rows.rows,
+        "scale": partial(scale_rows.rows, shapes),
+        "listing": partial(listing_rows.rows, shapes),
+        "plugin": plugin_rows.rows,
+        "query": query_rows.rows,
+        "explorer": partial(explorer_rows.rows, shapes),
+        "cleaning": cleaning_rows.rows,
+        "transfer": partial(transfer_rows.rows, imports),
+        "reload": reload_rows.rows,
+        "mcp": mcp_rows.rows,
+        "first-start": first_start_rows.rows,
+        "many-clients": many_clients_rows.rows,
+        "memory": memory_rows.rows,
+        "memory-server": memory_server_rows.rows,
+        "finder": finder_rows.rows,
+        "logic": logic_rows.rows,
+        "zk": zk_rows.rows,
+    }
+    if unknown := [name for name in options.groups if name not in groups]:
+        parser.error(f"there is no group {unknown[0]!r}; known: {', '.join(groups)}")
+    if options.groups and options.write:
+        parser.error("--write replaces the whole table, so it measures all groups")
     # As in a server: on the main thread each call of a guest would switch threads.
     with ThreadPoolExecutor(1) as worker:
-        rows = [row for group in groups for row in worker.submit(group).result()]
+        chosen = [groups[name] for name in options.groups or groups]
+        rows = [row for group in chosen for row in worker.submit(group).result()]
     text = table(rows)
     sys.stdout.write(text + "\n")
     if options.write:

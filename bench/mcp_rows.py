@@ -22,6 +22,7 @@ from bench.skill import MANIFEST, SOURCE
 
 RUNS, BATCH = 15, 20
 GOAL = 1.3
+TOKEN = "the-token-of-the-bench"
 COMMAND = str(Path(sys.executable).with_name("cortex-skills"))
 ASK = {"predicate": "hasStatus", "scope": "namespace"}
 # The smallest server of the SDK with one tool, which returns the bytes of a file: an answer of the server under test.
@@ -90,9 +91,9 @@ async def _compared(transport: str, scratch: Path) -> Row:
 async def _over_stdio(scratch: Path) -> AsyncIterator[Any]:
     from mcp import Client, StdioServerParameters
 
-    words = ["mcp", "--skills", str(_skill(scratch))]
-    ours = StdioServerParameters(command=COMMAND, args=words, env=_environment(scratch))
-    constant = [str(_constant(scratch)), str(_answer_file(scratch))]
+    words = ["mcp", "--skills", str(new_skill(scratch))]
+    ours = StdioServerParameters(command=COMMAND, args=words, env=environment(scratch))
+    constant = [str(constant_server(scratch)), str(_answer_file(scratch))]
     theirs = StdioServerParameters(command=sys.executable, args=constant, env=dict(os.environ))
     async with Client(ours) as one, Client(theirs) as other:
         for number in range(10):
@@ -106,15 +107,17 @@ async def _over_http(scratch: Path) -> AsyncIterator[Any]:
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    mine, other = _free_port(), _free_port()
-    serve = [COMMAND, "serve", "--port", str(mine), "--skills", str(_skill(scratch))]
+    mine, other = free_port(), free_port()
+    serve = [COMMAND, "serve", "--port", str(mine), "--skills", str(new_skill(scratch))]
     with (
-        _process(serve, _environment(scratch), mine),
-        _process(
-            [sys.executable, str(_constant(scratch)), str(_answer_file(scratch)), str(other)], dict(os.environ), other
+        running(serve, environment(scratch), mine),
+        running(
+            [sys.executable, str(constant_server(scratch)), str(_answer_file(scratch)), str(other)],
+            dict(os.environ),
+            other,
         ),
     ):
-        headers = {"Authorization": "Bearer of-the-bench"}
+        headers = {"Authorization": f"Bearer {TOKEN}"}
         async with (
             httpx2.AsyncClient(headers=headers, trust_env=False, timeout=30) as http,
             Client(streamable_http_client(f"http://127.0.0.1:{mine}/mcp", http_client=http)) as one,
@@ -128,9 +131,9 @@ async def _over_http(scratch: Path) -> AsyncIterator[Any]:
 
 
 @contextmanager
-def _process(words: list[str], environment: dict[str, str], port: int) -> Iterator[None]:
+def running(words: list[str], variables: dict[str, str], port: int) -> Iterator[None]:
     """Run a server until the block ends; the block starts when the server accepts connections."""
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(words, env=variables, stdout=subprocess.DEVNULL)
     try:
         until = time.monotonic() + 60
         while True:
@@ -145,19 +148,22 @@ def _process(words: list[str], environment: dict[str, str], port: int) -> Iterat
         process.wait(30)
 
 
-def _environment(scratch: Path) -> dict[str, str]:
+def environment(scratch: Path) -> dict[str, str]:
+    """The environment of a server: a store in memory, one token, high limits."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     return kept | {
         "CORTEX_STORE": "memory:",
         "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
-        "CORTEX_CORTEX__AUTH_TOKEN": "of-the-bench",
+        "CORTEX_CORTEX__AUTH_TOKEN": TOKEN,
         "CORTEX_CORTEX__TOKEN_FILE": str(scratch / "tokens.json"),
         "CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE": "1000",
         "CORTEX_SKILL_SANDBOX__MAX_GRAPH_QUERIES": "100000",
+        "CORTEX_SKILL_SANDBOX__MAX_ASSERTIONS": "100000",
     }
 
 
-def _skill(scratch: Path) -> Path:
+def new_skill(scratch: Path) -> Path:
+    """A skill with code, in a new folder."""
     folder = scratch / "bench"
     folder.mkdir()
     (folder / "SKILL.md").write_text(MANIFEST)
@@ -165,7 +171,8 @@ def _skill(scratch: Path) -> Path:
     return folder
 
 
-def _constant(scratch: Path) -> Path:
+def constant_server(scratch: Path) -> Path:
+    """The program of the reference."""
     program = scratch / "constant.py"
     program.write_text(CONSTANT)
     return program
@@ -175,7 +182,8 @@ def _answer_file(scratch: Path) -> Path:
     return scratch / "answer.json"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that is free now."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])

@@ -303,10 +303,9 @@ class Plugin:
             GraphError: the store cannot be used.
 
         """
-        from cortex_skills.registry.sources import synchronise
+        from cortex_skills.registry.sources import synchronise_configured
 
-        folders = [Path(folder).expanduser() for folder in self.config.registry.folders]
-        return synchronise(self.registry, folders, actor=self.agent)
+        return synchronise_configured(self.registry, self.config.registry.folders, actor=self.agent)
 
     @property
     def skill_finder(self) -> SkillFinder:

@@ -40,7 +40,7 @@ def _file(common: Common) -> TokenFile:
 @click.option(
     "--permission",
     "permissions",
-    type=Choice(["read", "write", "provenance", "memories", "audit", "approve"]),
+    type=Choice(["read", "write", "provenance", "memories", "audit", "approve", "registry"]),
     multiple=True,
     help="A permission of its holder [read]. Repeatable.",
 )

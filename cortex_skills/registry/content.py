@@ -67,6 +67,19 @@ def blobs_of(document: SkillDocument) -> dict[str, bytes]:
     return {sha256(body).hexdigest(): body, **{each.sha256: each.data for each in document.resources}}
 
 
+def front_matter(front: str) -> dict[str, Any]:
+    """The members of a stored document, as JSON.
+
+    Raises:
+        CortexError: `graph_corrupt`: the text is malformed.
+
+    """
+    try:
+        return _read(front)
+    except (ValueError, TypeError) as error:
+        corrupt(f"a stored document is malformed: {error}")
+
+
 def blob_paths(front: str) -> dict[str, str]:
     """The SHA-256 of the body, under an empty path, and of each file, by path.
 

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.document import path_problem
+from cortex_skills.registry.document import SkillDocument, path_problem
+from cortex_skills.registry.folders import write_skill_folder
+from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import shown
 
 
@@ -37,6 +39,27 @@ def export_folder(config: Config, given: str) -> Path:
 
     """
     return _below(config.registry.export_root, "exportRoot", given, must_exist=False)
+
+
+def export_to(config: Config, document: SkillDocument, version: SkillVersion, given: str) -> str:
+    """Export a document to a new folder in the one that a client names.
+
+    Returns:
+        The path of the new folder, relative to the root.
+
+    Raises:
+        CortexError: as `export_folder`; `skill_exists`: there is such a folder; `invalid_arguments`: it cannot be
+            written.
+
+    """
+    place = export_folder(config, given)
+    path = f"{given.rstrip('/')}/{document.name}".lstrip("/")
+    try:
+        write_skill_folder(document, version, place)
+    except CortexError as error:
+        problem = "exists" if error.code == "skill_exists" else "cannot be written"
+        raise CortexError(error.code, f"the folder {shown(path)} {problem}", hint=error.hint) from None
+    return path
 
 
 def _below(root: str, setting: str, given: str, *, must_exist: bool) -> Path:

@@ -86,6 +86,16 @@ def synchronise(
     return SyncReport(found, refused, warnings)
 
 
+def synchronise_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> SyncReport:
+    """Register the skills of all folders that the configuration names.
+
+    Raises:
+        GraphError: the store cannot be used.
+
+    """
+    return synchronise(registry, [Path(folder).expanduser() for folder in folders], actor=actor)
+
+
 def register_configured(registry: SkillRegistry, folders: Iterable[str], *, actor: str) -> None:
     """Register the skills of the folders with an absolute path; what is refused is a warning in the log."""
     found = [path for folder in folders if (path := Path(folder).expanduser()).is_absolute() and path.is_dir()]

@@ -15,6 +15,7 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_graph.names import is_namespace
 from cortex_skills.errors import CortexError
+from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.registry.document import SkillDocument, name_problems
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader, attest_level
@@ -38,11 +39,16 @@ def key_of(text: str, namespace: str) -> SkillKey:
         raise CortexError(
             "invalid_arguments", f"{shown(text)} is not a name of a skill", hint="give NAME or NAMESPACE/NAME"
         )
-    return SkillKey(given or namespace, name)
+    return SkillKey(given or namespace, normalized(name))
 
 
 def record_view(
-    registry: RegistryReader, record: SkillRecord, now: datetime, *, similar: int = 0, level: Level | None = None
+    registry: RegistryReader,
+    record: SkillRecord,
+    now: datetime,
+    *,
+    similar: int | None = None,
+    level: Level | None = None,
 ) -> dict[str, Any]:
     """A record with its current version.
 
@@ -50,12 +56,11 @@ def record_view(
         registry: where it is registered.
         record: the record.
         now: the current time, with its zone.
-        similar: how many other skills are similar to it.
+        similar: how many other skills are similar to it; without it the health is not known.
         level: how far its signature is trusted; read from the trust store when it is not given.
 
     """
     version = registry.version(record.version_id)
-    found = health(record.quality, similar, now)
     edges = record.edges
     return {
         "namespace": record.key.namespace,
@@ -69,12 +74,18 @@ def record_view(
         "created": date_time(record.created),
         "current": version_view(version, level or registry.levels()),
         "quality": _quality(record.quality, now),
-        "health": {name: round(getattr(found, name), 4) for name in found.__dataclass_fields__},
+        "health": None if similar is None else health_view(record.quality, similar, now),
         "dependsOn": registry.names_of(edges.depends_on),
         "conflictsWith": registry.names_of(edges.conflicts_with),
         "derivedFrom": registry.names_of(edges.derived_from),
         "mergedInto": next(iter(registry.names_of(edges.merged_into)), None),
     }
+
+
+def health_view(quality: Quality, similar: int, now: datetime) -> dict[str, float]:
+    """The parts of the health of a skill, with so many similar ones."""
+    found = health(quality, similar, now)
+    return {name: round(getattr(found, name), 4) for name in found.__dataclass_fields__}
 
 
 def version_view(version: SkillVersion, level: Level) -> dict[str, Any]:

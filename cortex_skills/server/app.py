@@ -43,8 +43,10 @@ from cortex_skills.server.rest import (
     audit_log,
     memory_operations,
     overview,
+    procedural_skills,
     proofs,
     queries,
+    registered_skills,
     replication,
     skills,
     stats,
@@ -68,6 +70,8 @@ API: tuple[Operation, ...] = (
     *proofs.OPERATIONS,
     *skills.OPERATIONS,
     *audit_log.OPERATIONS,
+    *registered_skills.OPERATIONS,
+    *procedural_skills.OPERATIONS,
     *memory_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.

@@ -27,9 +27,11 @@ from cortex_skills.server.worker_pools import WorkerPool
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
 
 _MAX_GRAPHS = 256
-_MAX_MEMORIES = 16  # each keeps the indexes of some agents
+_MAX_MEMORIES = 16  # each keeps the indexes of some agents, or of the skills of a namespace
 # Threads, and calls that may wait for one.
 _POOLS = {"quick": (16, 256), "slow": (4, 64), "sparql": (8, 256), "mcp": (16, 256), "health": (4, 256)}
 
@@ -57,6 +59,8 @@ class Service:
         self._graphs: OrderedDict[str, NamespacedGraph] = OrderedDict()
         self._settled: set[str] = set()
         self._memories: dict[str, Memories] = {}
+        self._finders: dict[str, SkillFinder] = {}
+        self._registries: dict[str, SkillRegistry] = {}
         self._provers: dict[str, Prover] = {}
         self._making = threading.Lock()
 
@@ -102,6 +106,34 @@ class Service:
             if len(self._memories) > _MAX_MEMORIES:
                 del self._memories[next(iter(self._memories))]
             return memories
+
+    def registry(self, namespace: str) -> SkillRegistry:
+        """The registered skills of a namespace; the caller has checked that it may be used."""
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.registry
+        from cortex_skills.registry.opening import open_registry
+
+        graph = self._graph(namespace, self.plugin.graph)
+        with self._making:
+            registry = self._registries.pop(namespace, None) or open_registry(self.plugin.config, graph)
+            self._registries[namespace] = registry  # the latest is the last
+            if len(self._registries) > _MAX_GRAPHS:
+                del self._registries[next(iter(self._registries))]
+            return registry
+
+    def skill_finder(self, namespace: str) -> SkillFinder:
+        """Finds the registered skills of a namespace; the caller has checked that it may be used."""
+        if namespace == self.plugin.graph.namespace:
+            return self.plugin.skill_finder
+        from cortex_skills.registry.skill_finder import SkillFinder
+
+        registry = self.registry(namespace)
+        with self._making:
+            finder = self._finders.pop(namespace, None) or SkillFinder(registry, self.plugin.embedder)
+            self._finders[namespace] = finder  # the latest is the last
+            if len(self._finders) > _MAX_MEMORIES:
+                del self._finders[next(iter(self._finders))]
+            return finder
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph; the file of its shapes is read once.

@@ -6,7 +6,7 @@ Rules kept here:
 - a token lists its namespaces (`*` is all), its permissions and its expiry; nothing is implied;
 - `read` reads, `write` creates and deletes, `provenance` asserts on behalf of another agent; `memories` extends the
   others to the memories of all agents; `audit` reads the records of calls; `approve` decides on requests that wait for
-  a person;
+  a person; `registry` changes where registered skills stand, and deletes them;
 - digests are compared in constant time with every token.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_skills.errors import CortexError
 
-PERMISSIONS = ("read", "write", "provenance", "memories", "audit", "approve")
+PERMISSIONS = ("read", "write", "provenance", "memories", "audit", "approve", "registry")
 ALL_NAMESPACES = "*"
 
 _PREFIX = "cortex_"

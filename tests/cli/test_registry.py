@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,8 @@ def test_a_skill_is_added_changed_shown_and_rolled_back(registry, skills):
     assert "+More." in registry("diff", "fetch-data", "1", "2").json["lines"]
     assert registry("rollback", "fetch-data", "1").json["digest"] == first["digest"]
     assert [version["version"] for version in registry("history", "fetch-data").json] == [1, 2, 3]
-    assert [entry["name"] for entry in registry("find", "API", "fetch").json] == ["fetch-data"]
+    (found,) = registry("find", "API", "fetch").json
+    assert (found["name"], found["by"], found["score"] > 0) == ("fetch-data", "words", True)
     assert registry("find", "nothing").json == []
 
 
@@ -53,6 +55,60 @@ def test_an_export_is_added_to_another_store_with_its_digest_and_signature(regis
     assert added["digest"] == exported["digest"] == here["digest"] == there["digest"]
     assert (here["publicKey"], here["signature"]) == (there["publicKey"], there["signature"])
     assert registry("events", "verify", store="other").json == {"whole": True, "events": 1}
+
+
+@pytest.fixture
+def machine(registry, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Runs commands on one of two machines: separate keys, trust and stores."""
+
+    def at(name: str, *args: str | Path, group: str = "registry"):
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / name / "data"))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / name / "config"))
+        return registry(*args, store=f"{name}-store") if group == "registry" else run(group, *map(str, args), "--json")
+
+    return at
+
+
+def test_two_machines_exchange_a_skill_with_everything_verified(machine, skills, tmp_path):
+    folder = skills("fetch-data", more="license: MIT\nmetadata: {level: 1.0, yes: null}\n")
+    (folder / "scripts").mkdir()
+    (folder / "scripts/run.py").write_bytes(b"print()\r\n\x00")
+    machine("one", "add", folder)
+    exported = machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"]
+    here = machine("one", "show", "fetch-data").json
+    assert machine("two", "add", exported).json[0]["digest"] == here["current"]["digest"]
+    there = machine("two", "show", "fetch-data").json
+    same = ("digest", "compatDigest", "publicKey", "signature")
+    assert [there["current"][name] for name in same] == [here["current"][name] for name in same]
+    assert there["document"] == here["document"]
+    assert there["current"]["attest"] == "self_signed"
+    machine("two", "add", "acme", here["current"]["publicKey"], group="trust")
+    assert machine("two", "show", "fetch-data").json["current"]["attest"] == "publisher_signed"
+    assert machine("two", "history", "fetch-data").json[0]["attest"] == "publisher_signed"
+    assert machine("two", "list").json[0]["current"]["attest"] == "publisher_signed"
+    for name, events in (("one", 2), ("two", 1)):
+        assert machine(name, "events", "verify").json == {"whole": True, "events": events}
+    own = machine("two", "events", "list").json[0]["key"]
+    assert own != here["current"]["publicKey"]  # each machine signs its events with its key
+
+
+def test_what_was_changed_on_the_way_is_not_signed_by_its_publisher(machine, skills, tmp_path):
+    machine("one", "add", skills("fetch-data"))
+    folder = Path(machine("one", "export", "fetch-data", tmp_path / "sent").json["folder"])
+    sender = machine("one", "show", "fetch-data").json["current"]["publicKey"]
+    machine("two", "add", "acme", sender, group="trust")
+    manifest = folder / "SKILL.md"
+    manifest.write_text(manifest.read_text().replace("Fetches data", "Sends data"))
+    machine("two", "add", folder)
+    changed = machine("two", "show", "fetch-data").json["current"]
+    assert (changed["attest"], changed["publicKey"] == sender) == ("self_signed", False)
+    sidecar = folder / ".cortex-registry.json"
+    forged = json.loads(sidecar.read_text()) | {"digest": changed["digest"]}
+    sidecar.write_text(json.dumps(forged))
+    refused = machine("two", "add", folder)
+    assert refused.error is None or refused.error["code"] == "signature_invalid"
+    assert machine("two", "history", "fetch-data").json[-1]["attest"] == "self_signed"
+    assert machine("two", "events", "verify").json["whole"] is True
 
 
 def test_one_bad_folder_stops_no_other_and_is_reported(registry, skills):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
@@ -34,6 +37,8 @@ SETTINGS: dict[str, Any] = {
     },
 }
 SOON_S = LONG_MS / 1000 - 15  # before a skill would run out of its time
+_INSPECTOR = Path(__file__).parent / "inspector"
+_PROGRAM = _INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
@@ -108,3 +113,23 @@ def connect(request: pytest.FixtureRequest) -> Connect:
         return lambda **options: Client(parameters, **options)
     running = request.getfixturevalue("running")
     return lambda **options: over_http(running, "of-the-host", **{"mode": "legacy", **options})
+
+
+@pytest.fixture(scope="session")
+def inspector() -> list[str]:
+    """The MCP Inspector on its command line, installed if it is not there."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("Node.js is not here")
+    if not _PROGRAM.is_file():
+        done = subprocess.run(["npm", "ci", "--silent"], cwd=_INSPECTOR, capture_output=True, text=True, timeout=110)
+        if done.returncode:
+            pytest.skip(f"the Inspector could not be installed: {done.stderr[:200]}")
+    return ["node", str(_PROGRAM), "--cli", "--quiet", "--connect-timeout", "90000"]
+
+
+def inspect(inspector: list[str], *words: str) -> dict[str, Any]:
+    """What it prints."""
+    done = subprocess.run([*inspector, *words], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document

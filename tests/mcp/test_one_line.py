@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.conftest import COMMAND
+from tests.mcp.conftest import COMMAND, inspect
 from tests.mcp.test_clients import run
 
 README = Path(__file__).parents[2] / "README.md"
@@ -65,3 +65,15 @@ def test_fastmcp_uses_the_memory(configuration: dict[str, Any]) -> None:
 
     run(test())
     gc.collect()  # what that package leaves is warned of here, where it is not heard
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)  # it starts Node.js twice
+def test_the_inspector_uses_the_memory(inspector: list[str], configuration: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps(configuration))
+    server = ["--config", str(file), "--server", "cortex"]
+    listed = inspect(inspector, *server, "--method", "tools/list", "--strict")
+    assert {"skill_assert", "skill_graph_query", "skill_retract"} <= {tool["name"] for tool in listed["tools"]}
+    call = ["--method", "tools/call", "--tool-name", "skill_assert", "--tool-args-json", json.dumps(FACT)]
+    assert inspect(inspector, *server, *call)["structuredContent"]["created"] is True

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
-import shutil
-import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import StdioServerParameters
 
 from tests.docs.conformance_page import cases_in, counts_of
+from tests.mcp.conftest import inspect
 from tests.mcp.test_clients import ASK, STATUS, run
 from tests.server.serving import Running
-
-INSPECTOR = Path(__file__).parent / "inspector"
-PROGRAM = INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 
 @pytest.mark.filterwarnings("ignore")  # of a third-party package
@@ -49,23 +43,6 @@ def test_fastmcp_uses_the_tools(transport: str, request: pytest.FixtureRequest) 
 
     run(test())
     gc.collect()  # what that package leaves is warned of here, where it is not heard
-
-
-@pytest.fixture(scope="module")
-def inspector() -> list[str]:
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("Node.js is not here")
-    if not PROGRAM.is_file():
-        done = subprocess.run(["npm", "ci", "--silent"], cwd=INSPECTOR, capture_output=True, text=True, timeout=110)
-        if done.returncode:
-            pytest.skip(f"the Inspector could not be installed: {done.stderr[:200]}")
-    return ["node", str(PROGRAM), "--cli", "--quiet"]
-
-
-def inspect(inspector: list[str], *words: str) -> dict[str, Any]:
-    done = subprocess.run([*inspector, *words], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.slow

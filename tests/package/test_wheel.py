@@ -44,6 +44,7 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_skills/skill_types/cortex-test.d.ts",
         "cortex_skills/testing/prelude.ts",
         "cortex_skills/testing/vitest.ts",
+        "cortex_skills/builtin_skills/notebook/SKILL.md",
         "cortex_skills/example_skills/verify-kyc/skill.ts",
         "cortex_skills/example_skills/license-audit/SKILL.md",
         "cortex_graph/py.typed",
@@ -51,6 +52,9 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
         "cortex_graph/ontology_files/shapes.ttl",
         "cortex_graph/ontology_files/context.jsonld",
     } <= names
+    files = (path for path in (ROOT / "cortex_skills").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    ours = {path.relative_to(ROOT).as_posix() for path in files}
+    assert {name for name in ours if "/explorer/src/" not in name} - names == set()
     assert not [name for name in names if name.startswith(("tests/", "graph/", "sandbox/", "examples/"))]
     assert not [name for name in names if name.endswith((".c", ".h"))]
     static = "cortex_skills/server/explorer/static/"
@@ -72,7 +76,11 @@ def test_a_skill_runs_from_the_wheel_without_nodejs(wheel: Path, tmp_path: Path)
         "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
         **{name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ},
     }
-    program, skill = str(binaries / "cortex-skills"), str(ROOT / "examples" / "verify-kyc")
+    program = str(binaries / "cortex-skills")
+    for name in ("notebook", "verify-kyc", "license-audit"):
+        subprocess.run([program, "init", "--from", name, f"a-{name}"], cwd=tmp_path, env=environment, check=True)
+        assert (tmp_path / f"a-{name}" / "SKILL.md").is_file()
+    skill = str(tmp_path / "a-verify-kyc")
     subprocess.run([program, "sign", skill], cwd=tmp_path, env=environment, check=True)
     command = [program, "query", "--json", "--store", "memory:", "--skills", skill]
     command += ["--predicate", "hasStatus", "--scope", "namespace"]

@@ -30,6 +30,8 @@ BEYOND_SCHEMAS = {
     "object.datatype",  # all of RFC 3987
     "proof_data",  # what is a proof
     "rule_set",  # which rule sets there are
+    "name",  # which letters are lower-case (Unicode); that a delete names skills once
+    "document",  # that a registration names one source
 }
 
 

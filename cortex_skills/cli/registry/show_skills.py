@@ -55,8 +55,9 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
 
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
+        registry, level = plugin.registry, plugin.registry.levels()
         found = plugin.skill_finder.find(" ".join(words), limit, reliable_only=not everything, timeout_s=_INDEX_S)
-        views = [record_view(plugin.registry, each.record, now) | each.to_json() for each in found.skills]
+        views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
     _show(common, views, "no skill matches")
     if found.problem:
         common.out.note(f"found by words alone: {found.problem}")
@@ -111,7 +112,8 @@ def show(common: Common, name: str, number: int | None) -> None:
         version = registry.version(record.version_id) if number is None else _numbered(registry, record.key, number)
         document = registry.document(version)
         level = registry.levels()
-        view = record_view(registry, record, datetime.now(UTC), level=level)
+        similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
+        view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
         answer = {**view, "shown": version_view(version, level), "document": document_view(document)}
 
     def lines() -> None:

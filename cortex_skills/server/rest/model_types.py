@@ -117,6 +117,12 @@ CallId = Annotated[
 MemoryId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a memory.")]
 
 
+_UUID = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+SkillVersionId = TypeAliasType(
+    "SkillVersionId", Annotated[str, Field(pattern=_UUID, description="The id of a version of a skill.")]
+)
+
+
 class NamespaceQuery(ApiModel, total=False):
     """The namespace."""
 

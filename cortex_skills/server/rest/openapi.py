@@ -13,7 +13,7 @@ from typing import Any, get_origin
 
 from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
-from cortex_skills.server.rest.model_types import CallId, MemoryId, ProofId, SandboxId, TripleId
+from cortex_skills.server.rest.model_types import CallId, MemoryId, ProofId, SandboxId, SkillVersionId, TripleId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
 from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
@@ -26,6 +26,7 @@ _PATH_TYPES = {
     ("audit", "id"): CallId,
     ("events", "id"): CallId,
     ("memory", "id"): MemoryId,
+    ("skill", "id"): SkillVersionId,
 }
 _OF_ALL = (
     "bad_request",
@@ -113,7 +114,7 @@ def _described(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         described["x-permission"] = operation.permission
     if operation.body is not None:
         content = {"application/json": {"schema": schemas[operation.body]}}
-        described["requestBody"] = {"required": True, "content": content}
+        described["requestBody"] = {"required": operation.needs_body, "content": content}
     return described
 
 

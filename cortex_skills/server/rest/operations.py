@@ -2,8 +2,8 @@
 
 Rules kept here:
 - an operation is a function of a checked call; it blocks, runs in a worker pool, and knows no HTTP but a status;
-- its graph is that of one namespace, which the caller may use; or the memories of one agent in it, for a caller with
-  the permission `memories`.
+- its graph, or registry, is that of one namespace, which the caller may use; or the memories of one agent in it, for
+  a caller with the permission `memories`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cortex_skills.memory import Memories
     from cortex_skills.plugin import Plugin
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.server.store_health import StoreHealth
     from cortex_skills.server.verification_counts import VerificationCounts
 
@@ -45,6 +47,12 @@ class OperationService(Protocol):
 
     def memories(self, namespace: str) -> Memories:
         """The memories of the agents of a namespace."""
+
+    def registry(self, namespace: str) -> SkillRegistry:
+        """The registered skills of a namespace."""
+
+    def skill_finder(self, namespace: str) -> SkillFinder:
+        """Finds the registered skills of a namespace."""
 
     def prover(self, graph: NamespacedGraph) -> Prover:
         """The rules of the namespace of a graph."""
@@ -124,6 +132,7 @@ class Operation:
         permission: the permission that the caller needs; None if none is needed.
         query: the model of the query string.
         body: the model of the body.
+        needs_body: whether a request without a body is refused.
         errors: the codes of its errors, beside those that every operation has.
         pool: the worker pool; `slow` for what may take long.
 
@@ -139,6 +148,7 @@ class Operation:
     permission: str | None = "read"
     query: Any = None
     body: Any = None
+    needs_body: bool = True
     errors: tuple[str, ...] = ()
     pool: Literal["quick", "slow", "health"] = "quick"
 

@@ -60,12 +60,18 @@ async def _answer(operation: Operation, scope: Scope, receive: Receive) -> Respo
     query = parse_query(operation.query, scope["query_string"])
     pool = service.pools["slow" if _takes_long(query) else operation.pool]
     work = partial(_perform, operation, service, principal, query, scope["path_params"])
-    if operation.body is None:
+    headers = Headers(scope=scope)
+    if operation.body is None or not (operation.needs_body or _has_body(headers)):
         return await pool.run(partial(work, None))
-    async with service.bodies.read(Headers(scope=scope), receive) as body:
+    async with service.bodies.read(headers, receive) as body:
         if len(body) > _LARGE:
             pool = service.pools["slow"]
         return await pool.run(partial(work, body))
+
+
+def _has_body(headers: Headers) -> bool:
+    """Whether a request has a body (RFC 9112 §6.3)."""
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _takes_long(query: dict[str, Any]) -> bool:

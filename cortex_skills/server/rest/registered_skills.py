@@ -1,0 +1,185 @@
+"""`/api/v1/skill`: registered skills by the ids of their versions, as the clients of agent skill registries call them.
+
+Rules kept here:
+- `read` reads, `write` registers and exports;
+- a folder that a client names is below `registry.importRoot` or `registry.exportRoot`, and an answer names no other
+  folder of this machine;
+- a document is verified whenever it is read: digest, signature, and each file.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import UTC, datetime
+from typing import Any
+
+from cortex_skills.registry.content import front_matter
+from cortex_skills.registry.document import SkillDocument
+from cortex_skills.registry.folders import SkillFolder, read_skill_folder
+from cortex_skills.registry.jails import export_to, import_folder
+from cortex_skills.registry.reading import attest_level
+from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_md import read_skill_md
+from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
+from cortex_skills.registry.views import document_view, record_view, version_view
+from cortex_skills.server.bodies import invalid
+from cortex_skills.server.http_errors import HttpError
+from cortex_skills.server.rest import registry_models as models
+from cortex_skills.server.rest.model_types import NamespaceQuery, SkillVersionId
+from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
+from cortex_skills.server.rest.schemas import check
+
+_PAGE = 100
+_UNKNOWN = ("skill_not_found",)
+_UNSOUND = ("graph_corrupt", "signature_invalid")
+
+OPERATIONS = Operations()
+
+
+def registry_of(call: ApiCall) -> SkillRegistry:
+    """The registry of the namespace of a call.
+
+    Raises:
+        HttpError: the caller may not use it.
+
+    """
+    return call.service.registry(call.caller.namespace(call.query.get("namespace")))
+
+
+def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) -> dict[str, Any]:
+    """A registered skill, as all answers show it."""
+    view = record_view(registry, record, datetime.now(UTC), level=level)
+    front = front_matter(registry.version(record.version_id).front)
+    return {"id": record.version_id, **view, **{name: front[name] for name in ("trigger_pattern", "metadata")}}
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/skill/register",
+    {200: models.RegisteredVersion},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.SkillToRegister,
+    errors=("manifest_invalid", "skill_exists", "skill_not_found", "graph_busy", "signature_invalid"),
+    pool="slow",
+)
+def register_skill(call: ApiCall) -> ApiAnswer:
+    """Register a skill, or its next version; nothing of it runs.
+
+    A skill that is the same as the current version is not registered again.
+    """
+    registry = registry_of(call)
+    read = _read(call, registry)
+    done = registry.register(read.document, actor=call.caller.name, origin="human", signature=read.signature)
+    version = done.version
+    return ApiAnswer(
+        200,
+        {
+            "registered": True,
+            "created": done.created,
+            "id": version.id,
+            "namespace": version.key.namespace,
+            "name": version.key.name,
+            "version": version.number,
+            "digest": version.digest,
+            "compat_digest": version.compat_digest,
+            "signed": bool(version.signature),
+            "attest": attest_level(version, registry.levels()),
+            "superseded_id": version.previous,
+            "warnings": list(read.warnings),
+        },
+    )
+
+
+def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
+    namespace = registry.terms.names.namespace
+    if len(call.body) != 1:
+        raise invalid("give `inline_skill` or `folder_path`", field="document")
+    if "inline_skill" in call.body:
+        return SkillFolder(read_skill_md(call.body["inline_skill"], namespace=namespace))
+    return read_skill_folder(import_folder(call.service.plugin.config, call.body["folder_path"]), namespace)
+
+
+@OPERATIONS.add(
+    "GET", "/api/v1/skill/list", {200: models.RegistryPage}, query=models.RegistryPageQuery, errors=(), pool="slow"
+)
+def list_registered_skills(call: ApiCall) -> ApiAnswer:
+    """List registered skills, a page at a time; a page may have fewer of them than its limit."""
+    registry, query = registry_of(call), call.query
+    records, cursor = registry.records(query.get("cursor"), query.get("limit", _PAGE))
+    level = registry.levels()
+    words = query.get("filter", "").casefold().split()
+    found = [
+        view
+        for record in records
+        if query.get("skillNamespace") in (None, record.key.namespace)
+        if (view := skill_view(registry, record, level))
+        if all(word in f"{view['name']} {view['description']}".casefold() for word in words)
+    ]
+    return ApiAnswer(200, {"skills": found, "count": len(found), "nextCursor": cursor})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/skill/{id}",
+    {200: models.VersionDetail},
+    query=NamespaceQuery,
+    errors=(*_UNKNOWN, *_UNSOUND),
+)
+def get_skill_version(call: ApiCall) -> ApiAnswer:
+    """Return a version of a skill with its document; earlier versions too."""
+    registry, version = _version(call)
+    view = document_view(registry.document(version))
+    view |= {"allowed_tools": view.pop("allowedTools"), "trigger_pattern": view.pop("triggerPattern")}
+    return ApiAnswer(200, {**version_view(version, registry.levels()), **view})
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/v1/skill/{id}/resource",
+    {200: models.SkillResourceView},
+    query=models.SkillFileQuery,
+    errors=("not_found", *_UNKNOWN, *_UNSOUND),
+)
+def get_skill_resource(call: ApiCall) -> ApiAnswer:
+    """Return a file of a version of a skill."""
+    registry, version = _version(call)
+    document: SkillDocument = registry.document(version)
+    for file in document.resources:
+        if file.path == call.query["path"]:
+            try:
+                encoding, content = "utf-8", file.data.decode()
+            except UnicodeDecodeError:
+                encoding, content = "base64", b64encode(file.data).decode()
+            about = {"path": file.path, "kind": file.kind, "size": len(file.data), "sha256": file.sha256}
+            return ApiAnswer(200, {"skill_id": version.id, **about, "encoding": encoding, "content": content})
+    raise HttpError("not_found", "the skill has no file at this path", hint="`resources` of the version lists them")
+
+
+@OPERATIONS.add(
+    "POST",
+    "/api/v1/skill/{id}/export",
+    {200: models.ExportedSkill},
+    permission="write",
+    query=NamespaceQuery,
+    body=models.ExportTarget,
+    errors=(*_UNKNOWN, *_UNSOUND, "skill_exists", "graph_busy"),
+    pool="slow",
+)
+def export_skill_version(call: ApiCall) -> ApiAnswer:
+    """Write a version of a skill to a new folder, with its digests and its signature."""
+    registry, version = _version(call)
+    return ApiAnswer(200, exported(call, registry, version, call.body.get("target_folder", "")))
+
+
+def exported(call: ApiCall, registry: SkillRegistry, version: SkillVersion, target: str) -> dict[str, Any]:
+    """Export a version to a folder of clients, and return the answer."""
+    path = export_to(call.service.plugin.config, registry.document(version), version, target)
+    registry.exported(version.key, version, actor=call.caller.name)
+    about = {"id": version.id, "version": version.number, "digest": version.digest}
+    return {"ok": True, "exported": True, "path": path, **about}
+
+
+def _version(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
+    registry = registry_of(call)
+    return registry, registry.version(check(SkillVersionId, call.path["id"]))

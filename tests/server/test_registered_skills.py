@@ -1,0 +1,273 @@
+"""Registered skills over HTTP, as the clients of two registries call them: a real server, and what a token may."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.server.serving import Running
+
+TEXT = "---\nname: {name}\ndescription: Fetches data from an API.\n{more}---\n1. **Read it** — use fs_read\n{body}"
+VECTOR = "ac4d7953ddeca7021c5402cc5ef90cc7f95c79ab268ed5af1026954cf19c723f"
+
+
+@pytest.fixture(scope="module")
+def roots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("roots")
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, roots: Path):
+    """A server with folders for clients, and a folder of skills that the configuration names."""
+    from tests.server.serving import served
+
+    folder = tmp_path_factory.mktemp("registry-server")
+    for name in ("in", "out", "human"):
+        (roots / name).mkdir()
+    registry = {
+        "importRoot": str(roots / "in"),
+        "exportRoot": str(roots / "out"),
+        "folders": [str(roots / "human")],
+    }
+    with served(folder, registry=registry) as running:
+        yield running
+
+
+@pytest.fixture
+def manager(own: Running, namespace: str) -> httpx.Client:
+    return own.client(own.token(f"m-{namespace}", (namespace,), ("read", "write", "registry")))
+
+
+@pytest.fixture
+def writer(own: Running, namespace: str) -> httpx.Client:
+    return own.client(own.token(f"w-{namespace}", (namespace,), ("read", "write")))
+
+
+@pytest.fixture
+def reader(own: Running, namespace: str) -> httpx.Client:
+    return own.client(own.token(f"r-{namespace}", (namespace,), ("read",)))
+
+
+def register(client: httpx.Client, name: str = "fetch-data", more: str = "", body: str = "") -> dict[str, Any]:
+    inline = TEXT.format(name=name, more=more, body=body)
+    return done(client.post("/api/v1/skill/register", json={"inline_skill": inline}))
+
+
+def done(answer: httpx.Response) -> Any:
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def test_a_skill_is_registered_listed_read_and_superseded(writer, namespace):
+    first = register(writer)
+    assert (first["registered"], first["created"], first["version"], first["superseded_id"]) == (True, True, 1, None)
+    assert (first["namespace"], first["signed"], first["attest"]) == (namespace, True, "self_signed")
+    assert register(writer)["created"] is False
+    second = register(writer, body="More.\n")
+    assert (second["version"], second["superseded_id"]) == (2, first["id"])
+    page = done(writer.get("/api/v1/skill/list"))
+    assert [(each["id"], each["name"], each["origin"]) for each in page["skills"]] == [
+        (second["id"], "fetch-data", "human")
+    ]
+    assert done(writer.get(f"/api/v1/skill/{first['id']}"))["steps"] == [
+        {"action": "Read it", "tool": "fs_read", "details": ""}
+    ]
+    assert done(writer.get(f"/api/v1/skill/{second['id']}"))["digest"] == second["digest"]
+
+
+def test_the_compat_digest_is_that_of_other_registries(own: Running):
+    client = own.client(own.token("testns", ("testns",), ("read", "write")))
+    inline = "---\nname: demo\ndescription: A demo skill.\n---\nBody.\n"
+    assert done(client.post("/api/v1/skill/register", json={"inline_skill": inline}))["compat_digest"] == VECTOR
+
+
+def test_the_pages_of_a_list_have_every_skill_once(writer):
+    for number in range(5):
+        register(writer, f"skill-{number}")
+    names, cursor, pages = [], None, 0
+    while pages == 0 or cursor is not None:
+        page = done(writer.get("/api/v1/skill/list", params={"limit": 2} | ({"cursor": cursor} if cursor else {})))
+        names += [each["name"] for each in page["skills"]]
+        cursor, pages = page["nextCursor"], pages + 1
+    assert sorted(names) == [f"skill-{number}" for number in range(5)]
+    found = done(writer.get("/api/v1/skill/list", params={"filter": "API skill-3"}))
+    assert [each["name"] for each in found["skills"]] == ["skill-3"]
+
+
+def test_a_folder_below_the_import_root_is_registered_with_its_files_and_exported_again(writer, roots, namespace):
+    folder = roots / "in" / namespace / "with-files"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(TEXT.format(name="with-files", more="", body=""))
+    (folder / "scripts/run.sh").write_text("echo hi\n")
+    (folder / "image.bin").write_bytes(b"\x00\xff")
+    (folder / "link").symlink_to("/etc/passwd")
+    new = done(writer.post("/api/v1/skill/register", json={"folder_path": f"{namespace}/with-files"}))
+    assert new["warnings"] == ["'link' is left out: it is a symbolic link"]
+    at = f"/api/v1/skill/{new['id']}"
+    script = done(writer.get(f"{at}/resource", params={"path": "scripts/run.sh"}))
+    assert (script["kind"], script["encoding"], script["content"]) == ("script", "utf-8", "echo hi\n")
+    image = done(writer.get(f"{at}/resource", params={"path": "image.bin"}))
+    assert (image["encoding"], b64decode(image["content"])) == ("base64", b"\x00\xff")
+    assert refused(writer.get(f"{at}/resource", params={"path": "../SKILL.md"})) == (404, "not_found")
+    out = done(writer.post(f"{at}/export", json={"target_folder": namespace}))
+    assert out["path"] == f"{namespace}/with-files"
+    assert (roots / "out" / out["path"] / "image.bin").read_bytes() == b"\x00\xff"
+    again = writer.post(f"{at}/export", json={"target_folder": namespace})
+    assert refused(again) == (409, "skill_exists")
+    assert str(roots) not in again.text
+
+
+@pytest.mark.parametrize("path", ["/etc", "../in", "..", "missing", "a/../../x"])
+def test_a_client_reaches_no_other_folder(writer, roots, path):
+    for answer in (
+        writer.post("/api/v1/skill/register", json={"folder_path": path}),
+        writer.post(f"/api/v1/skill/{register(writer)['id']}/export", json={"target_folder": f"{path}/.."}),
+    ):
+        assert refused(answer) == (400, "invalid_arguments")
+        assert str(roots) not in answer.text
+
+
+def test_without_configured_folders_nothing_is_imported_or_exported(server: Running, client, namespace):
+    new = register(client)
+    answers = (
+        client.post("/api/v1/skill/register", json={"folder_path": "x"}),
+        client.post(f"/api/v1/skill/{new['id']}/export", json={}),
+        client.post("/api/skills/export", json={"name": "fetch-data"}),
+    )
+    assert [refused(answer) for answer in answers] == [(403, "permission_denied")] * 3
+
+
+def test_a_procedural_skill_is_stored_changed_and_shown(writer):
+    body = {
+        "name": "deploy-it",
+        "content": "# Deploy\nDo it.\n",
+        "triggerPattern": "deploy",
+        "steps": [{"step": 1, "action": "Build", "tool": "shell_safe", "params": {}}, {"step": 2, "action": "Ship"}],
+        "metadata": {"tags": ["ops"], "difficulty": "beginner"},
+    }
+    first = done(writer.post("/api/skills", json=body))
+    assert (first["ok"], first["created"]) == (True, True)
+    changed = done(writer.post("/api/skills", json={"name": "deploy-it", "description": "Deploys."}))
+    assert changed["created"] is True
+    detail = done(writer.get("/api/skills/detail", params={"name": "deploy-it"}))
+    assert (detail["description"], detail["content"]) == ("Deploys.", "# Deploy\nDo it.\n")
+    assert [(step["action"], step["tool"]) for step in detail["steps"]] == [("Build", "shell_safe"), ("Ship", None)]
+    assert (detail["trigger_pattern"], detail["metadata"]["tags"]) == ("deploy", ["ops"])
+    assert (detail["origin"], detail["lifecycle"], detail["trustTier"]) == ("human", "released", 3)
+    assert [each["name"] for each in done(writer.get("/api/skills", params={"origin": "human"}))] == ["deploy-it"]
+    assert done(writer.get("/api/skills", params={"origin": "llm"})) == []
+    assert done(writer.get("/api/skills/health", params={"name": "deploy-it"}))["overall"] == pytest.approx(0.59)
+    stats = done(writer.get("/api/skills/stats"))
+    assert (stats["total"], stats["human"], stats["llm"], stats["activeSkills"]) == (1, 1, 0, 1)
+
+
+def test_states_change_with_the_permission_registry(manager):
+    for name in ("one", "two"):
+        register(manager, name)
+    skill = done(manager.post("/api/skills/deprecate", json={"name": "one", "reason": "too old"}))["skill"]
+    assert (skill["lifecycle"], skill["reason"]) == ("deprecated", "too old")
+    assert done(manager.get("/api/skills/stats"))["deprecatedSkills"] == 1
+    assert done(manager.post("/api/skills/promote", json={"name": "one"}))["skill"]["lifecycle"] == "degraded"
+    assert done(manager.post("/api/skills/trust", json={"name": "one", "tier": 2}))["skill"]["trustTier"] == 2
+    assert done(manager.post("/api/skills/merge", json={"target": "one", "source": "two"}))["skill"]["name"] == "one"
+    assert done(manager.get("/api/skills", params={"lifecycle": "archived"}))[0]["name"] == "two"
+    assert refused(manager.post("/api/skills/merge", json={"target": "one", "source": "one"})) == (
+        400,
+        "invalid_arguments",
+    )
+    assert done(manager.post("/api/skills/maintain")) == {"changed": []}
+
+
+def test_a_delete_that_others_depend_on_is_refused_with_them(manager, namespace):
+    register(manager, "base")
+    register(manager, "user", more="depends_on: [base]\n")
+    answer = manager.delete("/api/skills", params={"name": "base"})
+    assert refused(answer) == (409, "skill_in_use")
+    assert answer.json()["details"]["dependents"] == [f"{namespace}/user"]
+    edges = done(manager.get("/api/skills/dependencies", params={"name": "base"}))
+    assert (edges["dependents"], edges["dependencies"]) == ([f"{namespace}/user"], [])
+    some = done(manager.request("DELETE", "/api/skills", json={"names": ["base", "user", "nobody"]}))
+    assert (some["ok"], some["deleted"], len(some["errors"])) == (False, 2, 1)
+    assert done(manager.get("/api/skills")) == []
+    assert refused(manager.delete("/api/skills", params={"name": "base"})) == (404, "skill_not_found")
+    assert refused(manager.delete("/api/skills")) == (400, "invalid_arguments")
+
+
+def test_configured_folders_are_loaded_and_what_is_wrong_is_named(writer, roots):
+    folder = roots / "human"
+    for name, text in (("tidy-up", TEXT.format(name="tidy-up", more="", body="")), ("bad", "---\nname: bad\n---\n")):
+        (folder / name).mkdir()
+        (folder / name / "SKILL.md").write_text(text)
+    answer = done(writer.post("/api/skills/load-human"))
+    assert (answer["ok"], answer["loaded"]) == (False, 1)
+    assert answer["errors"][0].startswith("bad: ")
+    assert str(roots) not in answer["errors"][0]
+
+
+WRITES = [
+    ("POST", "/api/v1/skill/register", {"inline_skill": "x"}),
+    ("POST", "/api/skills", {"name": "x"}),
+    ("POST", "/api/skills/load-human", None),
+    ("POST", "/api/skills/export", {"name": "fetch-data"}),
+]
+MANAGES = [
+    ("DELETE", "/api/skills?name=fetch-data", None),
+    ("POST", "/api/skills/merge", {"target": "fetch-data", "source": "other"}),
+    ("POST", "/api/skills/deprecate", {"name": "fetch-data"}),
+    ("POST", "/api/skills/promote", {"name": "fetch-data"}),
+    ("POST", "/api/skills/trust", {"name": "fetch-data", "tier": 4}),
+    ("POST", "/api/skills/maintain", None),
+]
+
+
+def test_reading_needs_read_registering_write_and_managing_registry(own, reader, writer, namespace):
+    register(writer)
+    before = events(own, namespace)
+    for method, path, body in WRITES + MANAGES:
+        assert refused(reader.request(method, path, json=body)) == (403, "permission_denied")
+    for method, path, body in MANAGES:
+        assert refused(writer.request(method, path, json=body)) == (403, "permission_denied")
+    for path in ("/api/skills", "/api/skills/stats", "/api/skills/detail?name=fetch-data", "/api/v1/skill/list"):
+        done(reader.get(path))
+        assert own.client().get(path).status_code == 401
+    assert events(own, namespace) == before
+
+
+def events(own: Running, namespace: str) -> int:
+    from cortex_graph import NamespacedGraph
+    from cortex_skills.registry.opening import open_registry
+
+    return open_registry(own.plugin.config, NamespacedGraph(own.plugin.graph.store, namespace)).log.count()
+
+
+@pytest.mark.parametrize(
+    "text", ["no front matter", "---\nname: A\n---\n", "---\nname: [\n---\n", "---\n---\n", "\x00"]
+)
+def test_a_skill_that_is_none_is_refused_and_nothing_is_written(own, writer, namespace, text):
+    assert refused(writer.post("/api/v1/skill/register", json={"inline_skill": text})) == (400, "manifest_invalid")
+    assert events(own, namespace) == 0
+
+
+@pytest.mark.parametrize("body", [{}, {"inline_skill": "x", "folder_path": "y"}, {"inline_skill": 1}, {"other": "x"}])
+def test_a_registration_names_one_source(writer, body):
+    assert refused(writer.post("/api/v1/skill/register", json=body)) == (400, "invalid_arguments")
+
+
+@pytest.mark.parametrize("name", ["../x", "A", "a/b/c", "a b", "", "a--b", "É", "x" * 65])
+def test_a_name_that_is_none_is_refused(writer, name):
+    assert refused(writer.get("/api/skills/detail", params={"name": name})) == (400, "invalid_arguments")
+
+
+def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(writer):
+    unknown = "00000000-0000-4000-8000-000000000000"
+    assert refused(writer.get(f"/api/v1/skill/{unknown}")) == (404, "skill_not_found")
+    assert refused(writer.get("/api/v1/skill/no-such-id")) == (400, "invalid_arguments")
+    assert refused(writer.get("/api/skills", params={"namespace": "elsewhere"})) == (403, "permission_denied")
