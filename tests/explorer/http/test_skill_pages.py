@@ -77,24 +77,6 @@ def with_html(running: Running, *permissions: str) -> httpx.Client:
     return client
 
 
-def test_a_bundle_of_a_skill_without_a_publisher_is_refused_with_the_reason(running: Running) -> None:
-    plugin, client, key = running.plugin, with_html(running, "read"), Key("issuer", b"\1" * 32)
-    arguments = {"subject": "nails", "predicate": "reorder", "object": True, "proofType": "pol"}
-    triple_id = plugin.call("skill_assert", arguments, skill="stock-watch", agent="a1").details["tripleHash"]
-    sign_assertion(plugin.graph, triple_id, key, datetime.now(UTC))
-    address = f"/explore/mayros/t/{triple_id}"
-    assert "needs the signature of the skill&#39;s publisher: cortex-skills sign" in client.get(address).text
-    refused = client.get(f"{address}?format=bundle")
-    assert refused.status_code == 409
-    assert "Stock-watch has no signature of a publisher" in check_page(refused.text).text
-    assert client.get(f"{address}?format=bundle", headers={"Accept": "*/*"}).json()["code"] == "signature_required"
-
-    folder = plugin.skills["stock-watch"].folder
-    sign_for_others(folder, load_manifest(folder), key, "stock.example", datetime.now(UTC))
-    assert f"{address}?format=bundle" in check_page(client.get(address).text).links
-    assert client.get(f"{address}?format=bundle").json()["type"] == "CortexProofBundle"
-
-
 def test_skills_are_listed_with_their_budgets_and_refusals_with_their_reason(running: Running) -> None:
     page = with_html(running, "read").get("/explore/skills")
     assert page.status_code == 200
@@ -190,3 +172,21 @@ def test_hostile_records_stay_text_and_what_was_removed_has_its_place(running: R
         page = client.get("/explore/skills/" + quote(text[:300], safe=""))
         assert page.status_code in (400, 404), text
         check_page(page.text)
+
+
+def test_a_bundle_of_a_skill_without_a_publisher_is_refused_with_the_reason(running: Running) -> None:
+    plugin, client, key = running.plugin, with_html(running, "read"), Key("issuer", b"\1" * 32)
+    arguments = {"subject": "nails", "predicate": "reorder", "object": True, "proofType": "pol"}
+    triple_id = plugin.call("skill_assert", arguments, skill="stock-watch", agent="a1").details["tripleHash"]
+    sign_assertion(plugin.graph, triple_id, key, datetime.now(UTC))
+    address = f"/explore/mayros/t/{triple_id}"
+    assert "needs the signature of the skill&#39;s publisher: cortex-skills sign" in client.get(address).text
+    refused = client.get(f"{address}?format=bundle")
+    assert refused.status_code == 409
+    assert "Stock-watch has no signature of a publisher" in check_page(refused.text).text
+    assert client.get(f"{address}?format=bundle", headers={"Accept": "*/*"}).json()["code"] == "signature_required"
+
+    folder = plugin.skills["stock-watch"].folder
+    sign_for_others(folder, load_manifest(folder), key, "stock.example", datetime.now(UTC))
+    assert f"{address}?format=bundle" in check_page(client.get(address).text).links
+    assert client.get(f"{address}?format=bundle").json()["type"] == "CortexProofBundle"
