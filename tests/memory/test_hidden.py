@@ -83,6 +83,21 @@ def pair(opened: Callable[..., Plugin], skill: Callable[..., Path]) -> tuple[Plu
     return plain, full, [*subjects, *ids[:5]]
 
 
+# Tools of the registry, which knows no memory.
+REGISTRY: dict[str, dict[str, Any]] = {
+    "load_skill": {"name": TEXTS[0]},
+    "skill_read": {},
+    "skill_find": {"query": TEXTS[0]},
+    "skill_feedback": {"name": "safe", "success": True},
+    "skill_write": {"operation": "delete", "name": "safe"},
+    "memory_skill_list": {},
+    "memory_skill_get": {"skill_id": "safe"},
+    "memory_skill_resource": {"skill_id": "safe", "resource_path": "a"},
+    "memory_skill_export": {"skill_id": "safe", "target_folder": "out"},
+    "memory_skill_register": {"folder_path": "safe"},
+}
+
+
 def calls(known: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Arguments of every tool that name what a skill might guess or learn of memories."""
     subjects = [one for one in known if len(one) != 64]
@@ -111,6 +126,7 @@ def calls(known: list[str]) -> dict[str, list[dict[str, Any]]]:
         "skill_memory_remember": [{"text": TEXTS[0]}],
         "skill_request_zk_proof": [statement, {**statement, "object": TEXTS[0]}],
         "skill_verify_zk_proof": [{"proofId": one} for one in known if len(one) == 64],
+        **{tool: [arguments] for tool, arguments in REGISTRY.items()},
     }
 
 

@@ -77,12 +77,18 @@ def _update(common: Common, graph: NamespacedGraph, text: str, timeout: float) -
 def _query(common: Common, graph: NamespacedGraph, text: str, form: str | None, timeout: float) -> None:
     from pyoxigraph import QueryResultsFormat, RdfFormat
 
+    from cortex_graph.sparql.dataset import graphs_beside
+    from cortex_graph.sparql.queries import query_graphs
+
     rows = {"csv": QueryResultsFormat.CSV, "tsv": QueryResultsFormat.TSV}.get(form or "", QueryResultsFormat.JSON)
     graphs = {"ntriples": RdfFormat.N_TRIPLES, "jsonld": RdfFormat.JSON_LD}.get(form or "", RdfFormat.TURTLE)
     if form == "json" and common.out.as_json:
         graphs = RdfFormat.JSON_LD
     as_table = form in (None, "table")
-    answer = graph.query(text, results=rows, graphs=graphs, timeout_s=timeout)
+    beside = graphs_beside(graph.store, [graph], memories=False)
+    answer = query_graphs(
+        graph.store, [graph], text, results=rows, graphs_format=graphs, timeout_s=timeout, beside=beside
+    )
     with contextlib.closing(answer.chunks):
         is_graph = isinstance(answer.form, RdfFormat)
         if form in _GRAPHS and not is_graph:
