@@ -97,7 +97,7 @@ def test_budgets_and_the_rate_window_survive(opened: Opened, skills: Path) -> No
     assert plugin.call("skill_assert", {"subject": "a", "predicate": "note", "object": 9}).code == "assertion_limit"
     save_code(skills / "kyc", 3, writing.replace("VERSION", "3"))
     (rejected,) = plugin.reload().rejected  # its write during activation exceeds the budget
-    assert (rejected.error.code, version_of(plugin, "kyc")) == ("skill_error", "2")
+    assert (rejected.error.code, version_of(plugin, "kyc")) == ("write_limit", "2")
 
 
 def children() -> int:
