@@ -175,9 +175,10 @@ def test_a_socket_that_was_left_behind_is_replaced_and_a_live_one_is_not(tmp_pat
 
 
 @pytest.mark.parametrize("line", [b"x\n", b"[]\n", b'{"token": 7}\n', b"{" * 100_000 + b"\n", b"\xff\n", b""])
-def test_a_line_that_is_no_request_gets_nothing(tmp_path: Path, line: bytes) -> None:
+def test_a_line_that_is_no_request_gets_nothing(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
+    path = tmp_path_factory.mktemp("s") / "s" / "a.sock"  # the path of a socket has about a hundred characters
+
     async def check() -> None:
-        path = tmp_path / "s" / "a.sock"
         explorer = ExplorerState("mayros")
         opened_socket = await CodeSocket.open(path, explorer, AccessControl(Config()), "http://one")
         assert opened_socket is not None
