@@ -26,7 +26,7 @@ from cortex_graph.index_build import MAX_WAIT_S
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.store import Dataset, Identifying, Pattern
 from cortex_graph.triple_index import TripleIndex
-from cortex_graph.vocabulary import GENERATED_AT, PROOF_CLASS, SPECIALIZATION_OF, TYPE
+from cortex_graph.vocabulary import GENERATED_AT, SPECIALIZATION_OF
 
 SHORTEST = 6
 _SHORT = re.compile(rf"[0-9a-f]{{{SHORTEST},63}}")
@@ -66,7 +66,8 @@ def full_proof_id(graph: NamespacedGraph, given: str) -> str:
     short = given.removeprefix(stem) if isinstance(given, str) else given
     if not _is_short(short):
         return given
-    found = _starting(graph, graph.names.provenance_graph, f"?id {TYPE} {PROOF_CLASS}", stem + short)
+    # The class of proofs would do as well, but its IRI has the word `graph`, which some servers may not be asked.
+    found = _starting(graph, graph.names.provenance_graph, f"?id {GENERATED_AT} ?time", stem + short)
     return _only(graph, "proof", short, {iri.removeprefix(stem) for iri in found}) if found else given
 
 
