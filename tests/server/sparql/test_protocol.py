@@ -118,10 +118,11 @@ def test_the_service_describes_what_the_token_opens(server: Running, filled: htt
     text = filled.get("/sparql", headers={"accept": "application/n-triples"}).text
     assert f"<urn:cortex:{namespace}>" in text
     assert f"<urn:cortex:{namespace}/provenance>" in text
+    assert f"<urn:cortex:{namespace}/registry>" in text
     assert "SPARQL11Update" in text
     reader = server.client(server.token(f"reads-{namespace}", (namespace,), ("read",)))
     assert "SPARQL11Update" not in reader.get("/sparql").text
-    assert text.count("sparql-service-description#name>") == 2
+    assert text.count("sparql-service-description#name>") == 3
 
 
 @pytest.mark.parametrize(
