@@ -25,6 +25,7 @@ from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from cortex_graph.claims import apply_claimed, has_claims
 from cortex_graph.exceptions import PermissionDenied
 from cortex_graph.names import Names, is_namespace
 from cortex_graph.store import GraphStore, Pattern
@@ -195,5 +196,9 @@ def made_key(store: GraphStore, graph: NamedNode, owner: NamedNode) -> bytes:
     if key is not None:
         return key
     new = secrets.token_hex(32)
-    store.insert([[Quad(owner, MEMORY_KEY, Literal(new), graph)]])
+    claim = Quad(owner, MEMORY_KEY, Literal(new), graph)
+    if has_claims(store):  # so that of two writers at once both get the same key
+        apply_claimed(store, claim)
+    else:
+        store.insert([[claim]])
     return key_of(store, graph, owner) or new.encode()

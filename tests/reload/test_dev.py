@@ -29,7 +29,7 @@ class Dev:
         self.scratch.mkdir()
         environment = {**os.environ, "TMPDIR": str(self.scratch), "CORTEX_STORE": str(scratch / "store")}
         environment |= {"TERM": "xterm-256color", "COLUMNS": "200"}
-        command = [SCRIPT, "dev", str(folder), *words]
+        command = [SCRIPT, "dev", str(folder), "--no-types", *words]
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         if terminal:
             pytest.importorskip("termios", reason="there are no such terminals here")
@@ -222,7 +222,7 @@ def test_only_the_named_skill_of_a_folder_is_queried(dev: Callable[..., Dev], sk
 def test_a_closed_pipe_ends_it(dev: Callable[..., Dev], skills: Path, tmp_path: Path) -> None:
     folder = write(skills / "kyc", 1)
     with subprocess.Popen(
-        [SCRIPT, "dev", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+        [SCRIPT, "dev", folder, "--no-types"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

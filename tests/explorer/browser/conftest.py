@@ -60,7 +60,8 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop in this thread for as long as it runs, and other tests begin loops of their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     program = chromium()
     playwright.expect.set_options(timeout=WAIT_MS)
@@ -112,7 +113,7 @@ class Watched:
         assert unexpected == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with the customers of verify-kyc, one of them verified with a proof, and calls in its audit."""
     folder = tmp_path_factory.mktemp("explorer")
@@ -135,7 +136,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cookie(running: Running) -> dict[str, str]:
     """The cookie of a session that reads."""
     client = of_token(running, running.token("reader", permissions=READER))

@@ -156,9 +156,13 @@ def test_options_that_exclude_each_other_are_refused(run: Callable[..., Answer])
     assert run("explore", "--print", "--no-browser").exit_code == 2
 
 
-def test_a_socket_that_was_left_behind_is_replaced_and_a_live_one_is_not(tmp_path: Path) -> None:
+def test_a_socket_that_was_left_behind_is_replaced_and_a_live_one_is_not(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    base = tmp_path_factory.mktemp("s")
+
     async def check() -> None:
-        folder = tmp_path / "s"
+        folder = base / "s"
         folder.mkdir(mode=0o700)
         path = folder / "a.sock"
         with socket.socket(socket.AF_UNIX) as left_behind:
