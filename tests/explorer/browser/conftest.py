@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the browser is the Chromium of the system; without one the tests are skipped with the reason, and with
-  `CORTEX_BROWSER=required` they fail;
+  `BROWSER_TESTS=required` they fail;
 - one browser and one server; a context for each test, whose console, policy reports and requests are watched: a
   message, or a request to anywhere but the server, fails the test;
 - tests wait by locators: the policy of the pages forbids what evaluates strings (`wait_for_function`).
@@ -54,7 +54,7 @@ def chromium() -> str:
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         reason = f"there is no Chromium ({', '.join(_NAMES)}): install it, for instance with apt-get"
-        if os.environ.get("CORTEX_BROWSER") == "required":
+        if os.environ.get("BROWSER_TESTS") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
     return found
