@@ -243,12 +243,12 @@ def test_what_does_not_fit_is_counted_and_smaller_ones_are_taken(plugin: Plugin)
 
 @pytest.mark.parametrize(
     "given",
-    [None, "x", 7, {}, {"namespaces": "x"}, [None, {"namespace": 3}, {"namespace": "../x"}], [{"min_depth": 1}]],
+    [None, "x", 7, {}, {"namespaces": 7}, [None, {"namespace": 3}, {"namespace": "../x"}], [{"min_depth": 1}]],
 )
 def test_a_declaration_in_another_form_reads_nothing(given: Any) -> None:
     declared = declared_namespaces(given, lambda _: True)
     assert all(each.problem for each in declared)
-    assert composed(declared, lambda _: pytest.fail(), lambda each: each.text, 10, NOW).reflections == ()
+    assert composed(declared, lambda name: pytest.fail(name), lambda each: each.text, 10, NOW).reflections == ()
 
 
 def test_a_budget_beyond_its_limit_is_refused(plugin: Plugin) -> None:

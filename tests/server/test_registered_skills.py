@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from cortex_graph import NamespacedGraph
+from cortex_skills.memory import Memories, new_memory
 from tests.server.serving import Running
 
 TEXT = "---\nname: {name}\ndescription: Fetches data from an API.\n{more}---\n1. **Read it** — use fs_read\n{body}"
@@ -277,9 +279,7 @@ def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(write
 
 
 def test_a_reflection_is_promoted_composed_and_degraded_when_a_source_is_forgotten(own, writer, namespace):
-    from cortex_skills.memory import new_memory
-
-    memories, agent = own.service.memories(namespace), f"w-{namespace}"
+    memories, agent = memories_in(own, namespace), f"w-{namespace}"
     seen = done_created(writer.post("/api/v1/memory/remember", json={"entry_type": "fact", "data": "It rained."}))
     reflection, _ = memories.reflect(new_memory("Rain is likely."), [seen], agent=agent)
     body = {"name": "take-an-umbrella", "description": "Takes one."}
@@ -303,9 +303,7 @@ def test_a_reflection_is_promoted_composed_and_degraded_when_a_source_is_forgott
 
 
 def test_reflections_of_another_agent_are_not_promoted_or_composed(own, writer, reader, namespace):
-    from cortex_skills.memory import new_memory
-
-    memories = own.service.memories(namespace)
+    memories = memories_in(own, namespace)
     seen, _ = memories.remember(new_memory("A secret."), agent="ada")
     reflection, _ = memories.reflect(new_memory("A deep secret."), [seen], agent="ada")
     body = {"name": "secrets", "description": "Tells."}
@@ -315,6 +313,11 @@ def test_reflections_of_another_agent_are_not_promoted_or_composed(own, writer, 
     assert refused(reader.post(path, json=body)) == (403, "permission_denied")
     composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
     assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["reflections"] == []
+
+
+def memories_in(own: Running, namespace: str) -> Memories:
+    graph = own.plugin.graph
+    return Memories(NamespacedGraph(graph.store, namespace, base=graph.names.base))
 
 
 def done_created(answer: httpx.Response) -> str:
