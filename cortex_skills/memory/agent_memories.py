@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
-from cortex_skills.finder import Embedder, TextIndex
+from cortex_skills.finder import Embedder, MeaningProblem, TextIndex
 from cortex_skills.finder.index_updates import IndexUpdates
 from cortex_skills.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.memory.model import Memory, MemoryQuery, Recalled, Scored
@@ -85,7 +85,7 @@ class AgentMemories:
             others = [] if found or query.min_importance <= 0 else self._candidates(query.query, 0.0)[0]
             return Recalled(tuple(found), words, len(candidates) - len(gone), len(others), problem)
 
-    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], str]:
+    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], MeaningProblem | None]:
         """The memories to rank, and why meaning was not used."""
         found = self._index.search(query, min_importance, POOL)
         return [

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.finder import Embedder, FoundTexts, TextHit, TextIndex
+from cortex_skills.finder import Embedder, FoundTexts, MeaningProblem, TextHit, TextIndex
 from cortex_skills.finder.index_updates import IndexUpdates
 from cortex_skills.finder.text_index import MIN_SIMILARITY
 from cortex_skills.registry.lifecycle import Standing, is_reliable
@@ -71,10 +71,10 @@ class FoundSkill:
 
 @dataclass(frozen=True, slots=True)
 class FoundSkills:
-    """The result of a search: the skills, best first, and why meaning was not used (empty if it was)."""
+    """The result of a search: the skills, best first, and why meaning was not used (None if it was)."""
 
     skills: tuple[FoundSkill, ...]
-    problem: str = ""
+    problem: MeaningProblem | None = None
 
 
 @dataclass(frozen=True, slots=True)
