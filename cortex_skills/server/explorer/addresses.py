@@ -2,9 +2,11 @@
 
 Rules kept here:
 - every address is a path on this server, below `/explore`;
+- a namespace that is called like another page (`RESERVED`) has `~` before its name, which no namespace begins with, so
+  that every namespace has its pages; the other namespaces have their names, so that a page has one address;
 - a name is percent-encoded once, in the query string, since proxies decode encoded slashes in paths;
 - `asOf` is kept: pages that are read as of a moment link to pages as of the same moment;
-- parameters without a value are left out, and the others keep their order, so that a page has one address.
+- parameters without a value are left out, and the others keep their order.
 """
 
 from __future__ import annotations
@@ -14,6 +16,22 @@ from typing import Any
 from urllib.parse import quote
 
 ROOT = "/explore"
+# The first segments of the addresses of pages that belong to no namespace.
+RESERVED = frozenset(
+    ("approvals", "artifacts", "audit", "enter", "login", "logout", "registry", "skills", "static", "theme")
+)
+_ESCAPE = "~"
+
+
+def namespace_root(namespace: str) -> str:
+    """The address of the overview of a namespace."""
+    return f"{ROOT}/{_ESCAPE if namespace in RESERVED else ''}{namespace}"
+
+
+def namespace_in(segment: str) -> str | None:
+    """The namespace that a segment of a path stands for; None for a reserved name, or for one escaped without need."""
+    name = segment.removeprefix(_ESCAPE)
+    return name if (name in RESERVED) == (name != segment) else None
 
 
 def address(path: str, **parameters: Any) -> str:
@@ -43,13 +61,13 @@ class Addresses:
     def page(self, path: str = "", **parameters: Any) -> str:
         """A page of the namespace, such as `find`."""
         below = f"/{path}" if path else ""
-        return address(f"{ROOT}/{self.namespace}{below}", **parameters, asOf=self.as_of)
+        return address(f"{namespace_root(self.namespace)}{below}", **parameters, asOf=self.as_of)
 
     def resource(self, name: str, **parameters: Any) -> str:
         """The page of a resource."""
         if parameters or self.as_of is not None or not name:
             return self.page("r", name=name, **parameters)
-        return f"{ROOT}/{self.namespace}/r?name={quote(name, safe='')}"
+        return f"{namespace_root(self.namespace)}/r?name={quote(name, safe='')}"
 
     def used(self, name: str, **parameters: Any) -> str:
         """Who points to a resource."""
@@ -59,7 +77,7 @@ class Addresses:
         """The page of one assertion."""
         if parameters or self.as_of is not None:
             return self.page(f"t/{triple_id}", **parameters)
-        return f"{ROOT}/{self.namespace}/t/{triple_id}"
+        return f"{namespace_root(self.namespace)}/t/{triple_id}"
 
     def proof(self, proof_id: str, **parameters: Any) -> str:
         """The page of one proof."""

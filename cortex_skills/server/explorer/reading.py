@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import as_of
-from cortex_skills.server.explorer.addresses import ROOT, Addresses, address, in_form
+from cortex_skills.server.explorer.addresses import Addresses, address, in_form, namespace_root
 from cortex_skills.server.explorer.display import Display, field_value
 from cortex_skills.server.explorer.page import Form, PageCall
 
@@ -121,7 +121,7 @@ class Reading:
     def address(self, **changes: Any) -> str:
         """The address of this page with some parameters changed; None removes one."""
         below = f"/{self.path}" if self.path else ""
-        return address(f"{ROOT}/{self.graph.namespace}{below}", **{**self.call.query, **changes})
+        return address(f"{namespace_root(self.graph.namespace)}{below}", **{**self.call.query, **changes})
 
     def as_of_field(self) -> AsOfField:
         """The field of this page."""
