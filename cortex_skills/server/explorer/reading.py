@@ -91,7 +91,7 @@ class Reading:
         addresses: of the pages of the namespace, at the same moment.
         display: shows its terms.
         near: shows terms in rows: its links are relative, since rows have most links of a page.
-        evidence_ids: the threads of evidence in the rows of the page, with the ids of the elements that have their words.
+        evidence_ids: the threads of evidence in rows of the page, with the ids of the elements that have their words.
 
     """
 
