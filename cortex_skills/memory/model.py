@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph.datetimes import date_time
+from cortex_skills.finder import MeaningProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,14 @@ class NewMemory:
     text: str
     importance: float
     tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectedOn:
+    """What a reflection draws from: its depth, and the ids of its sources."""
+
+    depth: int
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,9 @@ class Memory:
         agent: the owner.
         skill: the slug of the skill that created it; None when it is unknown.
         authors: the agents that wrote it, other than the owner.
+        depth: how far it is from what was observed: 0 for an observation, 1 to 3 for a reflection.
+        reflects_on: the ids of the memories that a reflection draws from, sorted.
+        uses: how often a reflection was recalled.
 
     """
 
@@ -42,6 +54,14 @@ class Memory:
     agent: str
     skill: str | None
     authors: tuple[str, ...] = ()
+    depth: int = 0
+    reflects_on: tuple[str, ...] = ()
+    uses: int = 0
+
+    @property
+    def kind(self) -> str:
+        """`observation` or `reflection`."""
+        return "reflection" if self.depth else "observation"
 
     def to_json(self) -> dict[str, Any]:
         """The memory as a JSON object for skills."""
@@ -53,6 +73,9 @@ class Memory:
             "time": date_time(self.time),
             "skill": self.skill,
             "writtenBy": list(self.authors),
+            "kind": self.kind,
+            "depth": self.depth,
+            "reflectsOn": list(self.reflects_on),
         }
 
 
@@ -97,7 +120,7 @@ class Recalled:
         words: the indexed forms of the words of the query; empty when it has only stop words.
         considered: how many memories with one of the words, or a similar meaning, and the importance were ranked.
         less_important: how many others of those there are; counted when none was found.
-        problem: why they were found by words alone, although there is an embedder; empty otherwise.
+        problem: why they were found by words alone, although there is an embedder; None otherwise.
 
     """
 
@@ -105,4 +128,4 @@ class Recalled:
     words: tuple[str, ...]
     considered: int
     less_important: int = 0
-    problem: str = ""
+    problem: MeaningProblem | None = None

@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -19,6 +20,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
+from cortex_skills.registry.reflections import check_memories
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord
@@ -111,8 +113,17 @@ def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
         log.warning("the load of %s is not counted: %s", record.key, error)
 
 
+def _checked(call: Call, record: SkillRecord) -> SkillRecord:
+    """The record, degraded if a memory that it was made of has changed."""
+    try:
+        return check_memories(call.host.skills_to_use, record, actor=call.agent)
+    except GraphError as error:
+        log.warning("the memories of %s are not checked: %s", record.key, error)
+        return record
+
+
 def _load(call: Call) -> Outcome:
-    record = named_record(call, call.arguments["name"])
+    record = _checked(call, named_record(call, call.arguments["name"]))
     standing = record.standing
     if standing.lifecycle in ("deprecated", "archived"):
         into = shown_record(call.host.skills_to_use, record, call.host.cleaning)["mergedInto"]
@@ -150,7 +161,10 @@ def _find(call: Call) -> Outcome:
     outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
     for view, each in zip(outcome.details["skills"], found.skills, strict=True):
         view["found"] = each.to_json()
-    return outcome
+    if found.problem is None:
+        return outcome
+    problem = found.problem.for_model
+    return replace(outcome, text=f"{outcome.text}\n({problem})", details={**outcome.details, "problem": problem})
 
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
@@ -232,7 +246,16 @@ SKILL_FIND = Tool(
         "required": ["query"],
         "additionalProperties": False,
     },
-    output_schema=_SKILLS,
+    output_schema={
+        **_SKILLS,
+        "properties": {
+            **_SKILLS["properties"],
+            "problem": {
+                "type": "string",
+                "description": "Which skills were not found by meaning, although that is configured, and why.",
+            },
+        },
+    },
     permissions=("registry:read",),
     budget=None,
     profile="registry",

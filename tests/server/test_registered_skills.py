@@ -9,7 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.serving import Running
+from cortex_graph import NamespacedGraph
+from cortex_skills.memory import Memories, new_memory
+from tests.finder.embedding_server import embedding_server
+from tests.server.serving import Running, served
 
 TEXT = "---\nname: {name}\ndescription: Fetches data from an API.\n{more}---\n1. **Read it** — use fs_read\n{body}"
 VECTOR = "ac4d7953ddeca7021c5402cc5ef90cc7f95c79ab268ed5af1026954cf19c723f"
@@ -23,8 +26,6 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory, roots: Path):
     """A server with folders for clients, and a folder of skills that the configuration names."""
-    from tests.server.serving import served
-
     folder = tmp_path_factory.mktemp("registry-server")
     for name in ("in", "out", "human"):
         (roots / name).mkdir()
@@ -87,6 +88,28 @@ def test_the_compat_digest_is_that_of_other_registries(own: Running):
     client = own.client(own.token("testns", ("testns",), ("read", "write")))
     inline = "---\nname: demo\ndescription: A demo skill.\n---\nBody.\n"
     assert done(client.post("/api/v1/skill/register", json={"inline_skill": inline}))["compat_digest"] == VECTOR
+
+
+def test_skills_are_found_by_a_query(writer):
+    register(writer)
+    register(writer, "count-sheep")
+    found = done(writer.get("/api/skills/find", params={"query": "count data"}))
+    assert [each["name"] for each in found["skills"]] == ["count-sheep", "fetch-data"]
+    assert (found["skills"][0]["found"]["by"], found["problem"]) == ("words", None)
+    assert refused(writer.get("/api/skills/find", params={"query": " "}))[1] == "invalid_arguments"
+
+
+def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with embedding_server() as embedder:
+        embedder.status = 500
+        finder = {"embedder": "http", "endpoint": embedder.url, "model": "m"}
+        with served(tmp_path, finder=finder) as running:
+            client = running.client(running.token("a", ("mayros",), ("read", "write")))
+            register(client)
+            found = done(client.get("/api/skills/find", params={"query": "data"}))
+    assert [each["name"] for each in found["skills"]] == ["fetch-data"]
+    assert found["problem"].startswith(f"found by words alone: the embedder {embedder.url} answers 500")
 
 
 def test_the_pages_of_a_list_have_every_skill_once(writer):
@@ -271,3 +294,53 @@ def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(write
     assert refused(writer.get(f"/api/v1/skill/{unknown}")) == (404, "skill_not_found")
     assert refused(writer.get("/api/v1/skill/no-such-id")) == (400, "invalid_arguments")
     assert refused(writer.get("/api/skills", params={"namespace": "elsewhere"})) == (403, "permission_denied")
+
+
+# --- reflections
+
+
+def test_a_reflection_is_promoted_composed_and_degraded_when_a_source_is_forgotten(own, writer, namespace):
+    memories, agent = memories_in(own, namespace), f"w-{namespace}"
+    seen = done_created(writer.post("/api/v1/memory/remember", json={"entry_type": "fact", "data": "It rained."}))
+    reflection, _ = memories.reflect(new_memory("Rain is likely."), [seen], agent=agent)
+    body = {"name": "take-an-umbrella", "description": "Takes one."}
+    made = done(writer.post(f"/api/v1/skill/{reflection.id}/promote", json=body))
+    assert (made["promoted"], made["sources_attached"], made["original_reflection_depth"]) == (True, 1, 1)
+    assert refused(writer.post(f"/api/v1/skill/{reflection.id}/promote", json=body)) == (409, "skill_exists")
+    assert refused(writer.post(f"/api/v1/skill/{'0' * 32}/promote", json=body)) == (404, "skill_not_found")
+    assert refused(writer.post("/api/v1/skill/x/promote", json=body)) == (400, "invalid_arguments")
+    source = {"path": "references/source_0.md"}
+    assert done(writer.get(f"/api/v1/skill/{made['skill_id']}/resource", params=source))["content"] == "It rained.\n"
+    composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
+    composed = done(writer.post(f"/api/v1/skill/{composer['id']}/compose", json={"budget_tokens": 2000}))
+    assert [each["content"] for each in composed["reflections"]] == ["Rain is likely."]
+    assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["budget_tokens"] == 4000
+    tiny = done(writer.post(f"/api/v1/skill/{composer['id']}/compose", json={"budget_tokens": 1}))
+    assert (tiny["reflections"], tiny["memories_dropped"]) == ([], 1)
+    assert writer.delete(f"/api/v1/memory/{seen}").status_code == 204
+    detail = done(writer.get("/api/skills/detail", params={"name": "take-an-umbrella"}))
+    assert "degraded" in str(detail)
+    assert f"the memory {seen}" in str(detail)
+
+
+def test_reflections_of_another_agent_are_not_promoted_or_composed(own, writer, reader, namespace):
+    memories = memories_in(own, namespace)
+    seen, _ = memories.remember(new_memory("A secret."), agent="ada")
+    reflection, _ = memories.reflect(new_memory("A deep secret."), [seen], agent="ada")
+    body = {"name": "secrets", "description": "Tells."}
+    path = f"/api/v1/skill/{reflection.id}/promote"
+    assert refused(writer.post(path, json=body)) == (404, "skill_not_found")
+    assert refused(writer.post(path, json=body, params={"memoriesOf": "ada"})) == (403, "permission_denied")
+    assert refused(reader.post(path, json=body)) == (403, "permission_denied")
+    composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
+    assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["reflections"] == []
+
+
+def memories_in(own: Running, namespace: str) -> Memories:
+    graph = own.plugin.graph
+    return Memories(NamespacedGraph(graph.store, namespace, base=graph.names.base))
+
+
+def done_created(answer: httpx.Response) -> str:
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])

@@ -13,6 +13,7 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument, Step
+from cortex_skills.registry.maintenance import maintain
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
@@ -55,6 +56,26 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
             if len(found) == query.get("limit", _LIMIT):
                 break
     return ApiAnswer(200, found)
+
+
+@OPERATIONS.add(
+    "GET",
+    "/api/skills/find",
+    {200: models.FoundSkillsView},
+    query=models.FindSkillsQuery,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def find_skills(call: ApiCall) -> ApiAnswer:
+    """Find skills by words, and by meaning if `finder.embedder` is set; the best first.
+
+    They are those that agents are shown: reliable ones.
+    """
+    registry, query = registry_of(call), call.query
+    found = _finder(call).find(query["query"], query.get("limit", 10))
+    level = registry.levels()
+    skills = [skill_view(registry, each.record, level) | {"found": each.to_json()} for each in found.skills]
+    return ApiAnswer(200, {"skills": skills, "problem": str(found.problem) if found.problem else None})
 
 
 @OPERATIONS.add("GET", "/api/skills/stats", {200: models.SkillStats}, query=NamespaceQuery, pool="slow")
@@ -289,10 +310,9 @@ def get_skill_health(call: ApiCall) -> ApiAnswer:
     pool="slow",
 )
 def maintain_skills(call: ApiCall) -> ApiAnswer:
-    """Deprecate learned skills that nothing uses, and degrade those that fail."""
+    """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
     registry = registry_of(call)
-    finder = _finder(call)
-    changed = registry.maintain(lambda record: len(finder.similar(record)), actor=call.caller.name)
+    changed = maintain(registry, _finder(call), actor=call.caller.name)
     level = registry.levels()
     return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
 

@@ -4,13 +4,16 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
+from cortex_skills.registry.composition import MAX_BUDGET
 from cortex_skills.registry.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, MAX_PATH
+from cortex_skills.registry.skill_finder import MAX_LIMIT, MAX_QUERY
 from cortex_skills.server.rest.model_types import (
     FROM_QUERY,
     WHOLE,
     ApiModel,
     Count,
     Cursor,
+    MemoryId,
     NamespaceQuery,
     NextCursor,
     SkillVersionId,
@@ -52,6 +55,13 @@ class SkillListQuery(NamespaceQuery, total=False):
     limit: Annotated[int, Field(ge=1, le=1000, description="50 by default."), FROM_QUERY]
 
 
+class FindSkillsQuery(NamespaceQuery):
+    """What a skill should do."""
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S", description="In any words.")]
+    limit: NotRequired[Annotated[int, Field(ge=1, le=MAX_LIMIT, description="10 by default."), FROM_QUERY]]
+
+
 class RegistryPageQuery(NamespaceQuery, total=False):
     """Which skills of a page."""
 
@@ -77,6 +87,74 @@ class SkillsToDelete(ApiModel):
     """Skills."""
 
     names: Annotated[list[_SkillName], Field(min_length=1, max_length=1000)]
+
+
+class ReflectionToPromote(ApiModel):
+    """The skill that a reflection becomes."""
+
+    name: _Bare
+    description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S")]
+    parameters_schema: NotRequired[
+        Annotated[dict[str, Any], Field(max_length=1000, description="What it needs to know, as a JSON Schema.")]
+    ]
+
+
+class CompositionBudget(ApiModel, total=False):
+    """How much is composed."""
+
+    budget_tokens: Annotated[
+        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; 4,000 by default."), WHOLE
+    ]
+
+
+class PromotedReflection(ApiModel):
+    """The skill that was made of the reflection."""
+
+    promoted: Literal[True]
+    skill_id: SkillVersionId
+    namespace: str
+    name: str
+    digest: str
+    signed: bool
+    derived_from_reflection_id: MemoryId
+    original_reflection_depth: Annotated[int, Field(ge=1, le=3)]
+    sources_attached: Count
+
+
+class ComposedNamespace(ApiModel):
+    """A namespace whose reflections the skill declares."""
+
+    namespace: str
+    min_depth: Count
+    max_reflection_depth: Count
+    problem: Annotated[str | None, Field(description="Why it was not read.")]
+
+
+class ComposedEntry(ApiModel):
+    """A reflection that fits."""
+
+    id: MemoryId
+    namespace: str
+    content: str
+    created_at: str
+    access_count: Count
+    reflection_depth: Annotated[int, Field(ge=1, le=3)]
+    memory_kind: Literal["reflection"]
+    score: Annotated[float, Field(ge=0, le=2)]
+
+
+class ComposedSkill(ApiModel):
+    """A version with the reflections that it composes with."""
+
+    skill_id: SkillVersionId
+    skill_namespace: str
+    skill_name: str
+    body: str
+    compositional_namespaces: list[ComposedNamespace]
+    reflections: list[ComposedEntry]
+    budget_tokens: Count
+    tokens_used: Annotated[Count, Field(description="Estimated.")]
+    memories_dropped: Annotated[Count, Field(description="How many did not fit.")]
 
 
 class NamedSkill(ApiModel):
@@ -340,6 +418,30 @@ class SkillHealth(HealthView):
     """The health of a skill."""
 
     name: str
+
+
+class FoundBy(ApiModel):
+    """How a skill was found."""
+
+    score: Annotated[float, Field(description="What it is ranked by.")]
+    similarity: Annotated[float, Field(description="Of its meaning to the query; 0 without an embedder.")]
+    by: Literal["meaning", "words", "weak"]
+
+
+class FoundSkillView(RegisteredSkillView):
+    """A skill that was found."""
+
+    found: FoundBy
+
+
+class FoundSkillsView(ApiModel):
+    """The skills that match a query, the best first."""
+
+    skills: list[FoundSkillView]
+    problem: Annotated[
+        str | None,
+        Field(description="Which skills were not found by meaning, although that is configured, and why."),
+    ]
 
 
 class MaintainedSkills(ApiModel):
