@@ -101,7 +101,7 @@ def create_app(
     api = routes_of([*API, *index_operations(API)])
     app = Starlette(
         # In the order in which they are tried: the most frequent first.
-        routes=[mcp_route(mcp), *sparql_routes(), *explorer_routes(), *_with_front_door(api)],
+        routes=[mcp_route(mcp), *sparql_routes(), *_with_front_door(api), *explorer_routes()],
         middleware=[
             Middleware(RequestLog),
             Middleware(ResponseHeaders, by_prefix=HEADERS),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode, Quad
 
 from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.stores.remote.engines import OTHER
@@ -107,6 +107,14 @@ def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
         )
     assert isinstance(store, RemoteStore)
     store._client.timeout_s = PATIENT_S
+    # With a few thousand quads it chooses other plans, which return other terms for equal values.
+    others = [
+        Quad(
+            NamedNode(f"urn:s{i % 997}"), NamedNode(f"urn:p{i % 20}"), Literal(i % 1_000), NamedNode(f"urn:g{i // 500}")
+        )
+        for i in range(3_000)
+    ]
+    store.bulk_insert(others)
     yield store
     store.close()
 

@@ -18,7 +18,6 @@ from cortex_graph.store import Pattern
 from cortex_graph.stores.remote.engines import EngineProfile
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_NO_TERM = "<urn:cortex-graph:nothing>"
 STRINGS = frozenset({f"{_XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
 _DIGITS = (
     f"(IF(DATATYPE(?o) = <{_XSD}double> || DATATYPE(?o) = <{_XSD}float>, bif:sprintf('%.17g', ?o), '') AS ?digits)"
@@ -37,9 +36,10 @@ def group_of(pattern: Pattern, engine: EngineProfile) -> str:
     object_ = pattern.object_
     if not is_compared_here(pattern, engine):
         return f"GRAPH {pattern.graph} {{ {subject} {predicate} {object_ or '?o'} }}"
-    # Virtuoso returns the constant instead of the stored term, unless there are two of unknown types. So the stored
-    # term is requested and compared here.
-    return f"GRAPH {pattern.graph} {{ {subject} {predicate} ?o }} FILTER(?o IN ({object_}, {_NO_TERM}))"
+    # Virtuoso may return a constant for the stored term that equals it, depending on the plan that it chooses for the
+    # number of its quads. So the constant only finds the subject and the predicate, and a variable reads their objects.
+    found = f"{subject} {predicate}"
+    return f"GRAPH {pattern.graph} {{ {found} {object_} . {found} ?o }} FILTER(!(?o != {object_}))"
 
 
 def existence_of(groups: list[str], engine: EngineProfile) -> str:
