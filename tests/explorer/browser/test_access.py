@@ -77,8 +77,9 @@ def test_no_page_breaks_a_rule_of_wcag_in_either_theme(
         for theme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=theme)
             violations = page.evaluate("options => axe.run(document, options).then(found => found.violations)", options)
-            found[theme, address] = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in violations]
-    assert {place: each for place, each in found.items() if each} == {}
+            broken = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in violations]
+            found[theme, address] = broken
+    assert {place: broken for place, broken in found.items() if broken} == {}
 
 
 def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Running, addresses: list[str]) -> None:

@@ -57,7 +57,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 @pytest.fixture
-def watched(elsewhere: Elsewhere, watched: Contexts) -> Contexts:  # noqa: ARG001
+def watched(elsewhere: Elsewhere, watched: Contexts) -> Contexts:
     """Contexts that are closed before the other server ends: a connection that it resets would be a message."""
     return watched
 
