@@ -64,8 +64,10 @@ class RegistryReader:
 
         """
         found = self.find(key)
-        if found is not None:
-            return found
+        return self._refuse(key) if found is None else found
+
+    def _refuse(self, key: SkillKey) -> NoReturn:
+        """Refuse a key that is not registered, with similar names."""
         page = self.store.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), _COMPARED)
         names = (self.terms.name_of(cast(NamedNode, quad.subject)) for quad in page.quads)
         near = nearest(key.name, (name.rpartition("/")[2] for name in names), 3)
