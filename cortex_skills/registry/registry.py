@@ -195,12 +195,13 @@ class SkillRegistry(StandingChanges):
     def _checked_dependencies(self, key: SkillKey, needs: list[SkillKey]) -> tuple[NamedNode, ...]:
         """The nodes of the dependencies of a skill; a missing one and a cycle are refused with their path."""
         start = self.terms.record(key)
-        pending: list[tuple[NamedNode, tuple[str, ...]]] = [(self.terms.record(k), (k.name,)) for k in needs]
+        names = {self.terms.record(need): need.name for need in needs}
+        pending: list[tuple[NamedNode, tuple[str, ...]]] = [(node, (key.name,)) for node in names]
         seen: set[NamedNode] = set()
         while pending:
             node, path = pending.pop()
             if node == start:
-                way = " → ".join((key.name, *path))
+                way = " → ".join((*path, key.name))
                 raise CortexError("invalid_arguments", f"the dependencies have a cycle: {way}", hint="remove one")
             if node in seen:
                 continue
@@ -209,11 +210,9 @@ class SkillRegistry(StandingChanges):
                 raise CortexError("invalid_arguments", f"{key} depends on more than {_MAX_DEPENDENCIES:,} skills")
             record = self._record_at(node)
             if record is None:
-                way = " → ".join((key.name, *path))
+                way = " → ".join((*path, names.get(node, str(node))))
                 raise CortexError("skill_not_found", f"a dependency is not registered: {way}", hint="register it first")
-            for other in record.edges.depends_on:
-                known = self._record_at(other)
-                pending.append((other, (*path, known.key.name if known is not None else str(other))))
+            pending += [(other, (*path, record.key.name)) for other in record.edges.depends_on]
         return tuple(self.terms.record(needed) for needed in needs)
 
     def _newest(self, key: SkillKey) -> int:
