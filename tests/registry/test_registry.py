@@ -102,6 +102,16 @@ def test_a_learned_skill_replaces_none_of_a_person_or_of_the_package(registry, o
     assert registry.document(registry.current(key())).body == "theirs\n"
 
 
+def test_an_unknown_name_is_refused_with_similar_ones(registry):
+    add(registry)
+    with pytest.raises(CortexError) as caught:
+        registry.record(key("fetch-dato"))
+    assert caught.value.message == "mayros/fetch-dato is not registered"
+    assert caught.value.hint == "did you mean fetch-data?"
+    with pytest.raises(CortexError, match="not registered"):
+        registry.record(key("zebra"))
+
+
 def test_dependencies_must_exist_and_have_no_cycle(registry):
     assert code_of(lambda: add(registry, "b", depends_on=("a",))) == "skill_not_found"
     add(registry, "a")
@@ -145,7 +155,7 @@ def test_a_purged_skill_is_gone_with_all_versions_and_its_events_stay(registry):
 def test_states_follow_the_table(registry):
     add(registry, origin="learned")
     states = [registry.record(key()).standing.lifecycle]
-    states += [registry.promote(key(), actor="ada").standing.lifecycle for _ in range(2)]
+    states += [registry.promote(key(), actor="ada", unmeasured=True).standing.lifecycle for _ in range(2)]
     assert code_of(lambda: registry.promote(key(), actor="ada")) == "invalid_arguments"
     states.append(registry.deprecate(key(), "it is wrong", actor="ada").standing.lifecycle)
     assert registry.record(key()).standing.reason == "it is wrong"
@@ -161,7 +171,7 @@ def test_states_follow_the_table(registry):
 
 def test_outcomes_change_the_counters_and_give_a_verified_skill_tier_two(registry):
     add(registry, origin="learned")
-    registry.promote(key(), actor="ada")
+    registry.promote(key(), actor="ada", unmeasured=True)
     for _ in range(4):
         registry.outcome(key(), success=True, actor="agent")
     assert registry.record(key()).standing.trust_tier == 1
