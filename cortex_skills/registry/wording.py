@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
 from contextvars import ContextVar
 
 from cortex_graph.exceptions import GraphError
@@ -20,14 +19,11 @@ from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.client import HttpClient
 from cortex_skills.config.settings import Learning
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.learning import MAX_ANSWER
+from cortex_skills.registry.learning import MAX_ANSWER, Wording
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.strict_json import read_json
 
 log = logging.getLogger(__name__)
-
-Wording = Callable[[str, str], str]
-"""Asks a model: its instructions, and a text; returns its answer. Raises `learning_failed`."""
 
 # The model of the client whose call this context runs.
 SAMPLER: ContextVar[Wording | None] = ContextVar("SAMPLER", default=None)

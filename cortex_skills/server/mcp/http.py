@@ -160,7 +160,7 @@ class McpEndpoint:
             return self._manager
 
     def _settle(self, service: Service, session: HttpSession) -> None:
-        """Tell the plugin that a session has ended; what is not settled when it closes is settled then."""
+        """Settle a session that has ended; what is not settled when it closes is settled then."""
 
         async def settle() -> None:
             with suppress(HttpError):  # too many calls wait

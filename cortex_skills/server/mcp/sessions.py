@@ -52,7 +52,7 @@ class SessionTable:
         clock: returns seconds, and never goes backwards.
 
     Attributes:
-        on_end: called with each session that has ended, for whatever reason.
+        on_end: called with each session that has ended, for any reason.
 
     """
 
