@@ -45,19 +45,41 @@ class TextHit:
 
 
 @dataclass(frozen=True, slots=True)
+class MeaningProblem:
+    """Why meaning was not used in a search, although there is an embedder. Its text is for people.
+
+    Attributes:
+        effect: what it means for the result.
+        reason: the message of the embedder. It may quote a server, so it is not for models.
+
+    """
+
+    effect: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.effect}: {self.reason}"
+
+    @property
+    def for_model(self) -> str:
+        """The problem without words of a server."""
+        return f"{self.effect}: the embedder failed"
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTexts:
     """The result of a search.
 
     Attributes:
         words: the indexed forms of the words of the query.
         hits: the texts, those with the best words first.
-        problem: why meaning was not used, or not for all texts; empty if it was, or if there is no embedder.
+        problem: why meaning was not used, or not for all texts; None if it was, or if there is no embedder.
 
     """
 
     words: tuple[str, ...]
     hits: tuple[TextHit, ...]
-    problem: str = ""
+    problem: MeaningProblem | None = None
 
 
 class TextIndex:
@@ -100,7 +122,7 @@ class TextIndex:
         """
         words = self._words.words_of(query)
         by_words = dict(self._words.search(words, min_weight, limit))
-        vector, problem = self._vector_of(query)
+        vector, reason = self._vector_of(query)
         similar: dict[int, float] = {}
         if vector is not None and self._vectors is not None:
             near = self._vectors.search(vector, min_weight, limit)
@@ -108,13 +130,19 @@ class TextIndex:
             similar |= self._vectors.similarities(vector, [number for number in by_words if number not in similar])
         numbers = dict.fromkeys((*by_words, *similar))
         hits = tuple(TextHit(number, by_words.get(number, 0.0), similar.get(number, 0.0)) for number in numbers)
-        return FoundTexts(tuple(words), hits, problem)
+        return FoundTexts(tuple(words), hits, self._problem(reason, whole=vector is None))
 
     def _noted(self, add: Iterable[tuple[int, str, float]]) -> Iterable[tuple[int, str, float]]:
         for number, text, weight in add:
             if self.embedder is not None:
                 self._pending[number] = (text, weight)
             yield number, text, weight
+
+    def _problem(self, reason: str, *, whole: bool) -> MeaningProblem | None:
+        if not reason:
+            return None
+        some = f"{len(self._pending)} texts have no vector yet, and are found by words alone"
+        return MeaningProblem("found by words alone" if whole else some, reason)
 
     def _vector_of(self, query: str) -> tuple[Vectors | None, str]:
         """The vector of a query, and what is wrong with the vectors."""
@@ -126,6 +154,7 @@ class TextIndex:
         try:
             vector = self.embedder.embed([query], QUERY_TIMEOUT_S)[0]
         except EmbedderError as error:
+            log.warning("a query is answered by words alone: %s", error)
             return None, str(error)
         if self._vectors is not None and len(vector) != self._vectors.dimension:
             return None, f"the embedder answers with {len(vector)} dimensions, and had {self._vectors.dimension} before"

@@ -6,24 +6,21 @@ Rules kept here:
 - memories that other processes write are found by their minute: after a change of the graph, the minutes since the last
   update are read again (and one before, for clock differences). All memories are read for the first index, after a long
   pause, and once an hour, which also finds imported memories;
-- the first index of many memories takes longer than a call may: it is built in the background, and a caller that
-  cannot wait gets `graph_busy`;
+- the first index of many memories is built in the background (`IndexUpdates`);
 - at most `MAX_INDEXED` memories are indexed; a warning states how many are not.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from array import array
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.store import Revisioned
-from cortex_skills.errors import CortexError
-from cortex_skills.finder import Embedder, TextIndex
+from cortex_skills.finder import Embedder, MeaningProblem, TextIndex
+from cortex_skills.finder.index_updates import IndexUpdates
 from cortex_skills.memory.memory_triples import MemoryReader, minute_of
 from cortex_skills.memory.model import Memory, MemoryQuery, Recalled, Scored
 from cortex_skills.memory.ranking import Candidate, rank
@@ -54,15 +51,13 @@ class AgentMemories:
         self._store = graph.store if isinstance(graph.store, Revisioned) else None
         self._reader = MemoryReader(graph)
         self._clock = clock
-        self._lock = threading.Lock()
-        self._starting = threading.Lock()
+        self._updates = IndexUpdates(self._refresh, "memories")
         self._index = TextIndex(embedder)
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._importances = array("d")
         self._times = array("d")
         self._revision: str | None = None
-        self._thread: threading.Thread | None = None
         self._updated: datetime | None = None
         self._updated_fully: datetime | None = None
 
@@ -77,11 +72,7 @@ class AgentMemories:
             CortexError: `graph_busy`, when the index is not ready in time; it is still being built.
 
         """
-        deadline = time.monotonic() + timeout_s
-        if not self._first_update(timeout_s) or not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise CortexError("graph_busy", "the memories are being indexed", hint="try again in a while")
-        try:
-            self._refresh()
+        with self._updates.current(timeout_s):
             words = tuple(self._index.words_of(query.query))
             if not words and self._index.embedder is None:
                 return Recalled((), (), 0)
@@ -93,29 +84,8 @@ class AgentMemories:
                     break
             others = [] if found or query.min_importance <= 0 else self._candidates(query.query, 0.0)[0]
             return Recalled(tuple(found), words, len(candidates) - len(gone), len(others), problem)
-        finally:
-            self._lock.release()
 
-    def _first_update(self, timeout_s: float) -> bool:
-        """Wait for the first index, which the first caller starts; False when it takes longer."""
-        if self._updated is not None:
-            return True
-        with self._starting:
-            update = self._thread
-            if update is None or not update.is_alive():
-                update = self._thread = threading.Thread(target=self._update, name="memories", daemon=True)
-                update.start()
-        update.join(timeout_s)
-        return not update.is_alive()
-
-    def _update(self) -> None:
-        with self._lock:
-            try:
-                self._refresh()
-            except Exception as error:  # the waiting caller tries again and gets the error
-                log.info("the memories could not be indexed: %s", error)
-
-    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], str]:
+    def _candidates(self, query: str, min_importance: float) -> tuple[list[Candidate], MeaningProblem | None]:
         """The memories to rank, and why meaning was not used."""
         found = self._index.search(query, min_importance, POOL)
         return [

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cortex_graph.datetimes import date_time
+from cortex_skills.finder import MeaningProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Recalled:
         words: the indexed forms of the words of the query; empty when it has only stop words.
         considered: how many memories with one of the words, or a similar meaning, and the importance were ranked.
         less_important: how many others of those there are; counted when none was found.
-        problem: why they were found by words alone, although there is an embedder; empty otherwise.
+        problem: why they were found by words alone, although there is an embedder; None otherwise.
 
     """
 
@@ -105,4 +106,4 @@ class Recalled:
     words: tuple[str, ...]
     considered: int
     less_important: int = 0
-    problem: str = ""
+    problem: MeaningProblem | None = None

@@ -12,23 +12,21 @@ Rules kept here:
 - quality is the health of a skill as it is now, without its redundancy, so that it costs no search;
 - the index only proposes: each skill is read from the registry before it is returned, so a removed one is never found,
   and one that is malformed is left out;
-- the index follows the events of the registry: what they name is read again. It is built at the first search, in the
-  background when that takes longer than the caller waits (`graph_busy`).
+- the index follows the events of the registry: what they name is read again (`IndexUpdates`).
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.finder import Embedder, FoundTexts, TextHit, TextIndex
+from cortex_skills.finder import Embedder, FoundTexts, MeaningProblem, TextHit, TextIndex
+from cortex_skills.finder.index_updates import IndexUpdates
 from cortex_skills.finder.text_index import MIN_SIMILARITY
 from cortex_skills.registry.lifecycle import Standing, is_reliable
 from cortex_skills.registry.quality import Quality, health
@@ -73,10 +71,10 @@ class FoundSkill:
 
 @dataclass(frozen=True, slots=True)
 class FoundSkills:
-    """The result of a search: the skills, best first, and why meaning was not used (empty if it was)."""
+    """The result of a search: the skills, best first, and why meaning was not used (None if it was)."""
 
     skills: tuple[FoundSkill, ...]
-    problem: str = ""
+    problem: MeaningProblem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +126,7 @@ class SkillFinder:
         self._registry = registry
         self._embedder = embedder
         self._clock = clock
-        self._lock = threading.Lock()
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._updates = IndexUpdates(self._refresh, "skills")
         self._clear()
 
     def find(
@@ -202,15 +198,9 @@ class SkillFinder:
 
     def _searched(self, query: str, min_weight: float, timeout_s: float) -> tuple[FoundTexts, list[_Ranked]]:
         """The candidates of the index, ranked."""
-        deadline = time.monotonic() + timeout_s
-        if not self._first_update(timeout_s) or not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise CortexError("graph_busy", "the skills are being indexed", hint="try again in a while")
-        try:
-            self._refresh()
+        with self._updates.current(timeout_s):
             found = self._index.search(query, min_weight, POOL, WEAK)
             pairs = [(self._by_number[hit.number], hit) for hit in found.hits]
-        finally:
-            self._lock.release()
         return found, sorted(_ranked(pairs, self._clock()), key=lambda each: each.place)
 
     def _read(self, key: SkillKey) -> tuple[SkillRecord, SkillVersion] | None:
@@ -235,25 +225,6 @@ class SkillFinder:
         self._next = 0
         self._seen = -1  # the number of the last event that the index follows
         self._seen_hash = ""
-
-    def _first_update(self, timeout_s: float) -> bool:
-        """Wait for the first index, which the first caller starts; False when it takes longer."""
-        if self._seen >= 0:
-            return True
-        with self._starting:
-            update = self._thread
-            if update is None or not update.is_alive():
-                update = self._thread = threading.Thread(target=self._update, name="skills", daemon=True)
-                update.start()
-        update.join(timeout_s)
-        return not update.is_alive()
-
-    def _update(self) -> None:
-        with self._lock:
-            try:
-                self._refresh()
-            except Exception as error:  # the waiting caller tries again and gets the error
-                log.info("the skills could not be indexed: %s", error)
 
     def _refresh(self) -> None:
         """Read what has changed since the last search."""

@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -150,7 +151,10 @@ def _find(call: Call) -> Outcome:
     outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
     for view, each in zip(outcome.details["skills"], found.skills, strict=True):
         view["found"] = each.to_json()
-    return outcome
+    if found.problem is None:
+        return outcome
+    problem = found.problem.for_model
+    return replace(outcome, text=f"{outcome.text}\n({problem})", details={**outcome.details, "problem": problem})
 
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
@@ -232,7 +236,16 @@ SKILL_FIND = Tool(
         "required": ["query"],
         "additionalProperties": False,
     },
-    output_schema=_SKILLS,
+    output_schema={
+        **_SKILLS,
+        "properties": {
+            **_SKILLS["properties"],
+            "problem": {
+                "type": "string",
+                "description": "Which skills were not found by meaning, although that is configured, and why.",
+            },
+        },
+    },
     permissions=("registry:read",),
     budget=None,
     profile="registry",

@@ -74,7 +74,7 @@ def _run(call: Call) -> Outcome:
         "words": list(recalled.words),
         "considered": recalled.considered,
         "ranking": FORMULA,
-        "byWordsAlone": recalled.problem or None,
+        "byWordsAlone": recalled.problem.for_model if recalled.problem else None,
         "strippedCount": stripped,
     }
     return Outcome(_text(found, recalled, asked), details)
@@ -105,6 +105,8 @@ def _text(found: list[dict[str, Any]], recalled: Recalled, asked: MemoryQuery) -
         lines = [f"No matching memories{least}." if recalled.less_important else "No matching memories."]
     if others := recalled.less_important:
         lines.append(f"{others} less important {'ones match' if others > 1 else 'one matches'}: minImportance 0.")
+    if recalled.problem:
+        lines.append(f"({recalled.problem.for_model})")
     if withheld:
         lines.append(f"({withheld} withheld: the text is not shown to a model)")
     left = BLOCK_LIMIT - sum(map(len, lines)) - _NOTE_CHARACTERS
@@ -156,7 +158,7 @@ SKILL_MEMORY_CONTEXT = Tool(
             "ranking": {"type": "string"},
             "byWordsAlone": {
                 "type": ["string", "null"],
-                "description": "Why memories were not found by meaning, although that is configured.",
+                "description": "Which memories were not found by meaning, although that is configured, and why.",
             },
             "strippedCount": {"type": "integer"},
         },

@@ -95,10 +95,27 @@ def test_an_embedder_that_fails_leaves_the_words_and_what_it_missed_is_embedded_
     embedder.problem = "the server is down"
     index.change(add=TEXTS)
     found = index.search("a flight", 0.0, 5)
-    assert ([hit.number for hit in found.hits], found.problem) == ([2], "the server is down")
+    assert ([hit.number for hit in found.hits], str(found.problem)) == (
+        [2],
+        "found by words alone: the server is down",
+    )
     embedder.problem = ""
     found = index.search("read an Excel file", 0.0, 5)
-    assert ([hit.number for hit in found.hits], found.problem) == ([1], "")
+    assert ([hit.number for hit in found.hits], found.problem) == ([1], None)
+
+
+def test_a_search_by_meaning_states_which_texts_have_no_vector_yet():
+    class OneTextAtATime(Moody):
+        def embed(self, texts, timeout_s):
+            self.problem = "the batch is refused" if len(texts) > 1 else ""
+            return super().embed(texts, timeout_s)
+
+    index = TextIndex(OneTextAtATime())
+    index.change(add=TEXTS[:1])
+    index.change(add=TEXTS[1:])
+    found = index.search("read an Excel file", 0.0, 5)
+    assert [hit.number for hit in found.hits] == [1]
+    assert str(found.problem) == "2 texts have no vector yet, and are found by words alone: the batch is refused"
 
 
 def test_an_embedder_that_changes_its_dimension_leaves_the_words():
@@ -108,6 +125,8 @@ def test_an_embedder_that_changes_its_dimension_leaves_the_words():
     embedder.dimension = 64
     found = index.search("a flight", 0.0, 5)
     assert [hit.number for hit in found.hits] == [2]
-    assert found.problem == "the embedder answers with 64 dimensions, and had 256 before"
+    reason = "the embedder answers with 64 dimensions, and had 256 before"
+    assert str(found.problem) == f"found by words alone: {reason}"
+    assert found.problem.for_model == "found by words alone: the embedder failed"
     index.change(add=TEXTS[2:])
     assert [hit.number for hit in index.search("egg", 0.0, 5).hits] == [3]

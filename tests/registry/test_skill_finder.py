@@ -65,7 +65,7 @@ def test_a_skill_is_found_by_meaning_without_a_common_word(registry):
     query = "soften food in hot water"
     assert names(SkillFinder(registry).find(query)) == []
     found = SkillFinder(registry, StaticVectors()).find("open an Excel sheet")
-    assert (names(found), found.skills[0].by, found.problem) == (["extract-tables"], "meaning", "")
+    assert (names(found), found.skills[0].by, found.problem) == (["extract-tables"], "meaning", None)
     assert found.skills[0].similarity > 0.3
 
 
@@ -159,7 +159,7 @@ def test_a_query_or_limit_out_of_range_is_refused(finder, query, limit):
 )
 def test_any_text_is_a_query(finder, query):
     found = finder.find(query)
-    assert found.problem == ""
+    assert found.problem is None
     assert len(names(found)) == len(set(names(found))) <= 4
 
 
@@ -182,7 +182,7 @@ def test_an_embedder_that_fails_leaves_the_words_and_says_so(registry):
             raise EmbedderError("the server is down")
 
     found = SkillFinder(registry, Down()).find("tables")
-    assert (names(found), found.problem) == (["extract-tables"], "the server is down")
+    assert (names(found), str(found.problem)) == (["extract-tables"], "found by words alone: the server is down")
 
 
 def test_old_outcomes_count_less(registry):
@@ -202,12 +202,12 @@ def test_a_plugin_finds_skills_and_memories_by_the_vectors_of_a_server(tmp_path,
         with Plugin.open(config) as plugin:
             add(plugin.registry, "extract-tables", SKILLS["extract-tables"])
             found = plugin.skill_finder.find("open an Excel sheet")
-            assert (names(found), found.problem) == (["extract-tables"], "")
+            assert (names(found), found.problem) == (["extract-tables"], None)
             server.status = 500
             add(plugin.registry, "grate-carrots", "Grates carrots.")
             found = plugin.skill_finder.find("grates carrots")
             assert names(found) == ["grate-carrots"]
-            assert "answers 500" in found.problem
+            assert "answers 500" in found.problem.reason
         assert server.asked[0]["input"] == ["extract tables. Takes tables out of spreadsheets and writes them as CSV."]
 
 
@@ -219,6 +219,6 @@ def test_the_local_embedder_finds_memories_by_meaning():
         plugin.memories.remember(new_memory("Ben boils eggs"), agent="a1")
         found = plugin.memories.recall(memory_query("read an Excel file"), agent="a1")
         assert [memory.text for memory, _ in found.found] == ["Ana extracts tables from a spreadsheet"]
-        assert (found.words, found.considered, found.problem) == (("read", "excel", "file"), 1, "")
+        assert (found.words, found.considered, found.problem) == (("read", "excel", "file"), 1, None)
         ((_, scored),) = found.found
         assert 0.3 < scored.relevance < 1

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.serving import Running
+from tests.finder.embedding_server import embedding_server
+from tests.server.serving import Running, served
 
 TEXT = "---\nname: {name}\ndescription: Fetches data from an API.\n{more}---\n1. **Read it** — use fs_read\n{body}"
 VECTOR = "ac4d7953ddeca7021c5402cc5ef90cc7f95c79ab268ed5af1026954cf19c723f"
@@ -23,8 +24,6 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory, roots: Path):
     """A server with folders for clients, and a folder of skills that the configuration names."""
-    from tests.server.serving import served
-
     folder = tmp_path_factory.mktemp("registry-server")
     for name in ("in", "out", "human"):
         (roots / name).mkdir()
@@ -87,6 +86,28 @@ def test_the_compat_digest_is_that_of_other_registries(own: Running):
     client = own.client(own.token("testns", ("testns",), ("read", "write")))
     inline = "---\nname: demo\ndescription: A demo skill.\n---\nBody.\n"
     assert done(client.post("/api/v1/skill/register", json={"inline_skill": inline}))["compat_digest"] == VECTOR
+
+
+def test_skills_are_found_by_a_query(writer):
+    register(writer)
+    register(writer, "count-sheep")
+    found = done(writer.get("/api/skills/find", params={"query": "count data"}))
+    assert [each["name"] for each in found["skills"]] == ["count-sheep", "fetch-data"]
+    assert (found["skills"][0]["found"]["by"], found["problem"]) == ("words", None)
+    assert refused(writer.get("/api/skills/find", params={"query": " "}))[1] == "invalid_arguments"
+
+
+def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with embedding_server() as embedder:
+        embedder.status = 500
+        finder = {"embedder": "http", "endpoint": embedder.url, "model": "m"}
+        with served(tmp_path, finder=finder) as running:
+            client = running.client(running.token("a", ("mayros",), ("read", "write")))
+            register(client)
+            found = done(client.get("/api/skills/find", params={"query": "data"}))
+    assert [each["name"] for each in found["skills"]] == ["fetch-data"]
+    assert found["problem"].startswith(f"found by words alone: the embedder {embedder.url} answers 500")
 
 
 def test_the_pages_of_a_list_have_every_skill_once(writer):

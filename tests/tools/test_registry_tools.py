@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from cortex_skills import Plugin, Result
+from cortex_skills.finder import EmbedderError
+from cortex_skills.memory import new_memory
 from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.tools import TOOLS
 from tests.configs import config
@@ -31,7 +34,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "learner": ["read", "learn"],
         "manager": ["read", "learn", "manage"],
     }.items():
-        write_skill(root / "skills" / name, permissions={"registry": granted, "graph": ["read"]}, assertions=[])
+        write_skill(
+            root / "skills" / name,
+            permissions={"registry": granted, "graph": ["read"], "memory": ["recall"]},
+            assertions=[],
+        )
     for name in ("in", "out", "elsewhere"):
         (root / name).mkdir()
     return root
@@ -151,6 +158,27 @@ def test_skill_find_ranks_by_the_words_that_match(plugin: Plugin) -> None:
     found = done(call(plugin, "skill_find", query="send data by mail"))["skills"]
     assert [skill["name"] for skill in found] == ["send-mail", "fetch-data"]
     assert done(call(plugin, "skill_find", query="zebra"))["skills"] == []
+
+
+def test_an_embedder_that_fails_is_stated_without_the_words_of_its_server(plugin: Plugin, monkeypatch) -> None:
+    class Down:
+        name = "down"
+
+        def embed(self, texts: Any, timeout_s: float) -> Any:
+            raise EmbedderError(f"http://inside.example answers 500: {OVERRIDE}")
+
+    monkeypatch.setitem(plugin._host.__dict__, "skill_finder", SkillFinder(plugin.registry, Down()))
+    result = call(plugin, "skill_find", query="fetches data")
+    assert [skill["name"] for skill in done(result)["skills"]] == ["fetch-data"]
+    assert result.details["problem"] == "found by words alone: the embedder failed"
+    assert result.text.endswith("\n(found by words alone: the embedder failed)")
+    monkeypatch.setattr(plugin._host.memories, "_embedder", Down())
+    plugin._host.memories.close()
+    plugin._host.memories.remember(new_memory("Ana fetches data."), agent="a1")
+    recalled = call(plugin, "skill_memory_context", query="data")
+    assert recalled.details["byWordsAlone"] == "found by words alone: the embedder failed"
+    assert "\n(found by words alone: the embedder failed)\n1. " in recalled.text
+    plugin._host.memories.close()
 
 
 def test_memory_skill_list_pages_through_all_records_once(plugin: Plugin) -> None:

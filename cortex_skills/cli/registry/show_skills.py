@@ -60,7 +60,7 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
         views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
     _show(common, views, "no skill matches")
     if found.problem:
-        common.out.note(f"found by words alone: {found.problem}")
+        common.out.note(str(found.problem))
 
 
 def _list(common: Common, accepts: Any) -> None:

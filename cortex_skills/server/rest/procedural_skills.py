@@ -57,6 +57,26 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(200, found)
 
 
+@OPERATIONS.add(
+    "GET",
+    "/api/skills/find",
+    {200: models.FoundSkillsView},
+    query=models.FindSkillsQuery,
+    errors=("graph_busy",),
+    pool="slow",
+)
+def find_skills(call: ApiCall) -> ApiAnswer:
+    """Find skills by words, and by meaning if `finder.embedder` is set; the best first.
+
+    They are those that agents are shown: reliable ones.
+    """
+    registry, query = registry_of(call), call.query
+    found = _finder(call).find(query["query"], query.get("limit", 10))
+    level = registry.levels()
+    skills = [skill_view(registry, each.record, level) | {"found": each.to_json()} for each in found.skills]
+    return ApiAnswer(200, {"skills": skills, "problem": str(found.problem) if found.problem else None})
+
+
 @OPERATIONS.add("GET", "/api/skills/stats", {200: models.SkillStats}, query=NamespaceQuery, pool="slow")
 def get_skill_stats(call: ApiCall) -> ApiAnswer:
     """Count the skills."""

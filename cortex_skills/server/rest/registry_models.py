@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from cortex_skills.registry.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, MAX_PATH
+from cortex_skills.registry.skill_finder import MAX_LIMIT, MAX_QUERY
 from cortex_skills.server.rest.model_types import (
     FROM_QUERY,
     WHOLE,
@@ -50,6 +51,13 @@ class SkillListQuery(NamespaceQuery, total=False):
     origin: Annotated[Literal["builtin", "human", "learned", "llm"], Field(description="`llm` is `learned`.")]
     lifecycle: _State
     limit: Annotated[int, Field(ge=1, le=1000, description="50 by default."), FROM_QUERY]
+
+
+class FindSkillsQuery(NamespaceQuery):
+    """What a skill should do."""
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S", description="In any words.")]
+    limit: NotRequired[Annotated[int, Field(ge=1, le=MAX_LIMIT, description="10 by default."), FROM_QUERY]]
 
 
 class RegistryPageQuery(NamespaceQuery, total=False):
@@ -340,6 +348,30 @@ class SkillHealth(HealthView):
     """The health of a skill."""
 
     name: str
+
+
+class FoundBy(ApiModel):
+    """How a skill was found."""
+
+    score: Annotated[float, Field(description="What it is ranked by.")]
+    similarity: Annotated[float, Field(description="Of its meaning to the query; 0 without an embedder.")]
+    by: Literal["meaning", "words", "weak"]
+
+
+class FoundSkillView(RegisteredSkillView):
+    """A skill that was found."""
+
+    found: FoundBy
+
+
+class FoundSkillsView(ApiModel):
+    """The skills that match a query, the best first."""
+
+    skills: list[FoundSkillView]
+    problem: Annotated[
+        str | None,
+        Field(description="Which skills were not found by meaning, although that is configured, and why."),
+    ]
 
 
 class MaintainedSkills(ApiModel):
