@@ -34,7 +34,8 @@ from cortex_graph.exceptions import GraphBusy, invalid
 from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import DEFAULT_BASE, Names
 from cortex_graph.proofs import StoredProof, StoredProofs
-from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of
+from cortex_graph.provenance import Provenance, as_json, at_one_time, description_of, record_of, skill_of, time_of
+from cortex_graph.record_times import RecordTimes
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.parse import TIMEOUT_S
 from cortex_graph.sparql.queries import query_graphs
@@ -83,6 +84,7 @@ class NamespacedGraph:
         self.index = TripleIndex(store, self.names)
         self.proofs = StoredProofs(store, self.names)
         self.withdrawals = Withdrawals(store, self.names)
+        self.times = RecordTimes(store, self.names)
         self.counts = KeptCounts(store, self.names)
         self._described: set[tuple[str | None, str | None]] = set()
 
@@ -327,18 +329,21 @@ class NamespacedGraph:
         provenance = at_one_time(provenance)
         skill = (provenance.skill, provenance.skill_version)
         description = [] if skill in self._described else description_of(provenance, self.names)
+        time = time_of(provenance)
+        shared = [*description, *self.times.quads(time)]
         created = self.store.insert(
             [
                 [
                     quad,
                     *record_of(quad, self.names.record(triple_id), provenance, self.names),
-                    *description,
+                    *shared,
                 ]
                 for quad, triple_id in zip(quads, ids, strict=True)
             ]
         )
-        if description and any(created):
+        if any(created):
             self._described.add(skill)
+            self.times.written(time)
         return created
 
     def _page(self, key: str, given: Mapping[str, Any], default_limit: int) -> dict[str, Any]:

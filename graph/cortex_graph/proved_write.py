@@ -16,7 +16,7 @@ from pyoxigraph import Quad
 
 from cortex_graph.namespaced import NamespacedGraph
 from cortex_graph.proofs import StoredProof
-from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of
+from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of, time_of
 from cortex_graph.store import Pattern, Revisioned
 from cortex_graph.vocabulary import TYPE
 
@@ -59,17 +59,21 @@ def assert_proved(
     record = names.record(triple_id)
     written = [*graph.proofs.quads(proof, [triple_id]), *graph.proofs.rule_quads(rules)]
     gone = [each for proof_id in instead if proof_id != proof.id for each in graph.proofs.all_quads(proof_id)]
-    is_new = not store.contains(quad)
+    is_new, time = not store.contains(quad), None
     if is_new or not store.count(Pattern(names.provenance_graph, record, TYPE), 1):
         provenance = at_one_time(provenance)
         written += [*record_of(quad, record, provenance, names), *description_of(provenance, names)]
+        time = time_of(provenance)
+        written += graph.times.quads(time)
     if revision is not None and isinstance(store, Revisioned):
         whole = [quad, *written] if is_new else written
-        return is_new if store.apply_at(revision, [names.graph], whole, gone) else None
-    if not is_new or gone:
+        if not store.apply_at(revision, [names.graph], whole, gone):
+            return None
+    elif not is_new or gone:
         store.apply([quad, *written], gone)
-        return is_new
-    if store.insert([[quad, *written]])[0]:
-        return True
-    # Another writer has just written the triple, with a record.
-    return assert_proved(graph, quad, provenance, proof, rules)
+    elif not store.insert([[quad, *written]])[0]:
+        # Another writer has just written the triple, with a record.
+        return assert_proved(graph, quad, provenance, proof, rules)
+    if time is not None:
+        graph.times.written(time)
+    return is_new

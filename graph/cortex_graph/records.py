@@ -8,7 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -87,14 +87,14 @@ def read_instants(store: GraphStore, names: Names, nodes: Iterable[NamedNode]) -
 
 
 def instant(term: object) -> datetime | None:
-    """Return the moment that a term states; None for any other term."""
+    """Return the moment that a term states, in UTC; None for any other term."""
     if not isinstance(term, Literal) or term.datatype != DATE_TIME:
         return None
     try:
         moment = datetime.fromisoformat(term.value)
-    except ValueError:
+        return None if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return None if moment.tzinfo is None else moment
 
 
 def _rows(

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cortex_graph import NamespacedGraph, Provenance, assertions, open_store
+from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_graph.assertions import AssertionFilter, list_assertions
+from cortex_graph.assertions import search as assertions
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Row = tuple[int, str, int]  # its hour, its id, its number

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from cortex_graph.exceptions import PermissionDenied, QueryLimit, invalid
 from cortex_graph.memory_graphs import check_place
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
-from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of
+from cortex_graph.provenance import Provenance, at_one_time, description_of, record_of, time_of
 from cortex_graph.size_limits import checked
 from cortex_graph.sparql.dataset import NamespaceView
 from cortex_graph.store import GraphStore, Pattern
@@ -129,7 +129,7 @@ def effect_of(
             effect.insert += insert
             effect.remove += remove
         effect.insert += new
-        effect.insert += _new_quads_about(graph, new, provenance)
+        effect.insert += _new_quads_about(graph, new, None if provenance is None else by)
     return effect
 
 
@@ -193,5 +193,6 @@ def _new_quads_about(graph: NamespaceView, quads: list[Quad], provenance: Proven
             record_of(quad, names.record(triple_id), provenance, names)
             for quad, triple_id in zip(quads, ids, strict=True)
         )
-        return [*description_of(provenance, names), *(quad for record in records for quad in record)]
+        about = [quad for record in records for quad in record]
+        return [*description_of(provenance, names), *about, *graph.times.quads(time_of(provenance))]
     return list(map(graph.index.entry, ids, quads)) if graph.index.has_begun() else []

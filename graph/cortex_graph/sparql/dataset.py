@@ -18,6 +18,7 @@ from cortex_graph.exceptions import NamespaceViolation
 from cortex_graph.memory_graphs import memory_graphs
 from cortex_graph.names import Names
 from cortex_graph.proofs import StoredProofs
+from cortex_graph.record_times import RecordTimes
 from cortex_graph.store import Dataset, GraphStore
 from cortex_graph.triple_index import TripleIndex
 from cortex_graph.withdrawals import Withdrawals
@@ -30,6 +31,7 @@ class NamespaceView(Protocol):
     proofs: StoredProofs
     index: TripleIndex
     withdrawals: Withdrawals
+    times: RecordTimes
 
 
 def dataset_of(

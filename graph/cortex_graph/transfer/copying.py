@@ -28,6 +28,7 @@ from cortex_graph.store import GraphStore
 from cortex_graph.transfer.canonical_hash import spool
 from cortex_graph.transfer.comparing import difference
 from cortex_graph.transfer.loading import load
+from cortex_graph.transfer.loading_times import load_times
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full
 from cortex_graph.triple_index import TripleIndex
@@ -80,8 +81,8 @@ def copy_store(
         with target.maintenance:
             for each in (names, *of_agents):
                 TripleIndex(target, each).forget_completeness()
-            copied.append(_copy(source, target, names.provenance_graph, names.index_graph, progress))
-            copied += [_copy(source, target, each.graph, each.index_graph, progress) for each in (*of_agents, names)]
+            copied.append(_copy(source, target, names, names.provenance_graph, progress))
+            copied += [_copy(source, target, each, each.graph, progress) for each in (*of_agents, names)]
     return [done for done in copied if done.triples]
 
 
@@ -90,14 +91,16 @@ def _all_namespaces(source: GraphStore, base: str) -> list[str]:
     return sorted({*namespaces_of(source, base, with_records=True), *agents_remembering(source, base)})
 
 
-def _copy(source: GraphStore, target: GraphStore, graph: NamedNode, index: NamedNode, progress: Progress) -> CopyResult:
+def _copy(source: GraphStore, target: GraphStore, names: Names, graph: NamedNode, progress: Progress) -> CopyResult:
     with scratch_folder() as folder, TemporaryDirectory(dir=folder) as sorting:
         file = folder / "graph.nt"
         try:
             digest = spool(source, graph, file, progress=progress)
         except OSError as error:
             raise full(error) from error
-        load(target, file, graph, index, folder, progress)
+        if graph == names.provenance_graph:
+            load_times(target, names, file, folder, progress)
+        load(target, file, graph, names.index_graph, folder, progress)
         progress(f"verifying {graph.value}", 0, None)
         found = difference(target, graph, file, Path(sorting))
     if found.missing:

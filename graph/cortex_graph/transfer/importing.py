@@ -33,6 +33,7 @@ from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import Pattern
 from cortex_graph.transfer.formats import FORMATS, format_of, shown
 from cortex_graph.transfer.loading import load
+from cortex_graph.transfer.loading_times import load_times
 from cortex_graph.transfer.memory_lines import split_memories
 from cortex_graph.transfer.progress import Progress, silent
 from cortex_graph.transfer.read_process import full, read_file
@@ -158,6 +159,7 @@ def _load_records(graph: NamespacedGraph, folder: Path, absent: set[str], progre
     selection = folder / "selected.nt"
     with selection.open("wb") as output:
         output.writelines(selected())
+    load_times(store, names, selection, folder, progress)
     load(store, selection, names.provenance_graph, names.index_graph, folder, progress)
     return left_out
 

@@ -24,6 +24,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from cortex_graph.exceptions import GraphCorrupt, GraphUnavailable, StoreLocked, invalid
+from cortex_graph.record_times import forget_times
 from cortex_graph.scratch import exchange, scratch_folder, sync_folder, whole_folder
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.stores.embedded import OxigraphStore
@@ -209,6 +210,8 @@ def restore_into(backup: Backup, store: GraphStore, *, replace: bool, progress: 
             _refuse_if([graph for graph in graphs if store.count(Pattern(graph), 1)], "the store")
         for graph, file in _files(backup, folder, progress).items():
             _make_same(store, graph, file, folder, progress)
+            if not store.keeps_order:  # such a store is written to without times
+                forget_times(store, graph)
 
 
 def _files(backup: Backup, folder: Path, progress: Progress) -> dict[NamedNode, Path]:
