@@ -26,7 +26,8 @@ def test_the_nearest_are_those_of_a_full_comparison(count, dimension):
     assert found[0][0] == 7
     assert [number for number, _ in found] == list(np.argsort(-values)[:3]) or count > 2048
     assert found[0][1] == pytest.approx(float(values[7]), abs=2e-3)
-    assert len(index.search(query, 0.0, 10**6)) == min(count, 1024 if count > 2048 else count)
+    listed = len(index.search(query, 0.0, 10**6))
+    assert listed == count if count <= 2048 else 1024 <= listed < 1536
 
 
 def test_what_was_discarded_or_weighs_too_little_is_not_found():
