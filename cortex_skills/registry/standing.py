@@ -101,11 +101,15 @@ class StandingChanges(RegistryReader):
 
         """
         changed = []
-        for record in list(self.all_records()):
-            if self._maintained(record, similar) != record.standing:
-                new = self._restand(record.key, "skill.maintained", lambda r: self._maintained(r, similar), actor)
-                changed.append(new)
+        for record, _ in self.to_maintain(similar):
+            new = self._restand(record.key, "skill.maintained", lambda r: self._maintained(r, similar), actor)
+            changed.append(new)
         return changed
+
+    def to_maintain(self, similar: Callable[[SkillRecord], int]) -> list[tuple[SkillRecord, Standing]]:
+        """The skills that `maintain` would change, and how each would stand."""
+        pairs = [(record, self._maintained(record, similar)) for record in self.all_records()]
+        return [(record, standing) for record, standing in pairs if standing != record.standing]
 
     def outcome(self, key: SkillKey, *, success: bool, actor: str, note: str = "") -> SkillRecord:
         """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2."""
