@@ -72,11 +72,14 @@ def test_the_list_has_figures_states_trust_and_success_with_its_interval(reader:
     assert "utility, mean" in text
     assert "active3" in text.replace(" ", "")
     assert "candidate 1" in text
-    assert "2 of 3, 95 %: 0.21 to 0.94" in text
+    assert "2 of 3 succeeded, 95 %: 0.21 to 0.94" in text
     assert "★★★☆ trusted, of a person" in text
     assert "no outcome yet" in text
     page = reader.get(LIST, headers=CLICKED).text
-    assert '<svg viewBox="0 0 120 14" class="interval" role="img" aria-label="2 of 3, 95 %: 0.21 to 0.94">' in page
+    assert (
+        '<svg viewBox="0 0 120 14" class="interval" role="img" aria-label="2 of 3 succeeded, 95 %: 0.21 to 0.94">'
+        in page
+    )
 
 
 def test_groups_states_and_orders_select_and_sort(reader: httpx.Client) -> None:

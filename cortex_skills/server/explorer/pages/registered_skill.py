@@ -57,7 +57,7 @@ _SIMILAR = 20
 _METADATA = 40
 _ATTEST = {
     "publisher_signed": ("ok", "signed by a trusted publisher"),
-    "self_signed": ("none", "signed with a key that is not known here"),
+    "self_signed": ("none", "signed, key not known here"),
     "unsigned": ("none", "not signed"),
 }
 

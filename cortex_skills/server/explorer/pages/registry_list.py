@@ -270,7 +270,7 @@ def success_words(quality: Quality) -> str:
     if not quality.invocations:
         return "no outcome yet"
     low, high = quality.interval()
-    return f"{quality.successes:,} of {quality.invocations:,}, 95 %: {low:.2f} to {high:.2f}"
+    return f"{quality.successes:,} of {quality.invocations:,} succeeded, 95 %: {low:.2f} to {high:.2f}"
 
 
 def _figures(listing: SkillListing) -> tuple[tuple[str, str], ...]:
