@@ -23,7 +23,7 @@ from build_steps.tools import ROOT, TOOLS, digest_of, esbuild, npm_ci, put_in_pl
 EXPLORER = ROOT / "cortex_skills" / "server" / "explorer"
 SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
-ENTRIES = ("app.ts", "map.ts", "sparql.ts", "explorer.css", "icon.svg")
+ENTRIES = ("app.ts", "map.ts", "sparql.ts", "explorer.css", "pictures.css", "icon.svg")
 _WASM = GUESTS / "esbuild.wasm"
 _OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none", "--loader:.svg=copy")
 _PACKAGE = re.compile(r"(.*node_modules/(?:@[^/]+/)?[^/]+)/")

@@ -102,11 +102,12 @@ class Proofs:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The folders of the skill registry (`registry`): those that are read, and where clients may read and write."""
+    """The folders of the skill registry (`registry`), and the other namespaces whose reflections may be read."""
 
     folders: tuple[str, ...] = ()
     import_root: str = ""
     export_root: str = ""
+    reflection_namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,10 @@ DEFAULT_TOOLS = (
     "memory_skill_get",
     "memory_skill_resource",
     "memory_skill_export",
+    "skill_memory_reflect",
+    "memory_skill_promote_from_reflection",
+    "memory_skill_compositional_context",
+    "skill_learn",
 )
 
 

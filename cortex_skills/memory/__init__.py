@@ -5,8 +5,10 @@ from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled
 from cortex_skills.memory.requests import (
     IMPORTANCE,
     LIMIT,
+    MAX_DEPTH,
     MAX_LIMIT,
     MAX_QUERY,
+    MAX_SOURCES,
     MAX_TAG,
     MAX_TAGS,
     MAX_TEXT,
@@ -18,8 +20,10 @@ from cortex_skills.memory.requests import (
 __all__ = [
     "IMPORTANCE",
     "LIMIT",
+    "MAX_DEPTH",
     "MAX_LIMIT",
     "MAX_QUERY",
+    "MAX_SOURCES",
     "MAX_TAG",
     "MAX_TAGS",
     "MAX_TEXT",

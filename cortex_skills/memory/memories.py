@@ -6,24 +6,36 @@ Rules kept here:
 - a store on a server may have memories of an earlier version, in the graph of the namespace: they are moved at the
   first use. Those of a folder are moved when it is opened;
 - remembering a text again changes nothing;
+- a reflection is one deeper than its deepest source, and at most three deep; its sources are memories of the same
+  agent;
+- a recalled reflection is counted, where the store can be written to;
 - the indexes of the last few agents that recalled are kept.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 
-from cortex_graph import NamespacedGraph, Provenance
+from pyoxigraph import Literal, Quad
+
+from cortex_graph import GraphError, NamespacedGraph, Provenance
 from cortex_graph.agent_graph import AgentGraph
 from cortex_graph.memory_graphs import memory_id, move_memories
 from cortex_graph.store import Pattern
+from cortex_graph.vocabulary import MEMORY_USES
+from cortex_skills.errors import CortexError
 from cortex_skills.finder import Embedder
 from cortex_skills.memory.agent_memories import INDEX_TIMEOUT_S, AgentMemories
 from cortex_skills.memory.memory_triples import MemoryReader, memory_node, triples_of
-from cortex_skills.memory.model import MemoryQuery, NewMemory, Recalled
+from cortex_skills.memory.model import Memory, MemoryQuery, NewMemory, Recalled, ReflectedOn
+from cortex_skills.memory.requests import MAX_DEPTH, MAX_SOURCES
+from cortex_skills.safe_io.schemas import shown
+
+log = logging.getLogger(__name__)
 
 _MAX_AGENTS = 4
 
@@ -84,10 +96,91 @@ class Memories:
         known = MemoryReader(graph).of_text(new.text)
         if known is not None:
             return known.id, False
+        return self._written(graph, new, skill, author, None), True
+
+    def _written(
+        self, graph: AgentGraph, new: NewMemory, skill: str | None, author: str | None, reflected: ReflectedOn | None
+    ) -> str:
         identifier = memory_id(graph.make_key(), new.text)
         provenance = None if author is None else Provenance(agent=author)
-        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock()), provenance)
-        return identifier, True
+        graph.create_triples(triples_of(graph, identifier, new, skill, self._clock(), reflected), provenance)
+        return identifier
+
+    def reflect(
+        self, new: NewMemory, sources: Collection[str], *, agent: str, skill: str | None = None
+    ) -> tuple[Memory, bool]:
+        """Store what an agent concludes from memories of its own.
+
+        Args:
+            new: the conclusion.
+            sources: the ids of the memories that it draws from, 1 to 20.
+            agent: the owner.
+            skill: the slug of the skill that stores it.
+
+        Returns:
+            The reflection, and whether it is new.
+
+        Raises:
+            CortexError: `invalid_arguments`: a source is not a memory of the agent, or the text is remembered as
+                something else; `reflection_depth_exceeded`.
+            GraphError: the write failed.
+
+        """
+        graph = self.graph_of(agent)
+        reader = MemoryReader(graph)
+        found = {identifier: reader.one(identifier) for identifier in sources}
+        if not 1 <= len(found) <= MAX_SOURCES:
+            raise CortexError("invalid_arguments", f"a reflection has 1 to {MAX_SOURCES} sources")
+        if missing := [identifier for identifier, memory in found.items() if memory is None]:
+            message = f"this agent has no memory {', '.join(map(shown, missing[:5]))}: nothing was remembered"
+            raise CortexError("invalid_arguments", message, hint="skill_memory_context answers the ids of memories")
+        depth = 1 + max(memory.depth for memory in found.values() if memory is not None)
+        if depth > MAX_DEPTH:
+            message = f"a reflection is at most {MAX_DEPTH} deep, and this one would be {depth}: nothing was remembered"
+            raise CortexError(
+                "reflection_depth_exceeded",
+                message,
+                hint="reflect on the memories that its sources draw from",
+                details={"depth": depth, "max": MAX_DEPTH},
+            )
+        reflected = ReflectedOn(depth, tuple(sorted(found)))
+        known = reader.of_text(new.text)
+        if known is not None and (known.depth, known.reflects_on) != (reflected.depth, reflected.sources):
+            of = f"a reflection on {', '.join(known.reflects_on)}" if known.depth else "an observation"
+            raise CortexError(
+                "invalid_arguments", f"this text is remembered already, as {of}", hint="write what you conclude from it"
+            )
+        if known is not None:
+            return known, False
+        identifier = self._written(graph, new, skill, None, reflected)
+        memory = reader.one(identifier)
+        if memory is None:
+            raise CortexError("graph_busy", "the reflection was removed while it was written", hint="try again")
+        return memory, True
+
+    def reflections(self, *, agent: str, namespace: str) -> list[Memory]:
+        """All reflections of an agent in a namespace of the store; the caller has checked that it may be read."""
+        own = self._graph
+        if namespace == own.namespace:
+            return MemoryReader(self.graph_of(agent)).reflections()
+        other = NamespacedGraph(own.store, namespace, base=own.names.base)
+        return MemoryReader(AgentGraph(other, agent)).reflections()
+
+    def used(self, reflections: Iterable[Memory], *, agent: str) -> None:
+        """Count that reflections of an agent were recalled; a store that cannot be written to counts nothing."""
+        graph = self.graph_of(agent)
+        node = graph.names.graph
+        insert: list[Quad] = []
+        remove: list[Quad] = []
+        for memory in reflections:
+            subject = memory_node(graph.names, memory.id)
+            remove += graph.store.quads(Pattern(node, subject, MEMORY_USES))
+            insert.append(Quad(subject, MEMORY_USES, Literal(memory.uses + 1), node))
+        try:
+            if insert:
+                graph.store.apply(insert, remove)
+        except GraphError as error:
+            log.warning("recalled reflections are not counted: %s", error)
 
     def recall(self, query: MemoryQuery, *, agent: str, timeout_s: float = INDEX_TIMEOUT_S) -> Recalled:
         """The memories of an agent that match a query, best first.

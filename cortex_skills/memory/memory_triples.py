@@ -5,8 +5,8 @@ Rules kept here:
   (`cortex_graph.memory_graphs`);
 - invalid values (an importance of 7, a time without a zone) are skipped; the rest is a memory if it has an owner, a
   text, an importance and a time;
-- of several values the text of the ID, the greatest importance and the earliest time count: two processes may write the
-  same memory;
+- of several values the text of the ID, the greatest importance and depth, and the earliest time count: two processes
+  may write the same memory;
 - every read names the graph of the agent, so that memories of others are not found;
 - few memories are read one by one, many with one query for each predicate.
 """
@@ -29,21 +29,27 @@ from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import (
     DATE_TIME,
     MEMORY_AUTHOR,
+    MEMORY_DEPTH,
     MEMORY_IMPORTANCE,
     MEMORY_MINUTE,
     MEMORY_OWNER,
+    MEMORY_REFLECTS_ON,
     MEMORY_SKILL,
     MEMORY_TAG,
     MEMORY_TEXT,
     MEMORY_TIME,
+    MEMORY_USES,
     STRING,
+    XSD,
 )
-from cortex_skills.memory.model import Memory, NewMemory
-from cortex_skills.memory.requests import MAX_TAG, MAX_TAGS, MAX_TEXT
+from cortex_skills.memory.model import Memory, NewMemory, ReflectedOn
+from cortex_skills.memory.requests import MAX_DEPTH, MAX_SOURCES, MAX_TAG, MAX_TAGS, MAX_TEXT
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _LONGEST_VALUE = 64
 _FEW = 1000
+_INTEGER = NamedNode(f"{XSD}integer")
+_MOST_USES = 10**9
 
 
 def memory_node(names: Names, identifier: str) -> NamedNode:
@@ -57,7 +63,12 @@ def minute_of(moment: datetime) -> str:
 
 
 def triples_of(
-    graph: AgentGraph, identifier: str, new: NewMemory, skill: str | None, time: datetime
+    graph: AgentGraph,
+    identifier: str,
+    new: NewMemory,
+    skill: str | None,
+    time: datetime,
+    reflected: ReflectedOn | None = None,
 ) -> list[dict[str, Any]]:
     """The triples of a new memory, as arguments of `AgentGraph.create_triples`."""
     subject = f"{graph.names.prefix}memory:{identifier}"
@@ -72,6 +83,9 @@ def triples_of(
     ]
     if skill is not None:
         pairs.append((MEMORY_SKILL, skill))
+    if reflected is not None:
+        pairs.append((MEMORY_DEPTH, {"value": str(reflected.depth), "datatype": _INTEGER.value}))
+        pairs += [(MEMORY_REFLECTS_ON, {"node": f"{graph.names.prefix}memory:{each}"}) for each in reflected.sources]
     return [{"subject": subject, "predicate": f"<{term.value}>", "object": value} for term, value in pairs]
 
 
@@ -91,12 +105,17 @@ def memory_of(identifier: str, quads: Iterable[Quad], graph: AgentGraph) -> Memo
     times: list[datetime] = []
     tags: set[str] = set()
     skills: set[str] = set()
+    depths: list[int] = []
+    sources: set[str] = set()
+    uses: list[int] = []
     for quad in quads:
         value = quad.object
         if quad.predicate == MEMORY_OWNER:
             owned = owned or value == graph.owner
         elif quad.predicate == MEMORY_AUTHOR and isinstance(value, NamedNode):
             authors.add(graph.names.agent_of(value.value) or value.value)
+        elif quad.predicate == MEMORY_REFLECTS_ON and isinstance(value, NamedNode):
+            sources.add(value.value.rpartition(":")[2])
         elif not isinstance(value, Literal):
             continue
         elif quad.predicate == MEMORY_TEXT and value.datatype == STRING and len(value.value) <= MAX_TEXT:
@@ -109,6 +128,10 @@ def memory_of(identifier: str, quads: Iterable[Quad], graph: AgentGraph) -> Memo
             tags.add(value.value)
         elif quad.predicate == MEMORY_SKILL and len(value.value) <= _LONGEST_VALUE:
             skills.add(value.value)
+        elif quad.predicate == MEMORY_DEPTH:
+            depths += _count(value, MAX_DEPTH)
+        elif quad.predicate == MEMORY_USES:
+            uses += _count(value, _MOST_USES)
     text = _text(identifier, texts, graph)
     if not owned or text is None or not importances or not times:
         return None
@@ -121,6 +144,9 @@ def memory_of(identifier: str, quads: Iterable[Quad], graph: AgentGraph) -> Memo
         agent=graph.agent,
         skill=min(skills, default=None),
         authors=tuple(sorted(authors - {graph.agent})),
+        depth=max(depths, default=0),
+        reflects_on=tuple(sorted(filter(_ID.fullmatch, sources))[:MAX_SOURCES]) if depths else (),
+        uses=max(uses, default=0),
     )
 
 
@@ -140,6 +166,11 @@ def _fraction(value: Literal) -> list[float]:
     except ValueError:
         return []
     return [number] if 0 <= number <= 1 else []
+
+
+def _count(value: Literal, most: int) -> list[int]:
+    is_number = len(value.value) <= _LONGEST_VALUE and value.value.isascii() and value.value.isdecimal()
+    return [int(value.value)] if is_number and 1 <= int(value.value) <= most else []
 
 
 def _time(value: Literal) -> list[datetime]:
@@ -183,8 +214,14 @@ class MemoryReader:
         pattern = Pattern(self._names.graph, None, MEMORY_MINUTE, Literal(minute))
         return set(self._ids(self._store.quads(pattern)))
 
+    def reflections(self) -> list[Memory]:
+        """All reflections."""
+        depths = self._store.quads(Pattern(self._names.graph, None, MEMORY_DEPTH))
+        found = map(self.one, sorted(set(self._ids(depths))))
+        return [memory for memory in found if memory is not None and memory.depth]
+
     def many(self, identifiers: set[str]) -> Iterator[Memory]:
-        """The memories with these IDs; when there are many, without the skills that created them."""
+        """The memories with these IDs; when there are many, without their skills and what they reflect on."""
         if len(identifiers) <= _FEW:
             yield from filter(None, map(self.one, sorted(identifiers)))
             return

@@ -20,6 +20,14 @@ class NewMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class ReflectedOn:
+    """What a reflection draws from: its depth, and the ids of its sources."""
+
+    depth: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A memory in the graph.
 
@@ -32,6 +40,9 @@ class Memory:
         agent: the owner.
         skill: the slug of the skill that created it; None when it is unknown.
         authors: the agents that wrote it, other than the owner.
+        depth: how far it is from what was observed: 0 for an observation, 1 to 3 for a reflection.
+        reflects_on: the ids of the memories that a reflection draws from, sorted.
+        uses: how often a reflection was recalled.
 
     """
 
@@ -43,6 +54,14 @@ class Memory:
     agent: str
     skill: str | None
     authors: tuple[str, ...] = ()
+    depth: int = 0
+    reflects_on: tuple[str, ...] = ()
+    uses: int = 0
+
+    @property
+    def kind(self) -> str:
+        """`observation` or `reflection`."""
+        return "reflection" if self.depth else "observation"
 
     def to_json(self) -> dict[str, Any]:
         """The memory as a JSON object for skills."""
@@ -54,6 +73,9 @@ class Memory:
             "time": date_time(self.time),
             "skill": self.skill,
             "writtenBy": list(self.authors),
+            "kind": self.kind,
+            "depth": self.depth,
+            "reflectsOn": list(self.reflects_on),
         }
 
 

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - a text has 1 to 512 characters without surrounding whitespace, the limit for a text that a model gets (`enrichment`);
+- a reflection has 1 to 20 sources, and is at most 3 deep;
 - at most 8 tags of at most 40 characters; importance is a number from 0 to 1; a query has at most 1,000 characters;
 - an unknown option or one of the wrong type is an error that names it; null is the same as absent.
 """
@@ -22,6 +23,9 @@ MAX_TAGS = 8
 MAX_TAG = 40
 MAX_QUERY = 1000
 MAX_LIMIT = 50
+
+MAX_SOURCES = 20
+MAX_DEPTH = 3  # of a reflection
 
 IMPORTANCE = 0.5
 MIN_IMPORTANCE = 0.3

@@ -129,7 +129,7 @@ class SkillDocument:
     trigger_pattern: str | None = None
     depends_on: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
-    reflections: Mapping[str, Any] | None = None
+    reflections: Mapping[str, Any] | list[Any] | None = None
     semantic: Mapping[str, Any] | None = None
     resources: tuple[SkillResource, ...] = ()
 

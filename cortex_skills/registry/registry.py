@@ -71,6 +71,7 @@ class SkillRegistry(StandingChanges):
         create_only: bool = False,
         signature: VersionSignature | None = None,
         derived_from: Iterable[SkillKey] = (),
+        memories: Iterable[NamedNode] = (),
     ) -> Registered:
         """Register a document: as the first version of a skill, or as its next one.
 
@@ -83,6 +84,7 @@ class SkillRegistry(StandingChanges):
             create_only: refuse a name that is taken.
             signature: of its digest, by its publisher; by default the key of this installation signs it.
             derived_from: the skills that it was made of.
+            memories: the memories that it was made of.
 
         Raises:
             CortexError: `skill_exists`: the name is taken; `skill_not_found`: a dependency is missing;
@@ -109,6 +111,7 @@ class SkillRegistry(StandingChanges):
         version = self._signed(version, signature)
         self._write_blobs(blobs_of(document))
         sources = tuple(self.terms.record(source) for source in derived_from)
+        remembered = tuple(memories)
 
         def decide() -> RegistryChange[Registered]:
             record = self.find(key)
@@ -117,6 +120,7 @@ class SkillRegistry(StandingChanges):
                 depends_on=self._checked_dependencies(key, needs),
                 conflicts_with=tuple(self.terms.record(SkillKey(key.namespace, n)) for n in document.conflicts_with),
                 derived_from=sources,
+                memories=remembered,
             )
             if record is None:
                 standing, quality = lifecycle.first_standing(origin), Quality()
@@ -127,7 +131,11 @@ class SkillRegistry(StandingChanges):
             before = self.version(record.version_id)
             own = record.standing.origin == origin
             standing = lifecycle.revised(record.standing) if own else lifecycle.first_standing(origin)
-            edges = replace(edges, derived_from=sources or record.edges.derived_from)
+            edges = replace(
+                edges,
+                derived_from=sources or record.edges.derived_from,
+                memories=remembered or record.edges.memories,
+            )
             following = replace(version, number=self._newest(key) + 1, previous=before.id)
             changed = replace(record, version_id=version.id, standing=standing, edges=edges)
             return self._change("skill.superseded", changed, following, record)
@@ -187,12 +195,13 @@ class SkillRegistry(StandingChanges):
     def _checked_dependencies(self, key: SkillKey, needs: list[SkillKey]) -> tuple[NamedNode, ...]:
         """The nodes of the dependencies of a skill; a missing one and a cycle are refused with their path."""
         start = self.terms.record(key)
-        pending: list[tuple[NamedNode, tuple[str, ...]]] = [(self.terms.record(k), (k.name,)) for k in needs]
+        names = {self.terms.record(need): need.name for need in needs}
+        pending: list[tuple[NamedNode, tuple[str, ...]]] = [(node, (key.name,)) for node in names]
         seen: set[NamedNode] = set()
         while pending:
             node, path = pending.pop()
             if node == start:
-                way = " → ".join((key.name, *path))
+                way = " → ".join((*path, key.name))
                 raise CortexError("invalid_arguments", f"the dependencies have a cycle: {way}", hint="remove one")
             if node in seen:
                 continue
@@ -201,11 +210,9 @@ class SkillRegistry(StandingChanges):
                 raise CortexError("invalid_arguments", f"{key} depends on more than {_MAX_DEPENDENCIES:,} skills")
             record = self._record_at(node)
             if record is None:
-                way = " → ".join((key.name, *path))
+                way = " → ".join((*path, names.get(node, str(node))))
                 raise CortexError("skill_not_found", f"a dependency is not registered: {way}", hint="register it first")
-            for other in record.edges.depends_on:
-                known = self._record_at(other)
-                pending.append((other, (*path, known.key.name if known is not None else str(other))))
+            pending += [(other, (*path, record.key.name)) for other in record.edges.depends_on]
         return tuple(self.terms.record(needed) for needed in needs)
 
     def _newest(self, key: SkillKey) -> int:
@@ -290,7 +297,11 @@ class SkillRegistry(StandingChanges):
                 None,
             )
             node, old = self.terms.record(target), self.terms.record(source)
-            edges = replace(kept.edges, derived_from=tuple(dict.fromkeys((*kept.edges.derived_from, old))))
+            edges = replace(
+                kept.edges,
+                derived_from=tuple(dict.fromkeys((*kept.edges.derived_from, old))),
+                memories=tuple(dict.fromkeys((*kept.edges.memories, *gone.edges.memories))),
+            )
             new = replace(kept, version_id=version.id, quality=kept.quality.merged(gone.quality), edges=edges)
             archived = replace(
                 gone,

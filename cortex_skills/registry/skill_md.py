@@ -150,8 +150,10 @@ def _fields(front: Frontmatter, namespace: str, companion: str | None) -> dict[s
         "reflections": settings["composes_with_reflections"],
         "semantic": semantic,
     }
-    blocks = [key for key in ("reflections", "semantic") if not isinstance(fields[key], Mapping | None)]
-    problems += [Problem((key,), "must be a mapping") for key in blocks]
+    if not isinstance(semantic, Mapping | None):
+        problems.append(Problem(("semantic",), "must be a mapping"))
+    if not isinstance(fields["reflections"], Mapping | list | None):
+        problems.append(Problem(("composes_with_reflections",), "must be a list or a mapping"))
     if problems:
         name = fields["name"]
         raise ManifestError(problems, skill=name if isinstance(name, str) else "")

@@ -36,6 +36,7 @@ EDGES = {
     "derived_from": terms.DERIVED_FROM,
     "supersedes": terms.SUPERSEDES,
     "merged_into": terms.MERGED_INTO,
+    "memories": terms.DERIVED_FROM_MEMORY,
 }
 
 Spelling = Callable[[Literal], Literal]
@@ -55,13 +56,14 @@ class SkillKey:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Other records that a record names, by kind of edge, as their nodes."""
+    """Other records that a record names, by kind of edge, and the memories that it was made of, as their nodes."""
 
     depends_on: tuple[NamedNode, ...] = ()
     conflicts_with: tuple[NamedNode, ...] = ()
     derived_from: tuple[NamedNode, ...] = ()
     supersedes: tuple[NamedNode, ...] = ()
     merged_into: tuple[NamedNode, ...] = ()
+    memories: tuple[NamedNode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

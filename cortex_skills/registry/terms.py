@@ -29,6 +29,7 @@ DEPENDS_ON = _term("dependsOn")
 CONFLICTS_WITH = _term("conflictsWith")
 MERGED_INTO = _term("mergedInto")
 SUPERSEDES = _term("supersedes")
+DERIVED_FROM_MEMORY = _term("derivedFromMemory")
 DERIVED_FROM = NamedNode(f"{PROV}wasDerivedFrom")
 
 # A version: never changed.

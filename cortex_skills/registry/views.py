@@ -16,6 +16,7 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.names import is_namespace
 from cortex_skills.errors import CortexError
 from cortex_skills.manifest.skill_names import normalized
+from cortex_skills.registry.composition import Composition
 from cortex_skills.registry.document import SkillDocument, name_problems
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader, attest_level
@@ -120,6 +121,32 @@ def document_view(document: SkillDocument) -> dict[str, Any]:
             {"path": each.path, "kind": each.kind, "size": len(each.data), "sha256": each.sha256}
             for each in document.resources
         ],
+    }
+
+
+def composition_view(version: SkillVersion, found: Composition, budget: int) -> dict[str, Any]:
+    """What a skill is composed with, without its body; the names are those of other registries."""
+    return {
+        "skill_id": version.id,
+        "skill_namespace": version.key.namespace,
+        "skill_name": version.key.name,
+        "compositional_namespaces": [declared.to_json() for declared in found.declared],
+        "reflections": [
+            {
+                "id": each.memory.id,
+                "namespace": each.namespace,
+                "content": each.text,
+                "created_at": date_time(each.memory.time),
+                "access_count": each.memory.uses,
+                "reflection_depth": each.memory.depth,
+                "memory_kind": each.memory.kind,
+                "score": each.score,
+            }
+            for each in found.reflections
+        ],
+        "budget_tokens": budget,
+        "tokens_used": found.tokens,
+        "memories_dropped": found.dropped,
     }
 
 

@@ -46,6 +46,7 @@ from cortex_skills.server.rest import (
     procedural_skills,
     proofs,
     queries,
+    reflection_operations,
     registered_skills,
     replication,
     skills,
@@ -72,6 +73,7 @@ API: tuple[Operation, ...] = (
     *audit_log.OPERATIONS,
     *registered_skills.OPERATIONS,
     *procedural_skills.OPERATIONS,
+    *reflection_operations.OPERATIONS,
     *memory_operations.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.

@@ -36,6 +36,7 @@ _STATUS = {
     "query_limit": 422,
     "query_timeout": 504,
     "rate_limited": 429,
+    "reflection_depth_exceeded": 422,
     "relative_iri": 400,
     "remote_context": 400,
     "scan_rejected": 422,

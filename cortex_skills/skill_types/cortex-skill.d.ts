@@ -162,6 +162,12 @@ interface RecalledMemory {
   readonly writtenBy: readonly string[];
   /** The skill that created it. */
   readonly skill: string | null;
+  /** A reflection is what the agent concluded from other memories of its own. */
+  readonly kind: "observation" | "reflection";
+  /** How far it is from what was observed: 0 for an observation, 1 to 3 for a reflection. */
+  readonly depth: number;
+  /** The ids of the memories that a reflection draws from. */
+  readonly reflectsOn: readonly string[];
   /** `relevance * importanceWeight * recencyWeight`. */
   readonly score: number;
   readonly relevance: number;

@@ -29,12 +29,14 @@ from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
 from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
+from cortex_skills.tools.skill_memory_reflect import SKILL_MEMORY_REFLECT
 from cortex_skills.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
 from cortex_skills.tools.skill_request_zk_proof import SKILL_REQUEST_ZK_PROOF
 from cortex_skills.tools.skill_retract import SKILL_RETRACT
 from cortex_skills.tools.skill_verify_assertion import SKILL_VERIFY_ASSERTION
 from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
 from cortex_skills.tools.skill_write import SKILL_WRITE
+from cortex_skills.tools.skills_of_reflections import SKILLS_OF_REFLECTIONS
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +56,8 @@ TOOLS = {
         *REGISTERED_SKILL_TOOLS,
         SKILL_WRITE,
         *MEMORY_SKILL_TOOLS,
+        SKILL_MEMORY_REFLECT,
+        *SKILLS_OF_REFLECTIONS,
     )
 }
 

@@ -30,7 +30,7 @@ from cortex_skills.tools.registered_skills import SHOWN, named_record, shown_ski
 
 _MAX_SCANNED = 5_000  # records that a page looks at
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
-_SKILL_ID: dict[str, Any] = {
+SKILL_ID: dict[str, Any] = {
     "type": "string",
     "minLength": 1,
     "maxLength": 512,
@@ -39,7 +39,7 @@ _SKILL_ID: dict[str, Any] = {
 _FOLDER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1024}
 
 
-def _version(call: Call) -> tuple[SkillRecord, SkillVersion]:
+def named_version(call: Call) -> tuple[SkillRecord, SkillVersion]:
     """The record and the version that `skill_id` names."""
     given = call.arguments["skill_id"]
     registry = call.host.skills_to_use
@@ -109,13 +109,13 @@ def _list(call: Call) -> Outcome:
 
 
 def _get(call: Call) -> Outcome:
-    record, version = _version(call)
+    record, version = named_version(call)
     text, details = shown_skill(call, record, version.id)
     return Outcome(text, details)
 
 
 def _resource(call: Call) -> Outcome:
-    record, version = _version(call)
+    record, version = named_version(call)
     path = call.arguments["resource_path"]
     registry = call.host.skills_to_use
     document = registry.document(version)
@@ -159,7 +159,7 @@ def _text_of(data: bytes) -> str | None:
 
 
 def _export(call: Call) -> Outcome:
-    record, version = _version(call)
+    record, version = named_version(call)
     registry = call.host.skills_to_use
     target = call.arguments["target_folder"]
     write_skill_folder(registry.document(version), version, export_folder(call.host.config, target))
@@ -251,7 +251,7 @@ MEMORY_SKILL_GET = Tool(
     description="Read a registered skill, or one version of it.",
     input_schema={
         "type": "object",
-        "properties": {"skill_id": _SKILL_ID},
+        "properties": {"skill_id": SKILL_ID},
         "required": ["skill_id"],
         "additionalProperties": False,
     },
@@ -268,7 +268,7 @@ MEMORY_SKILL_RESOURCE = Tool(
     input_schema={
         "type": "object",
         "properties": {
-            "skill_id": _SKILL_ID,
+            "skill_id": SKILL_ID,
             "resource_path": {"type": "string", "minLength": 1, "maxLength": 1024},
         },
         "required": ["skill_id", "resource_path"],
@@ -300,7 +300,7 @@ MEMORY_SKILL_EXPORT = Tool(
     input_schema={
         "type": "object",
         "properties": {
-            "skill_id": _SKILL_ID,
+            "skill_id": SKILL_ID,
             "target_folder": {**_FOLDER, "description": "A folder inside registry.exportRoot; created if missing."},
         },
         "required": ["skill_id", "target_folder"],

@@ -21,6 +21,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
+from cortex_skills.registry.reflections import check_memories
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_QUERY
 from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
@@ -127,8 +128,17 @@ def _counted(call: Call, record: SkillRecord, tokens: int) -> None:
         log.warning("the load of %s is not counted: %s", record.key, error)
 
 
+def _checked(call: Call, record: SkillRecord) -> SkillRecord:
+    """The record, degraded if a memory that it was made of has changed."""
+    try:
+        return check_memories(call.host.skills_to_use, record, actor=call.agent)
+    except GraphError as error:
+        log.warning("the memories of %s are not checked: %s", record.key, error)
+        return record
+
+
 def _load(call: Call) -> Outcome:
-    record = named_record(call, call.arguments["name"])
+    record = _checked(call, named_record(call, call.arguments["name"]))
     standing = record.standing
     if standing.lifecycle in ("deprecated", "archived"):
         into = shown_record(call.host.skills_to_use, record, call.host.cleaning)["mergedInto"]

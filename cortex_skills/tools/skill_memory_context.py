@@ -49,6 +49,9 @@ _MEMORY: dict[str, Any] = {
             "items": {"type": "string"},
             "description": "The agents that wrote it; empty if it was the calling one.",
         },
+        "kind": {"type": "string", "description": "`observation`, or `reflection`: what was concluded from others."},
+        "depth": {"type": "integer", "description": "How far it is from what was observed: 0 to 3."},
+        "reflectsOn": {"type": "array", "items": {"type": "string"}, "description": "The ids of what it draws from."},
         "score": {"type": "number"},
         "relevance": {"type": "number"},
         "importanceWeight": {"type": "number"},
@@ -62,10 +65,11 @@ def _run(call: Call) -> Outcome:
     given = call.arguments
     asked = memory_query(given["query"], {key: given[key] for key in ("limit", "minImportance") if key in given})
     recalled = call.host.memories.recall(asked, agent=call.agent)
+    call.host.memories.used((memory for memory, _ in recalled.found if memory.depth), agent=call.agent)
     found: list[dict[str, Any]] = []
     stripped = 0
     for memory, scored in recalled.found:
-        shown, removed = _cleaned(memory, call.host.cleaning)
+        shown, removed = cleaned_memory(memory, call.host.cleaning)
         stripped += removed
         if shown is not None:
             found.append({**memory.to_json(), **shown, **scored.to_json()})
@@ -80,7 +84,7 @@ def _run(call: Call) -> Outcome:
     return Outcome(_text(found, recalled, asked), details)
 
 
-def _cleaned(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int]:
+def cleaned_memory(memory: Memory, policy: Policy) -> tuple[dict[str, Any] | None, int]:
     """The text and tags of a memory that may be shown, None when there are none; and how many values were removed."""
     if policy.allowed_keys is not None:
         policy = replace(policy, allowed_keys={*policy.allowed_keys, "text", "tags"})
@@ -113,7 +117,8 @@ def _text(found: list[dict[str, Any]], recalled: Recalled, asked: MemoryQuery) -
     for number, memory in enumerate(found, start=1):
         tags = f", tags {json_text(memory['tags'])}" if memory["tags"] else ""
         by = f", written by {json_text(memory['writtenBy'])}" if memory["writtenBy"] else ""
-        line = f"{number}. (importance {memory['importance']:.2f}{tags}{by}) {json_text(memory['text'])}"
+        depth = f", reflection of depth {memory['depth']}" if memory["depth"] else ""
+        line = f"{number}. (importance {memory['importance']:.2f}{depth}{tags}{by}) {json_text(memory['text'])}"
         left -= len(line) + 1
         if left < 0:
             lines.append(f"({len(found) - number + 1} more are not shown)")

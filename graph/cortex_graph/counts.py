@@ -3,114 +3,55 @@
 Rules kept here:
 - the last counts are kept with the revision that they were counted at. Reading them costs one look at the revision,
   however large the graph is;
-- when the graph was written to since, they are counted again in the background, by queries that run in processes of
-  their own and have a time limit. Counting takes at most a twentieth of the time: after a count of 3 s the next one
-  begins a minute later;
-- what is not known is never stated: counts have the moment at which they were made, `is_current` says whether anything
-  was written since, and `is_exact` whether everything was counted or only a part, so that the numbers are lower bounds;
+- when the graph was written to since, they are counted again in the background (`counting.py`). Counting takes at most
+  a twentieth of the time: after a count of 3 s the next one begins a minute later, also in another process;
+- counts that took long are kept in the index graph, too, so that the next process begins with them;
+- what is not known is never stated: counts have the moment at which they were made, `is_current` says whether it is
+  known that nothing was written since, and `is_exact` whether everything was counted;
 - stores without revisions are counted again after a minute.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
-from pyoxigraph import Literal, NamedNode, QueryResultsFormat, QuerySolutions, parse_query_results
+import orjson
+from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph.exceptions import GraphBusy, GraphError, QueryLimit, QueryTimeout
+from cortex_graph.counting import AsserterCount, NamespaceCounts, PredicateCount, count_namespace, until_exit
+from cortex_graph.exceptions import GraphError
 from cortex_graph.names import Names
-from cortex_graph.store import Dataset, GraphStore, Pattern, Revisioned
-from cortex_graph.vocabulary import ATTRIBUTED_TO, INVALIDATED_AT, PROOF_CLASS, STATEMENT, TYPE
+from cortex_graph.store import GraphStore, Pattern, Revisioned
+from cortex_graph.vocabulary import VALUE
 
-MAX_NAMES = 1000  # predicates, and asserters, that are counted one by one
-_QUERY_S = 60.0
-_BOUNDS = (1_000_000, 20_000)  # triples that are counted when all of them take too long
+log = logging.getLogger(__name__)
+
 _SHARE = 20  # of the time may be spent on counting: one of so many parts
 _AGED_S = 60.0
 _LOOKED_AT = 10_000  # triples that are counted at once while nothing is known
-_EXIT_S = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class PredicateCount:
-    """A predicate, and how many triples have it."""
-
-    predicate: NamedNode
-    triples: int
-
-
-@dataclass(frozen=True, slots=True)
-class AsserterCount:
-    """Who asserted something: an agent, or a version of a skill.
-
-    Attributes:
-        node: `NS:agent:ID` or `NS:skill:SLUG@VERSION`.
-        assertions: how many of its assertions are in the graph.
-        withdrawn: how many of its assertions were withdrawn.
-
-    """
-
-    node: NamedNode
-    assertions: int
-    withdrawn: int
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceCounts:
-    """The counts of one namespace.
-
-    Attributes:
-        triples: the triples.
-        resources: the different subjects.
-        predicates: the most frequent predicates first, at most `MAX_NAMES`.
-        predicate_total: the different predicates.
-        asserters: those with the most assertions first, at most `MAX_NAMES`.
-        asserter_total: the different asserters.
-        assertions: the triples with a record.
-        withdrawn: the withdrawn assertions.
-        proofs: the proofs.
-        is_exact: whether all of it was counted; otherwise the numbers are lower bounds.
-        is_current: whether nothing was written since.
-        counted_at: when it was counted; None while the first count is under way.
-
-    """
-
-    triples: int = 0
-    resources: int = 0
-    predicates: tuple[PredicateCount, ...] = ()
-    predicate_total: int = 0
-    asserters: tuple[AsserterCount, ...] = ()
-    asserter_total: int = 0
-    assertions: int = 0
-    withdrawn: int = 0
-    proofs: int = 0
-    is_exact: bool = True
-    is_current: bool = True
-    counted_at: datetime | None = None
-
-    @property
-    def undated(self) -> int:
-        """How many triples have no record, such as imported ones; a bound of nothing if it is not exact."""
-        return max(0, self.triples - self.assertions)
+_WORTH_KEEPING_S = 2.0
 
 
 class KeptCounts:
-    """The counts of one namespace, kept by this process. Safe to use from several threads."""
+    """The counts of one namespace, kept by this process and for the next one. Safe to use from several threads."""
 
     def __init__(self, store: GraphStore, names: Names) -> None:
         self._store = store
         self._names = names
+        self._kept = Pattern(names.index_graph, _node(names), VALUE)
         self._lock = threading.Lock()
         self._counts: NamespaceCounts | None = None
         self._revision: str | None = None
         self._began = self._ended = 0.0
         self._running: threading.Thread | None = None
         self._error: GraphError | None = None
+        self._is_read = False
+        self._is_of_another = False  # whether the counts were made by an earlier process
 
     def latest(self, wait_s: float = 0.3) -> NamespaceCounts:
         """Return the last counts, and have them counted again if something was written since.
@@ -124,10 +65,12 @@ class KeptCounts:
 
         """
         revision = self._current_revision()
+        if not self._is_read:
+            self._read()
         with self._lock:
             if self._counts is not None and self._is_current(revision):
                 return self._counts
-            if self._running is None and self._is_due():
+            if self._running is None and self._is_due(wait_s):
                 self._running = threading.Thread(target=self._count, args=(revision,), name="cortex-graph-counts")
                 self._running.start()
             running, known = self._running, self._counts is not None
@@ -152,14 +95,16 @@ class KeptCounts:
             return time.monotonic() - self._ended < _AGED_S
         return revision == self._revision
 
-    def _is_due(self) -> bool:
-        return time.monotonic() - self._ended >= _SHARE * (self._ended - self._began)
+    def _is_due(self, wait_s: float) -> bool:
+        took = self._ended - self._began
+        is_waited_for = self._is_of_another and wait_s > took
+        return is_waited_for or time.monotonic() - self._ended >= _SHARE * took
 
     def _count(self, revision: str | None) -> None:
         began = time.monotonic()
         counts, error = None, None
         try:
-            with _until_exit() as cancel:
+            with until_exit() as cancel:
                 counts = count_namespace(self._store, self._names, cancel)
         except GraphError as failed:
             error = failed.with_traceback(None)
@@ -167,7 +112,33 @@ class KeptCounts:
             self._began, self._ended = began, time.monotonic()
             self._error, self._running = error, None
             if counts is not None:
-                self._counts, self._revision = counts, revision
+                self._counts, self._revision, self._is_of_another = counts, revision, False
+        if counts is not None and self._ended - began >= _WORTH_KEEPING_S:
+            self._keep(counts, self._ended - began)
+
+    def _read(self) -> None:
+        """Begin with the counts that an earlier process has kept."""
+        found = self._store.quads(self._kept) if self._store.keeps_order else ()
+        kept = [read for quad in found if (read := _read(quad.object)) is not None]
+        with self._lock:
+            self._is_read = True
+            if not kept or self._counts is not None:
+                return
+            counts, took_s = max(kept, key=lambda each: each[0].counted_at or datetime.min.replace(tzinfo=UTC))
+            age = datetime.now(UTC) - (counts.counted_at or datetime.now(UTC))
+            self._counts, self._is_of_another = counts, True
+            self._ended = time.monotonic() - max(0.0, age.total_seconds())
+            self._began = self._ended - took_s
+
+    def _keep(self, counts: NamespaceCounts, took_s: float) -> None:
+        """Keep counts for the next process, in place of others."""
+        if not self._store.keeps_order:
+            return
+        new = Quad(_node(self._names), VALUE, Literal(_written(counts, took_s)), self._names.index_graph)
+        try:
+            self._store.apply([new], [quad for quad in self._store.quads(self._kept) if quad != new])
+        except GraphError as error:  # a store that can only be read
+            log.debug("the counts of %s are not kept: %s", self._names.namespace, error)
 
     def _first_look(self) -> NamespaceCounts:
         """Return lower bounds, for a reader that does not wait for the first count."""
@@ -175,137 +146,29 @@ class KeptCounts:
         return NamespaceCounts(triples=triples, is_exact=False)
 
 
-def count_namespace(store: GraphStore, names: Names, cancel: UntilExit | None = None) -> NamespaceCounts:
-    """Count what a namespace has; takes longer the more it is.
-
-    Args:
-        store: the store.
-        names: of the namespace.
-        cancel: cancels it.
-
-    Raises:
-        GraphError: a query failed.
-
-    """
-    now = datetime.now(UTC)
-    data, records = names.graph, names.provenance_graph
-    every = _Counter(store, data, cancel)
-    predicates = every.groups("?p", "?s ?p ?o")
-    resources = every.number("COUNT(DISTINCT ?s)", "?s ?p ?o")
-    triples = sum(count for _, count in predicates)
-    if len(predicates) > MAX_NAMES:
-        triples = every.number("COUNT(*)", "?s ?p ?o")
-    recorded = _Counter(store, records, cancel)
-    asserted = recorded.groups("?who", f"?r {ATTRIBUTED_TO} ?who")
-    withdrawn = dict(recorded.groups("?who", f"?r {INVALIDATED_AT} ?when ; {ATTRIBUTED_TO} ?who"))
-    all_withdrawn = recorded.number("COUNT(*)", f"?r {INVALIDATED_AT} ?when")
-    statements = recorded.number("COUNT(*)", f"?r {TYPE} {STATEMENT}")
-    asserters = [
-        AsserterCount(node, max(0, count - withdrawn.get(node, 0)), withdrawn.get(node, 0)) for node, count in asserted
-    ]
-    return NamespaceCounts(
-        triples=triples,
-        resources=resources,
-        predicates=tuple(PredicateCount(node, count) for node, count in predicates[:MAX_NAMES]),
-        predicate_total=len(predicates)
-        if len(predicates) <= MAX_NAMES
-        else every.number("COUNT(DISTINCT ?p)", "?s ?p ?o"),
-        asserters=tuple(asserters[:MAX_NAMES]),
-        asserter_total=len(asserters)
-        if len(asserters) <= MAX_NAMES
-        else recorded.number("COUNT(DISTINCT ?who)", f"?r {ATTRIBUTED_TO} ?who"),
-        assertions=max(0, statements - all_withdrawn),
-        withdrawn=all_withdrawn,
-        proofs=store.count(Pattern(records, None, TYPE, PROOF_CLASS)),
-        is_exact=every.is_exact and recorded.is_exact,
-        counted_at=now,
-    )
+def _node(names: Names) -> NamedNode:
+    return NamedNode(f"{names.graph.value}/counts")
 
 
-class _Counter:
-    """Counts the triples of one graph, or the first ones if all take too long."""
-
-    def __init__(self, store: GraphStore, graph: NamedNode, cancel: UntilExit | None) -> None:
-        self._store = store
-        self._graph = graph
-        self._cancel = cancel
-        self._bounds: list[int | None] = [None, *_BOUNDS]
-        self.is_exact = True
-
-    def groups(self, name: str, where: str) -> list[tuple[NamedNode, int]]:
-        """Return the IRIs bound to a variable, and how often, the most frequent first; up to one past `MAX_NAMES`."""
-        key = name.removeprefix("?")
-        rows = self._rows(
-            f"SELECT {name} (COUNT(*) AS ?n)", where, f"GROUP BY {name} ORDER BY DESC(?n) LIMIT {MAX_NAMES + 1}"
-        )
-        return [(node, _whole(row["n"])) for row in rows if isinstance(node := row[key], NamedNode)]
-
-    def number(self, expression: str, where: str) -> int:
-        """Return the value of an aggregate."""
-        (row,) = self._rows(f"SELECT ({expression} AS ?n)", where, "")
-        return _whole(row["n"])
-
-    def _rows(self, select: str, where: str, modifiers: str) -> list[dict[str, object]]:
-        while True:
-            bound = self._bounds[0]
-            group = where if bound is None else f"{{ SELECT * {{ {where} }} LIMIT {bound} }}"
-            try:
-                return self._asked(f"{select} {{ {group} }} {modifiers}")
-            except (QueryTimeout, QueryLimit):
-                if len(self._bounds) == 1:
-                    raise
-                self._bounds.pop(0)
-                self.is_exact = False
-
-    def _asked(self, text: str) -> list[dict[str, object]]:
-        dataset = Dataset((self._graph,))
-        answer = self._store.query(
-            text, dataset, results=QueryResultsFormat.JSON, timeout_s=_QUERY_S, cancel=self._cancel
-        )
-        found = parse_query_results(b"".join(answer.chunks), QueryResultsFormat.JSON)
-        assert isinstance(found, QuerySolutions)  # noqa: S101 - the text is a SELECT
-        names = [variable.value for variable in found.variables]
-        return [{name: row[name] for name in names} for row in found]
+def _written(counts: NamespaceCounts, took_s: float) -> str:
+    """Return counts as JSON, with how long counting took, in seconds."""
+    document = asdict(counts)
+    document["predicates"] = [[each.predicate.value, each.triples] for each in counts.predicates]
+    document["asserters"] = [[each.node.value, each.assertions, each.withdrawn] for each in counts.asserters]
+    return orjson.dumps({**document, "took": took_s}).decode()
 
 
-def _whole(term: object) -> int:
-    return int(term.value) if isinstance(term, Literal) else 0
-
-
-class UntilExit:
-    """Cancels a call of a background thread when the process only waits for it."""
-
-    def __init__(self) -> None:
-        self._interrupt: Callable[[], None] | None = None
-        self.done = threading.Event()
-
-    def check(self) -> None:
-        """Raise when the process ends."""
-        if not threading.main_thread().is_alive():
-            raise GraphBusy("the process ends", hint="count again with the next one")
-
-    @contextmanager
-    def interrupts(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Run a block in which the end of the process also calls `interrupt`."""
-        self.check()
-        self._interrupt = interrupt
-        try:
-            yield
-        finally:
-            self._interrupt = None
-
-    def watch(self) -> None:
-        """Wait for the end of the call, or of the process."""
-        while not self.done.wait(_EXIT_S):
-            if not threading.main_thread().is_alive() and (interrupt := self._interrupt) is not None:
-                interrupt()
-
-
-@contextmanager
-def _until_exit() -> Iterator[UntilExit]:
-    cancel = UntilExit()
-    threading.Thread(target=cancel.watch, name="cortex-graph-counts-exit", daemon=True).start()
+def _read(term: Any) -> tuple[NamespaceCounts, float] | None:
+    """Return the counts of a text that `_written` has made; None for any other text."""
     try:
-        yield cancel
-    finally:
-        cancel.done.set()
+        document = orjson.loads(term.value)
+        took_s = float(document.pop("took"))
+        predicates = tuple(PredicateCount(NamedNode(node), int(n)) for node, n in document.pop("predicates"))
+        asserters = tuple(AsserterCount(NamedNode(node), int(n), int(w)) for node, n, w in document.pop("asserters"))
+        counted_at = datetime.fromisoformat(document.pop("counted_at")).astimezone(UTC)
+        if not all(type(number) in (int, bool) for number in document.values()):
+            return None
+        counts = NamespaceCounts(predicates=predicates, asserters=asserters, counted_at=counted_at, **document)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return None
+    return counts, took_s

@@ -30,7 +30,7 @@ from cortex_graph.exceptions import PermissionDenied
 from cortex_graph.names import Names, is_namespace
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.triple_index import hash_line
-from cortex_graph.vocabulary import MEMORY_KEY, MEMORY_OWNER, MEMORY_TERMS, MEMORY_TEXT, STRING
+from cortex_graph.vocabulary import MEMORY_KEY, MEMORY_OWNER, MEMORY_REFLECTS_ON, MEMORY_TERMS, MEMORY_TEXT, STRING
 
 _ID_DIGITS = 32
 _AT_ONCE = 50_000  # quads that are moved in one transaction; an ordinary store has fewer
@@ -107,12 +107,13 @@ def _move(store: GraphStore, graph: NamedNode, source: NamedNode, subjects: list
     insert: list[Quad] = []
     remove: list[Quad] = []
     moved = 0
+    named = _new_names_of_sources(store, graph, source)
     for subject in subjects:
         quads = [quad for quad in store.quads(Pattern(source, subject)) if quad.predicate in MEMORY_TERMS]
         target, name = _place(store, graph, subject, quads)
         if target == source:
             continue
-        insert += [Quad(name, quad.predicate, quad.object, target) for quad in quads]
+        insert += [Quad(name, quad.predicate, named.get(quad.object, quad.object), target) for quad in quads]
         remove += [each for quad in quads for each in (quad, *_about(store, graph, quad))]
         moved += len(quads)
         if len(remove) >= _AT_ONCE:
@@ -121,6 +122,16 @@ def _move(store: GraphStore, graph: NamedNode, source: NamedNode, subjects: list
     if remove:
         store.apply(insert, remove)
     return moved
+
+
+def _new_names_of_sources(store: GraphStore, graph: NamedNode, source: NamedNode) -> dict[object, NamedNode]:
+    """Return the new names of the memories that reflections draw from."""
+    sources = {quad.object for quad in store.quads(Pattern(source, None, MEMORY_REFLECTS_ON))}
+    names: dict[object, NamedNode] = {}
+    for node in sources:
+        if isinstance(node, NamedNode) and (quads := list(store.quads(Pattern(source, node)))):
+            names[node] = _place(store, graph, node, quads)[1]
+    return names
 
 
 def unowned_graph(graph: NamedNode) -> NamedNode:

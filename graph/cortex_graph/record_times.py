@@ -78,12 +78,13 @@ class RecordTimes:
         """Yield the quads to write before records of these times; fewer if equal times follow each other."""
         if not self._store.keeps_order:
             return
-        yield from self._begun()
         known = ""
         last = None
         for time in times:
             if time == last or (moment := instant(time)) is None:
                 continue
+            if last is None:
+                yield from self._begun()
             last = time
             yield from self._path(time, moment, known)
             known = _text(moment)[: _WIDTHS[-1]]

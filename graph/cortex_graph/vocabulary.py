@@ -50,16 +50,22 @@ MEMORY_MINUTE = NamedNode(f"{CORTEX}memoryMinute")
 MEMORY_SKILL = NamedNode(f"{CORTEX}memorySkill")
 MEMORY_AUTHOR = NamedNode(f"{CORTEX}memoryAuthor")
 MEMORY_KEY = NamedNode(f"{CORTEX}memoryKey")
+MEMORY_DEPTH = NamedNode(f"{CORTEX}memoryDepth")
+MEMORY_REFLECTS_ON = NamedNode(f"{CORTEX}reflectsOn")
+MEMORY_USES = NamedNode(f"{CORTEX}memoryUses")
 MEMORY_READ = frozenset(  # all but the key of their IDs
     {
         MEMORY_AUTHOR,
+        MEMORY_DEPTH,
         MEMORY_IMPORTANCE,
         MEMORY_MINUTE,
         MEMORY_OWNER,
+        MEMORY_REFLECTS_ON,
         MEMORY_SKILL,
         MEMORY_TAG,
         MEMORY_TEXT,
         MEMORY_TIME,
+        MEMORY_USES,
     }
 )
 MEMORY_TERMS = MEMORY_READ | {MEMORY_KEY}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import urljoin
 
 TEXTS = (
     "<script>alert(1)</script>",
@@ -46,17 +47,22 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.problems: list[str] = []
         self.text = ""
+        self.address = "/explore"  # of the page, which the form of the theme has
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         given = dict(attrs)
+        if tag == "input" and given.get("name") == "next":
+            self.address = given.get("value") or self.address
         if tag == "script":
             self.scripts.append(given.get("src"))
         for name, value in attrs:
             if name.startswith("on") or name in ("style", "srcset", "srcdoc"):
                 self.problems.append(f"<{tag} {name}>")
             if name in _ATTRIBUTES and value is not None:
+                is_relative = value.startswith(("?", "../", "./")) or re.match(r"[\w~-]+(?:[/?]|$)", value)
+                value = urljoin(self.address, value) if is_relative else value
                 self.links.append(value)
                 if value.startswith("https://") and given.get("rel") == "noopener noreferrer":
                     continue

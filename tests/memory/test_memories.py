@@ -35,6 +35,9 @@ def test_a_memory_is_recalled_with_all_its_fields(memories, clock) -> None:
         "time": "2026-06-01T12:00:30Z",
         "skill": "probe",
         "writtenBy": [],
+        "kind": "observation",
+        "depth": 0,
+        "reflectsOn": [],
     }
     assert (scored.relevance, scored.importance, scored.recency) == (1.0, 0.9, 1.0)
 

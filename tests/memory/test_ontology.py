@@ -45,7 +45,8 @@ def test_every_written_memory_conforms_to_the_shapes(text, importance, tags, age
     assert conforms(quads)
 
 
-NEEDED = vocabulary.MEMORY_READ - {vocabulary.MEMORY_SKILL, vocabulary.MEMORY_AUTHOR}
+OF_REFLECTIONS = {vocabulary.MEMORY_DEPTH, vocabulary.MEMORY_REFLECTS_ON, vocabulary.MEMORY_USES}
+NEEDED = vocabulary.MEMORY_READ - {vocabulary.MEMORY_SKILL, vocabulary.MEMORY_AUTHOR} - OF_REFLECTIONS
 
 
 @pytest.mark.parametrize("term", sorted(NEEDED, key=str), ids=str)
@@ -58,3 +59,16 @@ def test_a_memory_without_one_of_its_parts_or_with_two_does_not_conform(term: Na
     assert not all(conforms([*quads, Quad(subject, term, value, graph)]) for value in values)
     without = [quad for quad in quads if quad not in parts]
     assert conforms(without) == (term in (vocabulary.MEMORY_TEXT, vocabulary.MEMORY_TAG))  # without a text it is none
+
+
+def test_a_recalled_reflection_conforms_and_one_of_depth_four_does_not() -> None:
+    graph = NamespacedGraph(open_store("memory:"), "mayros")
+    memories = Memories(graph)
+    source, _ = memories.remember(NewMemory("tea", 0.5, ()), agent="a1")
+    reflection, _ = memories.reflect(NewMemory("drinks", 0.5, ()), [source], agent="a1")
+    memories.used([reflection], agent="a1")
+    quads = list(graph.store.quads(Pattern(graph.names.of_memories("a1").graph)))
+    assert conforms(quads)
+    (depth,) = [quad for quad in quads if quad.predicate == vocabulary.MEMORY_DEPTH]
+    others = [quad for quad in quads if quad != depth]
+    assert not conforms([*others, Quad(depth.subject, depth.predicate, Literal(4), depth.graph_name)])

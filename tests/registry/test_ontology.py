@@ -30,6 +30,9 @@ def quads() -> list[Quad]:
         registry.register(document.changed(body="two\n"), actor="ada", origin="learned")
         registry.outcome(SkillKey("mayros", name), success=True, actor="agent")
     registry.merge(SkillKey("mayros", "user"), SkillKey("mayros", "other"), actor="ada")
+    memory = registry.terms.names.node("mayros:memory:" + "0" * 32)
+    made = SkillDocument.checked(namespace="mayros", name="made", description="d")
+    registry.register(made, actor="ada", origin="learned", memories=[memory])
     registry.deprecate(SkillKey("mayros", "base"), "why not", actor="ada")
     return list(registry.store.quads(Pattern(registry.terms.graph)))
 

@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from cortex_graph import NamespacedGraph
+from cortex_skills.memory import Memories, new_memory
 from tests.finder.embedding_server import embedding_server
 from tests.server.serving import Running, served
 
@@ -292,3 +294,53 @@ def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(write
     assert refused(writer.get(f"/api/v1/skill/{unknown}")) == (404, "skill_not_found")
     assert refused(writer.get("/api/v1/skill/no-such-id")) == (400, "invalid_arguments")
     assert refused(writer.get("/api/skills", params={"namespace": "elsewhere"})) == (403, "permission_denied")
+
+
+# --- reflections
+
+
+def test_a_reflection_is_promoted_composed_and_degraded_when_a_source_is_forgotten(own, writer, namespace):
+    memories, agent = memories_in(own, namespace), f"w-{namespace}"
+    seen = done_created(writer.post("/api/v1/memory/remember", json={"entry_type": "fact", "data": "It rained."}))
+    reflection, _ = memories.reflect(new_memory("Rain is likely."), [seen], agent=agent)
+    body = {"name": "take-an-umbrella", "description": "Takes one."}
+    made = done(writer.post(f"/api/v1/skill/{reflection.id}/promote", json=body))
+    assert (made["promoted"], made["sources_attached"], made["original_reflection_depth"]) == (True, 1, 1)
+    assert refused(writer.post(f"/api/v1/skill/{reflection.id}/promote", json=body)) == (409, "skill_exists")
+    assert refused(writer.post(f"/api/v1/skill/{'0' * 32}/promote", json=body)) == (404, "skill_not_found")
+    assert refused(writer.post("/api/v1/skill/x/promote", json=body)) == (400, "invalid_arguments")
+    source = {"path": "references/source_0.md"}
+    assert done(writer.get(f"/api/v1/skill/{made['skill_id']}/resource", params=source))["content"] == "It rained.\n"
+    composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
+    composed = done(writer.post(f"/api/v1/skill/{composer['id']}/compose", json={"budget_tokens": 2000}))
+    assert [each["content"] for each in composed["reflections"]] == ["Rain is likely."]
+    assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["budget_tokens"] == 4000
+    tiny = done(writer.post(f"/api/v1/skill/{composer['id']}/compose", json={"budget_tokens": 1}))
+    assert (tiny["reflections"], tiny["memories_dropped"]) == ([], 1)
+    assert writer.delete(f"/api/v1/memory/{seen}").status_code == 204
+    detail = done(writer.get("/api/skills/detail", params={"name": "take-an-umbrella"}))
+    assert "degraded" in str(detail)
+    assert f"the memory {seen}" in str(detail)
+
+
+def test_reflections_of_another_agent_are_not_promoted_or_composed(own, writer, reader, namespace):
+    memories = memories_in(own, namespace)
+    seen, _ = memories.remember(new_memory("A secret."), agent="ada")
+    reflection, _ = memories.reflect(new_memory("A deep secret."), [seen], agent="ada")
+    body = {"name": "secrets", "description": "Tells."}
+    path = f"/api/v1/skill/{reflection.id}/promote"
+    assert refused(writer.post(path, json=body)) == (404, "skill_not_found")
+    assert refused(writer.post(path, json=body, params={"memoriesOf": "ada"})) == (403, "permission_denied")
+    assert refused(reader.post(path, json=body)) == (403, "permission_denied")
+    composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
+    assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["reflections"] == []
+
+
+def memories_in(own: Running, namespace: str) -> Memories:
+    graph = own.plugin.graph
+    return Memories(NamespacedGraph(graph.store, namespace, base=graph.names.base))
+
+
+def done_created(answer: httpx.Response) -> str:
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])

@@ -97,7 +97,7 @@ def test_a_skill_needs_the_permission_of_a_registry_tool(plugin: Plugin) -> None
 
 def test_the_tools_of_a_profile_are_offered_where_it_is_configured(plugin: Plugin, folders: Path) -> None:
     registry = {tool.name for tool in TOOLS.values() if tool.profile == "registry"}
-    assert len(registry) == 10
+    assert len(registry) == 13
     assert registry < {tool["name"] for tool in plugin.tools()}
     with Plugin.open(config(), registers=False) as core:
         core.load(folders / "skills" / "learner")

@@ -21,7 +21,7 @@ from cortex_skills.errors import CortexError
 if TYPE_CHECKING:
     from cortex_graph import Names, NamespacedGraph
     from cortex_graph.assertions import Assertion, AssertionPage
-    from cortex_graph.counts import NamespaceCounts
+    from cortex_graph.counting import NamespaceCounts
     from cortex_graph.neighbourhood import Direction, Neighbourhood
 
 _WAIT_S = 600.0

@@ -171,10 +171,11 @@ def purge(common: Common, name: str) -> None:
 @click.command(cls=Command)
 @click.pass_obj
 def maintain(common: Common) -> None:
-    """Deprecate learned skills that nobody uses, and degrade those that fail."""
+    """Deprecate learned skills that nobody uses, and degrade those that fail or whose memories have changed."""
+    from cortex_skills.registry.maintenance import maintain as maintain_registry
+
     with common.plugin() as plugin:
-        finder = plugin.skill_finder
-        changed = plugin.registry.maintain(lambda record: len(finder.similar(record)), actor=plugin.agent)
+        changed = maintain_registry(plugin.registry, plugin.skill_finder, actor=plugin.agent)
     answer = [{"skill": str(r.key), "lifecycle": r.standing.lifecycle, "reason": r.standing.reason} for r in changed]
 
     def show() -> None:

@@ -2,23 +2,42 @@
 
 Rules kept here:
 - every address is a path on this server, below `/explore`;
+- a namespace that is called like another page (`RESERVED`) has `~` before its name, which no namespace begins with, so
+  that every namespace has its pages; the other namespaces have their names, so that a page has one address;
 - a name is percent-encoded once, in the query string, since proxies decode encoded slashes in paths;
 - `asOf` is kept: pages that are read as of a moment link to pages as of the same moment;
-- parameters without a value are left out, and the others keep their order, so that a page has one address.
+- parameters without a value are left out, and the others keep their order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 ROOT = "/explore"
+# The first segments of the addresses of pages that belong to no namespace.
+RESERVED = frozenset(
+    ("approvals", "artifacts", "audit", "enter", "login", "logout", "registry", "skills", "static", "theme")
+)
+_ESCAPE = "~"
+_KEPT = ":"  # in a query string (RFC 3986, §3.4); names have one after each prefix
+
+
+def namespace_root(namespace: str) -> str:
+    """The address of the overview of a namespace."""
+    return f"{ROOT}/{_ESCAPE if namespace in RESERVED else ''}{namespace}"
+
+
+def namespace_in(segment: str) -> str | None:
+    """The namespace that a segment of a path stands for; None for a reserved name, or for one escaped without need."""
+    name = segment.removeprefix(_ESCAPE)
+    return name if (name in RESERVED) == (name != segment) else None
 
 
 def address(path: str, **parameters: Any) -> str:
     """The address of a page; parameters that are None or empty are left out."""
-    given = [f"{key}={quote(str(value), safe='')}" for key, value in parameters.items() if value not in (None, "")]
+    given = [f"{key}={quote(str(value), safe=_KEPT)}" for key, value in parameters.items() if value not in (None, "")]
     return f"{path}?{'&'.join(given)}" if given else path
 
 
@@ -34,22 +53,33 @@ class Addresses:
     Attributes:
         namespace: the namespace.
         as_of: the moment that the pages show, as it was asked for; None for now.
+        root: what the addresses begin with, without the slash behind it; None for the path of the namespace. `relative`
+            gives the shorter one for links within a page.
 
     """
 
     namespace: str
     as_of: str | None = None
+    root: str | None = None
+
+    def relative(self, path: str) -> Addresses:
+        """The addresses as references (RFC 3986, §4.2) from a page of the namespace, such as `r/used`."""
+        segment = namespace_root(self.namespace).removeprefix(f"{ROOT}/")
+        return replace(self, root="/".join([".."] * path.count("/")) if path else segment)
 
     def page(self, path: str = "", **parameters: Any) -> str:
         """A page of the namespace, such as `find`."""
-        below = f"/{path}" if path else ""
-        return address(f"{ROOT}/{self.namespace}{below}", **parameters, asOf=self.as_of)
+        return address(self._path(path), **parameters, asOf=self.as_of)
+
+    def _path(self, path: str) -> str:
+        root = namespace_root(self.namespace) if self.root is None else self.root
+        return f"{root}/{path}" if root and path else root or path or "."
 
     def resource(self, name: str, **parameters: Any) -> str:
         """The page of a resource."""
         if parameters or self.as_of is not None or not name:
             return self.page("r", name=name, **parameters)
-        return f"{ROOT}/{self.namespace}/r?name={quote(name, safe='')}"
+        return f"{self._path('r')}?name={quote(name, safe=_KEPT)}"
 
     def used(self, name: str, **parameters: Any) -> str:
         """Who points to a resource."""
@@ -59,7 +89,7 @@ class Addresses:
         """The page of one assertion."""
         if parameters or self.as_of is not None:
             return self.page(f"t/{triple_id}", **parameters)
-        return f"{ROOT}/{self.namespace}/t/{triple_id}"
+        return self._path(f"t/{triple_id}")
 
     def proof(self, proof_id: str, **parameters: Any) -> str:
         """The page of one proof."""

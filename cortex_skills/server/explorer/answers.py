@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from cortex_skills.server.bodies import to_json
-from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.callers import Visitor, clock_time, cookies, state_of, visitor_of
 from cortex_skills.server.explorer.error_pages import error_view
 from cortex_skills.server.explorer.following import LOGIN, goes_on, here, marked
@@ -113,14 +113,14 @@ def surroundings(scope: Scope, visitor: Visitor | None, page: str = "", namespac
     principal, session = visitor.principal, visitor.session
     if namespace is None or not principal.may_use(namespace):
         namespace = principal.usual if principal.may_use(principal.usual) else None
-    has_find = namespace is not None and any(each.name == "find" for each in PAGES)
+    has_find = any(each.name == "find" for each in PAGES)
     return Surroundings(
         page,
         address,
         scope["path"],
         namespace,
         navigation_of(PAGES, page, namespace, principal.permissions),
-        f"{ROOT}/{namespace}/find" if has_find else None,
+        None if namespace is None or not has_find else f"{namespace_root(namespace)}/find",
         principal.name,
         ", ".join(sorted(principal.permissions)),
         None if session is None else clock_time(session.ends),

@@ -107,6 +107,7 @@ class ShownName:
         outside: the link to another site, if it is an external `https:` IRI.
         warning: why the name may be mistaken for another one, a phrase; None if nothing suggests that.
         is_own: whether it is a name of the namespace.
+        is_simple: whether it is shown as a link with two parts and nothing else: in ASCII, whole, and without warning.
 
     """
 
@@ -117,6 +118,7 @@ class ShownName:
     outside: Outside | None = None
     warning: str | None = None
     is_own: bool = False
+    is_simple: bool = False
     is_name: bool = True
 
     @property
@@ -237,11 +239,14 @@ class Display:
         names: of the namespace.
         addresses: of its pages.
 
+    Attributes:
+        addresses: of the pages that names link to.
+
     """
 
     def __init__(self, names: Names, addresses: Addresses) -> None:
         self._names = names
-        self._addresses = addresses
+        self.addresses = addresses
         self._shown: dict[tuple[str, int], ShownName] = {}  # a page shows most names several times
 
     def term(self, term: object, most: int = IN_TABLE, *, lines: int = 1) -> ShownTerm:
@@ -263,16 +268,12 @@ class Display:
         name, is_own = self._names.name(iri), iri.startswith(f"{self._names.graph.value}:")
         short = name if is_own else self._short(name, iri)
         cut = _prefix_length(short, iri)
-        href = self._addresses.resource(name)
-        return ShownName(
-            shown_text(short[:cut], most),
-            shown_text(short[cut:], most),
-            name,
-            href if len(href) <= _MAX_HREF else None,
-            None if is_own else _outside(iri),
-            warning_of(name),
-            is_own,
-        )
+        href = self.addresses.resource(name)
+        prefix, local = shown_text(short[:cut], most), shown_text(short[cut:], most)
+        has_href, outside, warning = len(href) <= _MAX_HREF, None if is_own else _outside(iri), warning_of(name)
+        is_whole = prefix.only == short[:cut] and local.only == short[cut:] and short.isascii()
+        is_simple = is_whole and has_href and outside is None and warning is None
+        return ShownName(prefix, local, name, href if has_href else None, outside, warning, is_own, is_simple)
 
     def _short(self, name: str, iri: str) -> str:
         """The name of an IRI, with the prefix of a standard vocabulary if it has one."""

@@ -30,6 +30,9 @@ class LinkState(StrEnum):
     REFUTED = "refuted"
 
 
+_DOTS = {LinkState.KNOWN: "●", LinkState.MISSING: "○", LinkState.REFUTED: "◆"}
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceLink:
     """One link: its state, and the state in words."""
@@ -53,12 +56,20 @@ class EvidenceThread:
     proofs: int = 0
 
     @cached_property
+    def dots(self) -> str:
+        """A character for each link: filled if it is known, hollow if it is missing, a diamond if it is refuted."""
+        return "".join(_DOTS[link.state] for link in self.links)
+
+    @cached_property
     def spoken(self) -> str:
-        """All links in words, those of the same words together."""
+        """All links in words, those of the same words together, and the number of proofs."""
         by_words: dict[str, list[str]] = {}
         for link in self.links:
             by_words.setdefault(link.words, []).append(link.name)
-        return "Evidence: " + "; ".join(f"{', '.join(names)} {words}" for words, names in by_words.items())
+        parts = [f"{', '.join(names)} {words}" for words, names in by_words.items()]
+        if self.proofs:
+            parts.append(f"{self.proofs} proof{'s' if self.proofs > 1 else ''}")
+        return f"Evidence: {'; '.join(parts)}"
 
 
 def recorded_thread(assertion: Assertion | None) -> EvidenceThread:

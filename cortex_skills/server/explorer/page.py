@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cortex_graph.names import is_namespace
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.errors import CortexError
+from cortex_skills.server.explorer.addresses import namespace_in
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest.operations import ApiCall, OperationService
 
@@ -56,6 +57,12 @@ class PageCall:
     cancel: CancelToken = field(default_factory=CancelToken)
 
     @property
+    def namespace(self) -> str | None:
+        """The namespace in the path; None without one, or for a segment that stands for none."""
+        segment = self.path.get("namespace")
+        return None if segment is None else namespace_in(segment)
+
+    @property
     def graph(self) -> NamespacedGraph:
         """The graph of the namespace in the path.
 
@@ -63,8 +70,8 @@ class PageCall:
             HttpError: `not_found`: the caller may not use it, or it is no namespace.
 
         """
-        namespace = self.path["namespace"]
-        if not (is_namespace(namespace) and self.principal.may_use(namespace)):
+        namespace = self.namespace
+        if namespace is None or not (is_namespace(namespace) and self.principal.may_use(namespace)):
             raise not_found("there is no such namespace, or it is not open to you")
         return self.service.graph(namespace)
 

@@ -8,12 +8,13 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph.as_of import as_of
-from cortex_skills.server.explorer.addresses import ROOT, Addresses, address, in_form
+from cortex_skills.server.explorer.addresses import Addresses, address, in_form, namespace_root
 from cortex_skills.server.explorer.display import Display, field_value
+from cortex_skills.server.explorer.evidence import EvidenceThread
 from cortex_skills.server.explorer.page import Form, PageCall
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Reading:
         graph: of the namespace, at the moment that was asked for.
         addresses: of the pages of the namespace, at the same moment.
         display: shows its terms.
+        near: shows terms in rows: its links are relative, since rows have most links of a page.
+        evidence_ids: the threads of evidence in rows of the page, with the ids of the elements that have their words.
 
     """
 
@@ -97,6 +100,8 @@ class Reading:
     graph: NamespacedGraph
     addresses: Addresses
     display: Display
+    near: Display
+    evidence_ids: dict[EvidenceThread, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, call: PageCall, path: str, *, past: bool = True) -> Reading:
@@ -116,12 +121,18 @@ class Reading:
         if moment is not None and past:
             graph = as_of(graph, moment)
         addresses = Addresses(graph.namespace, moment)
-        return cls(call, path, graph, addresses, Display(graph.names, addresses))
+        near = Display(graph.names, addresses.relative(path))
+        return cls(call, path, graph, addresses, Display(graph.names, addresses), near)
 
     def address(self, **changes: Any) -> str:
         """The address of this page with some parameters changed; None removes one."""
         below = f"/{self.path}" if self.path else ""
-        return address(f"{ROOT}/{self.graph.namespace}{below}", **{**self.call.query, **changes})
+        return address(f"{namespace_root(self.graph.namespace)}{below}", **{**self.call.query, **changes})
+
+    def changed(self, **changes: Any) -> str:
+        """The same, as a reference from this page."""
+        path, mark, query = self.address(**changes).partition("?")
+        return mark + query if query else path
 
     def as_of_field(self) -> AsOfField:
         """The field of this page."""

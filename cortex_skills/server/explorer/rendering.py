@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.assets import asset
 from cortex_skills.server.explorer.page import ExplorerPage
 
@@ -83,7 +84,7 @@ def navigation_of(
     for page in pages:
         if not page.label or page.permission not in permissions or ("{namespace}" in page.path and namespace is None):
             continue
-        href = page.path.replace("{namespace}", namespace or "")
+        href = page.path.replace(f"{ROOT}/{{namespace}}", namespace_root(namespace or ""))
         groups.setdefault(page.section, []).append(NavigationLink(href, page.label, page.keys, page.name == current))
     return tuple(NavigationGroup(heading, tuple(links)) for heading, links in groups.items())
 

@@ -99,7 +99,7 @@ async def _answer(page: ExplorerPage, scope: Scope, receive: Receive) -> Respons
         await stack.enter_async_context(_cancelled_by_leaving(receive, cancel))
         call = PageCall(service, visitor.principal, parameters, scope["path_params"], runs, cancel)
         if form is None:
-            around = surroundings(scope, visitor, page.name, call.path.get("namespace"))
+            around = surroundings(scope, visitor, page.name, call.namespace)
             response = await pool.run(partial(_shown, page, call, around))
         else:
             response = await _written(page, form, call, pool, stack)

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - the records of all rows are read together;
-- a row of a list checks no proof, and shows none as verified.
+- a row of a list checks no proof, and shows none as verified;
+- the words of a thread of evidence are in the page once: the first row with them has them, the others refer to it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class TripleRow:
         href: the page of the assertion.
         origin: who asserted it.
         thread: its evidence, unchecked.
+        thread_id: of the element that has the words of the thread.
+        defines_thread: whether that is in this row.
 
     """
 
@@ -61,6 +64,8 @@ class TripleRow:
     href: str
     origin: ShownOrigin
     thread: EvidenceThread
+    thread_id: str
+    defines_thread: bool
 
 
 def triple_rows(reading: Reading, triples: Sequence[tuple[str, Triple]]) -> tuple[TripleRow, ...]:
@@ -76,13 +81,19 @@ def assertion_rows(reading: Reading, assertions: Iterable[Assertion]) -> tuple[T
 
 def _row(reading: Reading, triple_id: str, triple: Triple, assertion: Assertion | None) -> TripleRow:
     subject, predicate, term = triple
+    thread, ids = recorded_thread(assertion), reading.evidence_ids
+    is_new = thread not in ids
+    if is_new:
+        ids[thread] = f"e{len(ids)}"
     return TripleRow(
-        reading.display.term(subject),
-        reading.display.iri(predicate.value),
-        reading.display.term(term),
-        reading.addresses.assertion(triple_id),
+        reading.near.term(subject),
+        reading.near.iri(predicate.value),
+        reading.near.term(term),
+        reading.near.addresses.assertion(triple_id),
         shown_origin(assertion),
-        recorded_thread(assertion),
+        thread,
+        ids[thread],
+        is_new,
     )
 
 
@@ -95,7 +106,11 @@ def _compared(rows: list[TripleRow]) -> tuple[TripleRow, ...]:
     def warned(term: _Term) -> _Term:
         if not isinstance(term, ShownName) or term.name not in others:
             return term
-        return replace(term, warning=f"looks like {shown_text(others[term.name], OF_NAME).plain}, another name here")
+        return replace(
+            term,
+            is_simple=False,
+            warning=f"looks like {shown_text(others[term.name], OF_NAME).plain}, another name here",
+        )
 
     return tuple(
         replace(row, subject=warned(row.subject), predicate=warned(row.predicate), object=warned(row.object))

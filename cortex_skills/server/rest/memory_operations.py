@@ -18,12 +18,14 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
 from cortex_skills.memory import MAX_TEXT, Memories, Memory, MemoryQuery, NewMemory, new_memory
 from cortex_skills.memory.memory_triples import MemoryReader
+from cortex_skills.registry.reflections import memory_forgotten
 from cortex_skills.server.bodies import invalid
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.rest import memory_models as models
 from cortex_skills.server.rest.model_types import MemoryId
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operations
 from cortex_skills.server.rest.queries import select
+from cortex_skills.server.rest.registered_skills import registry_of
 from cortex_skills.server.rest.schemas import check
 
 _LIMIT = 10
@@ -47,7 +49,7 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 
     201 if it is new; 200, with `created: false`, if its text is remembered already.
     """
-    memories, agent = _memories(call)
+    memories, agent = memories_of(call)
     author = None if call.caller.is_host else call.caller.name
     identifier, created = memories.remember(_new(call.body), agent=agent, author=author)
     return ApiAnswer(201 if created else 200, {"id": identifier, "created": created})
@@ -64,7 +66,7 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 )
 def recall_entries(call: ApiCall) -> ApiAnswer:
     """Recall the memories that match best; without a text the latest."""
-    memories, agent = _memories(call)
+    memories, agent = memories_of(call)
     limit = call.body.get("limit", _LIMIT)
     if call.body.get("text", "").strip():
         query = MemoryQuery(call.body["text"].strip(), _CANDIDATES, float(call.body.get("min_importance", 0)))
@@ -77,7 +79,7 @@ def recall_entries(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add("GET", "/api/v1/memory/stats", {200: models.MemoryCounts}, query=models.MemoriesQuery, pool="slow")
 def get_memory_stats(call: ApiCall) -> ApiAnswer:
     """Count the memories."""
-    memories, agent = _memories(call)
+    memories, agent = memories_of(call)
     query = f"SELECT ?text {{ ?memory {MEMORY_TEXT} ?text }}"
     texts = [row["text"]["value"] for row in select(memories.graph_of(agent), query, call.service.calls)]
     stored = sum(len(text.encode()) for text in texts)
@@ -94,14 +96,14 @@ def get_memory_stats(call: ApiCall) -> ApiAnswer:
 )
 def consolidate_memories(call: ApiCall) -> ApiAnswer:
     """Answer that nothing has to be consolidated: every memory is kept from the beginning."""
-    _memories(call)
+    memories_of(call)
     return ApiAnswer(200, {"consolidated": 0})
 
 
 @OPERATIONS.add("GET", "/api/v1/memory/checkpoints", {200: list[dict[str, Any]]}, query=models.MemoriesQuery)
 def list_checkpoints(call: ApiCall) -> ApiAnswer:
     """List the checkpoints, of which there are none: `cortex-skills graph backup` copies the store."""
-    _memories(call)
+    memories_of(call)
     return ApiAnswer(200, [])
 
 
@@ -114,14 +116,16 @@ def list_checkpoints(call: ApiCall) -> ApiAnswer:
     errors=("not_found",),
 )
 def forget_entry(call: ApiCall) -> ApiAnswer:
-    """Forget a memory."""
-    memories, agent = _memories(call)
-    if not memories.forget(check(MemoryId, call.path["id"]), agent=agent):
+    """Forget a memory; skills that were made of it are degraded."""
+    memories, agent = memories_of(call)
+    identifier = check(MemoryId, call.path["id"])
+    if not memories.forget(identifier, agent=agent):
         raise HttpError("not_found", "this agent has no memory with this id")
+    memory_forgotten(registry_of(call), identifier, actor=call.caller.name)
     return ApiAnswer(204)
 
 
-def _memories(call: ApiCall) -> tuple[Memories, str]:
+def memories_of(call: ApiCall) -> tuple[Memories, str]:
     """The memories of the namespace of a call, and the agent whose memories they are.
 
     Raises:

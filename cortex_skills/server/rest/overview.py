@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph.assertions import Assertion, AssertionFilter, list_assertions
-from cortex_graph.counts import NamespaceCounts
+from cortex_graph.counting import NamespaceCounts
 from cortex_graph.datetimes import date_time
 from cortex_graph.find import find
 from cortex_graph.names import Names

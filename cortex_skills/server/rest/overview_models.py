@@ -105,7 +105,7 @@ class CountsReport(ApiModel):
     withdrawn: Annotated[Count, Field(description="Assertions that were withdrawn.")]
     proofs: Count
     exact: _Exact
-    current: Annotated[bool, Field(description="Whether nothing was written since.")]
+    current: Annotated[bool, Field(description="Whether it is known that nothing was written since.")]
     countedAt: Annotated[str | None, Field(description="When; null while the first count is under way.")]
 
 

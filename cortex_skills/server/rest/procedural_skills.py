@@ -13,6 +13,7 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument, Step
+from cortex_skills.registry.maintenance import maintain
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
@@ -309,10 +310,9 @@ def get_skill_health(call: ApiCall) -> ApiAnswer:
     pool="slow",
 )
 def maintain_skills(call: ApiCall) -> ApiAnswer:
-    """Deprecate learned skills that nothing uses, and degrade those that fail."""
+    """Deprecate learned skills that nothing uses, and degrade those that fail or whose memories have changed."""
     registry = registry_of(call)
-    finder = _finder(call)
-    changed = registry.maintain(lambda record: len(finder.similar(record)), actor=call.caller.name)
+    changed = maintain(registry, _finder(call), actor=call.caller.name)
     level = registry.levels()
     return ApiAnswer(200, {"changed": [skill_view(registry, record, level) for record in changed]})
 

@@ -128,7 +128,7 @@ def list_registered_skills(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_version(call: ApiCall) -> ApiAnswer:
     """Return a version of a skill with its document; earlier versions too."""
-    registry, version = _version(call)
+    registry, version = version_of(call)
     view = document_view(registry.document(version))
     view |= {"allowed_tools": view.pop("allowedTools"), "trigger_pattern": view.pop("triggerPattern")}
     return ApiAnswer(200, {**version_view(version, registry.levels()), **view})
@@ -143,7 +143,7 @@ def get_skill_version(call: ApiCall) -> ApiAnswer:
 )
 def get_skill_resource(call: ApiCall) -> ApiAnswer:
     """Return a file of a version of a skill."""
-    registry, version = _version(call)
+    registry, version = version_of(call)
     document: SkillDocument = registry.document(version)
     for file in document.resources:
         if file.path == call.query["path"]:
@@ -168,7 +168,7 @@ def get_skill_resource(call: ApiCall) -> ApiAnswer:
 )
 def export_skill_version(call: ApiCall) -> ApiAnswer:
     """Write a version of a skill to a new folder, with its digests and its signature."""
-    registry, version = _version(call)
+    registry, version = version_of(call)
     return ApiAnswer(200, exported(call, registry, version, call.body.get("target_folder", "")))
 
 
@@ -180,6 +180,7 @@ def exported(call: ApiCall, registry: SkillRegistry, version: SkillVersion, targ
     return {"ok": True, "exported": True, "path": path, **about}
 
 
-def _version(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
+def version_of(call: ApiCall) -> tuple[SkillRegistry, SkillVersion]:
+    """The version that the path names, and its registry."""
     registry = registry_of(call)
     return registry, registry.version(check(SkillVersionId, call.path["id"]))

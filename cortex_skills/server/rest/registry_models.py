@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
+from cortex_skills.registry.composition import MAX_BUDGET
 from cortex_skills.registry.document import MAX_COMPATIBILITY, MAX_DESCRIPTION, MAX_LIST, MAX_PATH
 from cortex_skills.registry.skill_finder import MAX_LIMIT, MAX_QUERY
 from cortex_skills.server.rest.model_types import (
@@ -12,6 +13,7 @@ from cortex_skills.server.rest.model_types import (
     ApiModel,
     Count,
     Cursor,
+    MemoryId,
     NamespaceQuery,
     NextCursor,
     SkillVersionId,
@@ -85,6 +87,74 @@ class SkillsToDelete(ApiModel):
     """Skills."""
 
     names: Annotated[list[_SkillName], Field(min_length=1, max_length=1000)]
+
+
+class ReflectionToPromote(ApiModel):
+    """The skill that a reflection becomes."""
+
+    name: _Bare
+    description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S")]
+    parameters_schema: NotRequired[
+        Annotated[dict[str, Any], Field(max_length=1000, description="What it needs to know, as a JSON Schema.")]
+    ]
+
+
+class CompositionBudget(ApiModel, total=False):
+    """How much is composed."""
+
+    budget_tokens: Annotated[
+        int, Field(ge=0, le=MAX_BUDGET, description="For the reflections; 4,000 by default."), WHOLE
+    ]
+
+
+class PromotedReflection(ApiModel):
+    """The skill that was made of the reflection."""
+
+    promoted: Literal[True]
+    skill_id: SkillVersionId
+    namespace: str
+    name: str
+    digest: str
+    signed: bool
+    derived_from_reflection_id: MemoryId
+    original_reflection_depth: Annotated[int, Field(ge=1, le=3)]
+    sources_attached: Count
+
+
+class ComposedNamespace(ApiModel):
+    """A namespace whose reflections the skill declares."""
+
+    namespace: str
+    min_depth: Count
+    max_reflection_depth: Count
+    problem: Annotated[str | None, Field(description="Why it was not read.")]
+
+
+class ComposedEntry(ApiModel):
+    """A reflection that fits."""
+
+    id: MemoryId
+    namespace: str
+    content: str
+    created_at: str
+    access_count: Count
+    reflection_depth: Annotated[int, Field(ge=1, le=3)]
+    memory_kind: Literal["reflection"]
+    score: Annotated[float, Field(ge=0, le=2)]
+
+
+class ComposedSkill(ApiModel):
+    """A version with the reflections that it composes with."""
+
+    skill_id: SkillVersionId
+    skill_namespace: str
+    skill_name: str
+    body: str
+    compositional_namespaces: list[ComposedNamespace]
+    reflections: list[ComposedEntry]
+    budget_tokens: Count
+    tokens_used: Annotated[Count, Field(description="Estimated.")]
+    memories_dropped: Annotated[Count, Field(description="How many did not fit.")]
 
 
 class NamedSkill(ApiModel):

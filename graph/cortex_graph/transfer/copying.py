@@ -6,8 +6,8 @@ Rules kept here:
 - existing triples of the target stay. The copy is verified: by count and canonical hash where the target had nothing
   else, triple by triple otherwise;
 - repeating a copy adds nothing twice; a target that is loaded in slices continues where it stopped (`loading.py`);
-- only the triples, the provenance and the memories of namespaces are copied. The target makes its own
-  index when it needs one.
+- only the triples, the provenance and the memories of namespaces are copied. The target makes its own index of ids when
+  it needs one, and gets the times of the records before the records (`loading_times.py`).
 """
 
 from __future__ import annotations

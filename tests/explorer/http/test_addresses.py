@@ -9,7 +9,9 @@ import pytest
 
 from cortex_graph import GraphUnavailable
 from cortex_skills.config.settings import Config
+from cortex_skills.server.explorer.addresses import RESERVED
 from cortex_skills.server.explorer.following import resource_address
+from tests.explorer.hostile import Page
 from tests.explorer.http.browsing import CLICKED, FOREIGN, PAGE
 from tests.server.serving import Running, served
 
@@ -46,7 +48,7 @@ def test_the_iri_of_a_resource_leads_to_its_page_or_its_turtle(linked: Running, 
     assert iri == f"https://{HOST}/id/mayros:steel%20nails"
     answer = ask(linked, iri, accept)
     assert (answer.status_code, answer.headers["vary"]) == (303, "Accept")
-    assert answer.headers["location"] == f"/explore/mayros/r?name=mayros%3Asteel%20nails{form}"
+    assert answer.headers["location"] == f"/explore/mayros/r?name=mayros:steel%20nails{form}"
 
 
 def test_it_leads_to_what_the_iri_names(linked: Running) -> None:
@@ -84,13 +86,32 @@ def test_other_addresses_are_not_resources(linked: Running) -> None:
 
 def test_the_iri_of_a_resource_may_be_followed_from_elsewhere(linked: Running) -> None:
     answer = ask(linked, f"https://{HOST}/id/mayros:x", "text/html", **FOREIGN)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/explore/mayros/r?name=mayros%3Ax")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/explore/mayros/r?name=mayros:x")
     hidden = ask(linked, f"https://{HOST}/id/mayros:x", "text/html", **{**FOREIGN, "Sec-Fetch-Dest": "iframe"})
     assert hidden.status_code == 403
 
 
 def test_without_an_own_base_no_address_is_a_resource(running: Running) -> None:
     assert running.client().get("/mayros:x", headers=PAGE).status_code == 404
+
+
+@pytest.mark.parametrize("namespace", sorted(RESERVED))
+def test_a_namespace_that_is_called_like_a_page_is_reachable(running: Running, namespace: str) -> None:
+    graph = running.server.config.app.state.service.graph(namespace)
+    graph.create_triple({"subject": "nails", "predicate": "inStock", "object": 3})
+    reader = running.client(running.token(f"only-{namespace}", (namespace,), ("read",)))
+    start = f"/explore/~{namespace}"
+    assert reader.get("/explore", headers=PAGE).headers["location"] == start
+    for path in ("", "/list", "/r?name=nails", "/find?q=nail", "/map?name=nails", "/sparql", "/proofs"):
+        answer = reader.get(f"{start}{path}", headers=CLICKED)
+        assert answer.status_code == 200, path
+        within = {link for link in Page(answer.text).links if f"{namespace}/" in link and "/static/" not in link}
+        assert within, path
+        assert all(link.startswith(f"{start}/") for link in within), within
+        assert Page(answer.text).text.count("inStock") >= (path in ("/list", "/r?name=nails", "/map?name=nails"))
+    assert "inStock 3" in reader.get(f"{start}/r?name=nails", headers={"Accept": "text/turtle"}).text
+    refused = [reader.get(f"/explore/{namespace}/list", headers=PAGE), reader.get("/explore/~mayros", headers=PAGE)]
+    assert [answer.status_code for answer in refused] == [404, 404]
 
 
 def test_while_the_store_is_away_its_pages_say_since_when(linked: Running, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def test_a_name_is_a_link_into_the_explorer_and_its_prefix_is_apart() -> None:
     shown = HERE.term(NamedNode("urn:cortex:mayros:package:a%20b"))
     assert isinstance(shown, ShownName)
     assert (shown.prefix.plain, shown.local.plain) == ("mayros:", "package:a b")
-    assert shown.href == "/explore/mayros/r?name=mayros%3Apackage%3Aa%20b"
+    assert shown.href == "/explore/mayros/r?name=mayros:package:a%20b"
     assert shown.outside is None
 
 

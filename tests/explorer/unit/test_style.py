@@ -9,7 +9,8 @@ import pytest
 
 from cortex_skills.server.explorer import rendering
 
-SHEET = (Path(rendering.__file__).parent / "src" / "explorer.css").read_text()
+SOURCES = Path(rendering.__file__).parent / "src"
+SHEET = "".join((SOURCES / name).read_text() for name in ("explorer.css", "pictures.css"))
 TOKENS = {
     name: (light, dark)
     for name, light, dark in re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", SHEET)

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, Quad
 from cortex_graph import InvalidArguments, NamespacedGraph, Provenance, open_store
 from cortex_graph.argument_checks import check_moment
 from cortex_graph.assertions import AssertionFilter, assertions_of, list_assertions
-from cortex_graph.counts import count_namespace
+from cortex_graph.counting import count_namespace
 from cortex_graph.neighbourhood import COUNTED, neighbourhood
 from cortex_graph.proofs import StoredProof
 from cortex_graph.proved_write import assert_proved

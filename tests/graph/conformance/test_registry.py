@@ -9,6 +9,7 @@ from cortex_graph.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills.keys import Key
 from cortex_skills.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.registry.reflections import memory_forgotten
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 from tests.graph.conformance.kinds import Subject
@@ -52,5 +53,11 @@ def test_a_skill_is_registered_changed_merged_and_verified(registry: SkillRegist
     assert [record.key for record in registry.all_records()] in ([ONE, TWO], [TWO, ONE])
     assert registry.verify_events() is None
     assert registry.log.count() == 7
+    memory = registry.terms.names.node("shelf:memory:" + "0" * 32)
+    registry.register(document("three"), actor="ada", origin="learned", memories=[memory])
+    assert registry.record(SkillKey("mayros", "three")).edges.memories == (memory,)
+    assert memory_forgotten(registry, "0" * 32, actor="ada") == [SkillKey("mayros", "three")]
+    assert registry.record(SkillKey("mayros", "three")).standing.lifecycle == "degraded"
+    assert memory_forgotten(registry, "0" * 32, actor="ada") == []
     registry.purge(TWO, actor="ada")
     assert registry.find(TWO) is None

@@ -48,7 +48,8 @@ def test_what_was_backed_up_comes_back(graph: NamespacedGraph, backup: Path, tmp
     assert backup.stat().st_mode & 0o077 == 0
     before = lines(graph)
     done = restore(backup, tmp_path / "new")
-    assert set(done.graphs) == {f"urn:cortex:{name}" for name in ("mayros", "mayros/provenance", "shop")}
+    parts = ("mayros", "mayros/provenance", "mayros/index", "shop")
+    assert set(done.graphs) == {f"urn:cortex:{name}" for name in parts}
     assert done.kind == ("snapshot" if (backup / "store").exists() else "triples")
     assert restored(tmp_path / "new") == before
     assert left_in(tmp_path, (".",)) == []

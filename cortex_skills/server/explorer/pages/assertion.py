@@ -25,7 +25,7 @@ from cortex_skills.proofs.logic.document import KIND as LOGIC
 from cortex_skills.proofs.verdict import Check
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
-from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.addresses import ROOT, Addresses
 from cortex_skills.server.explorer.display import (
     LINES,
     OF_HEADING,
@@ -340,10 +340,10 @@ def remove(call: PageCall, _: Mapping[str, str]) -> str:
         HttpError: `not_found` or `permission_denied`.
 
     """
-    namespace, triple_id = call.graph.namespace, call.path["id"]
+    addresses, triple_id = Addresses(call.graph.namespace), call.path["id"]
     has_proofs = call.graph.proofs.has_any(triple_id)
     delete_triple(replace(call.api(), path={"id": triple_id}))
-    return f"{ROOT}/{namespace}/t/{triple_id}" if has_proofs else f"{ROOT}/{namespace}/list"
+    return addresses.assertion(triple_id) if has_proofs else addresses.triples()
 
 
 PAGE = ExplorerPage(

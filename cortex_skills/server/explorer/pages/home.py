@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex_skills.server.bodies import to_json
-from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.rest.stats import list_namespaces
 from cortex_skills.tokens import ALL_NAMESPACES
@@ -40,12 +40,12 @@ def view(call: PageCall) -> Home:
 
     """
     if len(call.principal.namespaces) == 1 and call.principal.namespaces[0] != ALL_NAMESPACES:
-        raise Redirected(f"{ROOT}/{call.principal.namespaces[0]}")
+        raise Redirected(namespace_root(call.principal.namespaces[0]))
     document = _document(call)
     names = dict.fromkeys(document["namespaces"])
     if call.principal.may_use(call.principal.usual):
         names[call.principal.usual] = None
-    return Home(tuple(NamespaceLink(name, f"{ROOT}/{name}") for name in sorted(names)), document["baseIri"])
+    return Home(tuple(NamespaceLink(name, namespace_root(name)) for name in sorted(names)), document["baseIri"])
 
 
 def _document(call: PageCall) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 
 from cortex_graph.assertions import AssertionFilter, list_assertions
-from cortex_graph.counts import NamespaceCounts
+from cortex_graph.counting import NamespaceCounts
 from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.names import WELL_KNOWN_VOCABULARIES
@@ -165,7 +165,7 @@ def _counted(counts: NamespaceCounts) -> str:
     if counts.counted_at is None:
         return "The first count of this graph is under way; these numbers are what was found so far."
     when = counts.counted_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
-    return f"Counted {when} UTC{'' if counts.is_current else '; the graph was written to since'}."
+    return f"Counted {when} UTC{'' if counts.is_current else '; the graph may have been written to since'}."
 
 
 def _bars(reading: Reading, counted: list[tuple[NamedNode, int]], href: Any, kind: str) -> tuple[CountedTerm, ...]:

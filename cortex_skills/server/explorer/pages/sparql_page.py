@@ -20,7 +20,7 @@ from pyoxigraph import Literal, QueryResultsFormat, RdfFormat
 from cortex_graph.exceptions import GraphError, InvalidArguments
 from cortex_skills.errors import from_floor
 from cortex_skills.server.bodies import to_json
-from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.addresses import ROOT, namespace_root
 from cortex_skills.server.explorer.display import ShownTerm, ShownText, shown_text
 from cortex_skills.server.explorer.page import ExplorerPage, Faulty, Form, PageCall
 from cortex_skills.server.explorer.page_queries import SparqlQuery
@@ -133,7 +133,7 @@ def view(call: PageCall) -> SparqlView:
     reading = Reading.of(call, _PATH)
     text = call.query.get("query", "")
     asked = {
-        "here": f"{ROOT}/{reading.graph.namespace}/{_PATH}",
+        "here": f"{namespace_root(reading.graph.namespace)}/{_PATH}",
         "namespace": reading.graph.namespace,
         "query": text,
         "as_of": reading.as_of_field().value,

@@ -140,8 +140,8 @@ def _facets(reading: Reading) -> Iterator[Facet]:
         of_kind = [(name[len(start) :], count) for name, count in named if name.startswith(start)]
         yield _facet(reading, kind, label, of_kind[:_FACETS])
     recorded = query.get("recorded") == "yes"
-    link = TextLink("with a record", reading.address(recorded="yes", cursor=None), recorded)
-    yield Facet("Evidence", (link,), reading.address(recorded=None, cursor=None) if recorded else None)
+    link = TextLink("with a record", reading.changed(recorded="yes", cursor=None), recorded)
+    yield Facet("Evidence", (link,), reading.changed(recorded=None, cursor=None) if recorded else None)
 
 
 def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int]]) -> Facet:
@@ -151,8 +151,8 @@ def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int
         words = shown_text(value, OF_NAME // 2).plain
         if not reading.addresses.as_of:  # the counts are of now
             words = f"{words} {count:,}"
-        links.append(TextLink(words, reading.address(**{name: value, "cursor": None}), value == current))
-    return Facet(label, tuple(links), reading.address(**{name: None, "cursor": None}) if current else None)
+        links.append(TextLink(words, reading.changed(**{name: value, "cursor": None}), value == current))
+    return Facet(label, tuple(links), reading.changed(**{name: None, "cursor": None}) if current else None)
 
 
 def _quads(call: PageCall) -> Iterator[Quad]:

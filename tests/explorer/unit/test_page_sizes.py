@@ -1,0 +1,106 @@
+"""What a first visit to a page sends, without compression: at most 60 KB in 6 requests, except for the query editor.
+
+The rows are ordinary ones: names and values of the README, each asserted by an agent with a skill.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from cortex_graph import Provenance
+from cortex_skills import Plugin
+from cortex_skills.server.auth import AccessControl, Principal
+from cortex_skills.server.bodies import Bodies
+from cortex_skills.server.explorer.assets import FOLDER, PREFIX
+from cortex_skills.server.explorer.page import ExplorerPage, PageCall
+from cortex_skills.server.explorer.pages import PAGES
+from cortex_skills.server.explorer.rendering import Surroundings, navigation_of, render
+from cortex_skills.server.service import Service
+from tests.configs import config
+
+MOST, REQUESTS = 60_000, 6
+ROWS = 120
+PERMISSIONS = frozenset({"read", "write", "audit", "memories"})
+# Of each page, the parameters that show most; pages of one triple, proof or skill are measured over HTTP.
+QUERIES: dict[str, tuple[dict[str, str], ...]] = {
+    "home": ({},),
+    "overview": ({},),
+    "triples": ({}, {"skill": "verify-kyc"}, {"predicate": "contains"}),
+    "resource": ({"name": "customer:1"},),
+    "used": ({"name": "customer:1"},),
+    "find": ({"q": "customer"},),
+    "map": ({"name": "customer:1"},),
+    "proofs": ({},),
+    "audit": ({},),
+    "skills": ({},),
+}
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    plugin = Plugin.open(config())
+    when = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+    for n in range(8):  # as many facets as the page has
+        who = Provenance(f"verify-kyc-{n}" if n else "verify-kyc", "1.2.0", f"auditor-{n}", when)
+        rows = [
+            {"subject": f"customer:{k}", "predicate": f"hasStatus{n}", "object": ("active", k, True)[k % 3]}
+            for k in range(ROWS if n == 0 else 12)
+        ]
+        plugin.graph.create_triples(rows, who)
+    orders = [{"subject": f"order:{k}", "predicate": "contains", "object": {"node": "customer:1"}} for k in range(ROWS)]
+    plugin.graph.create_triples(orders, Provenance("stock-watch", "1.0.0", "auditor", when))
+    for _ in range(ROWS):
+        plugin.record("skill_graph_query", outcome="ok", skill="verify-kyc", agent="auditor", milliseconds=1.5)
+    plugin.graph.counts.latest(wait_s=30)
+    made = Service(plugin, AccessControl(plugin.config), Bodies())
+    yield made
+    made.close()
+    plugin.close()
+
+
+def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[int]:
+    """The sizes of the page and of each asset that it loads."""
+    caller = Principal("a-reader", ("mayros", "warehouse"), PERMISSIONS, "mayros")
+    here = page.path.replace("{namespace}", "mayros")
+    around = Surroundings(
+        page.name,
+        here,
+        here,
+        "mayros",
+        navigation_of(PAGES, page.name, "mayros", PERMISSIONS),
+        "/explore/mayros/find",
+        caller.name,
+        ", ".join(sorted(PERMISSIONS)),
+        "20:00 UTC",
+        "dark",
+        lambda *_: "0" * 64,
+        "http://cortex-abcdefghijkl.localhost:19090",
+    )
+    text = render(page.template, around, page.view(PageCall(service, caller, query, {"namespace": "mayros"})))
+    assets = set(re.findall(rf'(?:href|src)="{PREFIX}/([^"]+)"', text.decode()))
+    assert len(assets) >= 3  # the assets were built
+    return [len(text), *((FOLDER / name).stat().st_size for name in sorted(assets))]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_page_is_small_on_the_first_visit(service: Service, name: str) -> None:
+    (page,) = (each for each in PAGES if each.name == name)
+    for query in QUERIES[name]:
+        sizes = sent(service, page, query)
+        assert sum(sizes) <= MOST, (query, sizes)
+        assert len(sizes) <= REQUESTS
+
+
+def test_every_page_without_an_id_is_measured() -> None:
+    assert set(QUERIES) == {page.name for page in PAGES} - {"sparql", "assertion", "proof", "skill"}
+
+
+def test_the_list_has_a_hundred_rows(service: Service) -> None:
+    (page,) = (each for each in PAGES if each.name == "triples")
+    caller = Principal("a-reader", ("mayros", "warehouse"), PERMISSIONS, "mayros")
+    view = page.view(PageCall(service, caller, {}, {"namespace": "mayros"}))
+    assert len(view.rows) == 100  # type: ignore[attr-defined]
