@@ -35,7 +35,7 @@ from cortex_skills.server.rest.procedural_skills import maintain_skills
 from cortex_skills.server.rest.registered_skills import skill_view
 
 PATH = f"{ROOT}/registry"
-_ROWS = 50
+_ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
 _KINDS = {"released": "ok", "verified": "ok", "candidate": "none", "archived": "none", "degraded": "warn"}
