@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,11 @@ from hypothesis import HealthCheck, settings
 from tests.leftovers import pytest_runtest_protocol
 
 __all__ = ["pytest_runtest_protocol"]
+
+# Compiled modules are kept, also where PYTHONDONTWRITEBYTECODE is set: a process that compiles the product first takes
+# twice as long to start, and the tests start hundreds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test fails because the machine is slow: `make bench` measures time. Where CI is set, hypothesis uses the same
 # examples in every run, so that a result depends on the change alone; elsewhere each run draws new examples.

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from cortex_graph import open_store
+from cortex_sandbox import Limits, warm_up
 from tests.ports import quiet_port
 
 SUBJECTS = [
@@ -28,6 +29,12 @@ SUBJECTS = [
 def free_port():
     """The environment variable that sets a free port."""
     return {"CORTEX_CORTEX__PORT": str(quiet_port())}
+
+
+@pytest.fixture(scope="module")
+def loaded_guests():
+    """The guests are in this process: a command with another code cache compiles none."""
+    warm_up(Limits())
 
 
 def test_every_check_of_a_sound_installation_is_ok(run, store, free_port):
@@ -149,6 +156,7 @@ def test_a_configuration_warning_does_not_fail(run):
     assert "warn  configuration: CORTEX_SKILL_SANDBOX__MAX_CALLS_PER_MINUTE" in answer.stdout
 
 
+@pytest.mark.usefixtures("loaded_guests")
 def test_a_code_cache_writable_by_other_users_is_a_warning(run, tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
@@ -159,6 +167,7 @@ def test_a_code_cache_writable_by_other_users_is_a_warning(run, tmp_path):
     assert "CORTEX_SANDBOX_CACHE" in answer.stdout
 
 
+@pytest.mark.usefixtures("loaded_guests")
 def test_the_variable_of_the_code_cache_is_a_known_setting(run, tmp_path):
     folder = tmp_path / "own"
     answer = run("doctor", env={"CORTEX_SANDBOX_CACHE": str(folder)})

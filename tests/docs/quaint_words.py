@@ -18,7 +18,7 @@ import re
 import sys
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,18 +106,19 @@ def pages() -> Iterator[Path]:
             yield path
 
 
-def texts_by_kind() -> dict[str, dict[Path, str]]:
-    """The prose of the repository: kind of text, file, text without code."""
-    return {
-        "docstrings": {path: docstrings(path) for path in files(PRODUCT, ".py")},
-        "comments": {
-            **{path: comments(path) for path in files(PRODUCT, ".py")},
-            **{path: script_comments(path) for path in files(PRODUCT, ".ts", ".mjs", ".c")},
-        },
-        "schemas": {path: descriptions(path) for path in files(PRODUCT, ".json", ".ttl")},
-        "pages": {path: page(path) for path in pages()},
-        "tests": {path: f"{docstrings(path)}\n{comments(path)}" for path in files(TESTS, ".py")},
-    }
+def _product_comments() -> dict[Path, str]:
+    python = {path: comments(path) for path in files(PRODUCT, ".py")}
+    return python | {path: script_comments(path) for path in files(PRODUCT, ".ts", ".mjs", ".c")}
+
+
+# The prose of the repository: the kind of text, and a function that reads it: the text without code of each file.
+TEXTS: dict[str, Callable[[], dict[Path, str]]] = {
+    "docstrings": lambda: {path: docstrings(path) for path in files(PRODUCT, ".py")},
+    "comments": _product_comments,
+    "schemas": lambda: {path: descriptions(path) for path in files(PRODUCT, ".json", ".ttl")},
+    "pages": lambda: {path: page(path) for path in pages()},
+    "tests": lambda: {path: f"{docstrings(path)}\n{comments(path)}" for path in files(TESTS, ".py")},
+}
 
 
 def total(counts: Iterable[Count]) -> Count:
@@ -141,8 +142,8 @@ def main() -> None:
             if pattern.search(_DOCSTRING_CODE.sub(" ", line)):
                 sys.stdout.write(f"{number}: {line}\n")
         return
-    for kind, texts in texts_by_kind().items():
-        counts = {path: count(text, pattern) for path, text in texts.items()}
+    for kind, read in TEXTS.items():
+        counts = {path: count(text, pattern) for path, text in read().items()}
         whole = total(counts.values())
         rate = f"{whole.per_thousand:.2f} in 1,000"
         sys.stdout.write(f"{kind:<11} {len(whole.quaint):>5} in {whole.words:>7} words: {rate}\n")

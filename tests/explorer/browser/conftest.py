@@ -35,7 +35,7 @@ from tests.server.serving import Running, served
 playwright = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
 ROOT = Path(__file__).parents[3]
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-REBOUND = "rebound.example"  # a name of somebody else that leads to this machine
+REBOUND = "rebound.example"  # a foreign name that leads to this machine
 WAIT_MS = 30_000  # generous: only so that a test ends
 CUSTOMERS = ROOT / "examples" / "verify-kyc"
 READER = ("read", "audit", "provenance", "registry")

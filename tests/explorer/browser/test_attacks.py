@@ -57,6 +57,12 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 @pytest.fixture
+def watched(elsewhere: Elsewhere, watched: Contexts) -> Contexts:
+    """Contexts that are closed before the other server ends: a connection that it resets would be a message."""
+    return watched
+
+
+@pytest.fixture
 def private(running: Running) -> str:
     """The address at the private host name of the server."""
     return f"http://{running.server.config.app.state.explorer.name}:{running.port}"
