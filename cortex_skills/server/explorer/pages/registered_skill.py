@@ -75,7 +75,7 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RegisteredSkillView:
+class RegisteredSkillPage:
     """A registered skill.
 
     Attributes:
@@ -188,7 +188,7 @@ def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name:
     return tuple(Near(shown_text(str(key), 80).plain, skill_address(call, registry, key)) for key in keys)
 
 
-def view(call: PageCall) -> RegisteredSkillView:
+def view(call: PageCall) -> RegisteredSkillPage:
     """A registered skill.
 
     Raises:
@@ -205,7 +205,7 @@ def view(call: PageCall) -> RegisteredSkillView:
     lines = text.splitlines()
     rows = tuple(_version_row(call, found, each) for each in reversed(found.versions))
     needed = ", ".join(map(str, registry.dependents(record.key)))
-    return RegisteredSkillView(
+    return RegisteredSkillPage(
         registry.terms.names.namespace,
         shown_text(shown_key(registry, record.key), OF_HEADING),
         shown_text(found.shown.description, 1_024),
