@@ -23,6 +23,10 @@ from cortex_skills.registry.skill_finder import SkillFinder
 HERE = Path(__file__).parent
 OTHERS = (50, 500, 5_000)
 FIRST = 10
+QUESTIONS = (
+    ("a stranger", "strangers_questions.tsv"),  # who saw the names of the skills alone
+    ("their author", "skill_questions.tsv"),
+)
 
 _ACTIONS = (  # noqa: SIM905
     "Checks Compares Converts Counts Exports Filters Imports Labels Monitors Orders Plans Prints Records Renames "
@@ -115,16 +119,17 @@ def figures(places: Sequence[int]) -> Figures:
 
 def table(sizes: Sequence[int] = OTHERS, *, show: bool = False) -> Iterator[str]:
     """The lines of the table."""
-    skills, questions = pairs("skills.tsv"), pairs("skill_questions.tsv")
-    yield f"{len(questions)} questions over {len(skills)} skills"
-    yield "| others | found by | first | of five | of ten | MRR |"
-    yield "|---|---|---|---|---|---|"
+    skills = pairs("skills.tsv")
+    sets = [(by, pairs(file)) for by, file in QUESTIONS]
+    yield f"{len(skills)} skills; " + "; ".join(f"{len(questions)} questions by {by}" for by, questions in sets)
+    yield "| questions by | others | found by | first | of five | of ten | MRR |"
+    yield "|---|---|---|---|---|---|---|"
     embedders: tuple[tuple[str, Embedder | None], ...] = (("words", None), ("words and meaning", StaticVectors()))
     for count in sizes:
         registry = registry_of([*skills, *others(count)])
-        for by, embedder in embedders:
+        for (found_by, embedder), (author, questions) in product(embedders, sets):
             places = ranks(SkillFinder(registry, embedder), questions)
-            yield f"| {count:,} | {by} | {figures(places).cells()} |"
+            yield f"| {author} | {count:,} | {found_by} | {figures(places).cells()} |"
             if show:
                 yield from (
                     f"  {n}: {q}" for (n, q), place in zip(questions, places, strict=True) if not 1 <= place <= 5

@@ -15,6 +15,7 @@ from typing import NoReturn, cast
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.names import Names
+from cortex_graph.spelling import nearest
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import SPECIALIZATION_OF, TYPE
 from cortex_skills.audit.chain import ChainFault, Signer
@@ -28,6 +29,7 @@ from cortex_skills.registry.events import EventLog
 from cortex_skills.registry.skill_record import EDGES, RegistryTerms, SkillKey, SkillRecord, SkillVersion
 
 _SIGNED_DOMAIN = b"cortex-skill-version/1\0"
+_COMPARED = 1_000  # names that are compared with an unknown one
 
 
 class RegistryReader:
@@ -63,7 +65,14 @@ class RegistryReader:
 
         """
         found = self.find(key)
-        return unknown(f"{key} is not registered") if found is None else found
+        return self._refuse(key) if found is None else found
+
+    def _refuse(self, key: SkillKey) -> NoReturn:
+        """Refuse a key that is not registered, with similar names."""
+        page = self.store.match(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL), _COMPARED)
+        names = (self.terms.name_of(cast(NamedNode, quad.subject)) for quad in page.quads)
+        near = nearest(key.name, (name.rpartition("/")[2] for name in names), 3)
+        unknown(f"{key} is not registered", f"did you mean {' or '.join(near)}?" if near else "")
 
     def find(self, key: SkillKey) -> SkillRecord | None:
         """The record of a skill; None when it is not registered."""
@@ -235,6 +244,7 @@ def _verifies(did: str, message: bytes, signature: bytes) -> bool:
         return False
 
 
-def unknown(message: str) -> NoReturn:
+def unknown(message: str, hint: str = "") -> NoReturn:
     """Raise the error for a skill that is not registered: `skill_not_found`."""
-    raise CortexError("skill_not_found", message, hint="`cortex-skills registry list` lists the registered skills")
+    hint = hint or "`cortex-skills registry list` lists the registered skills"
+    raise CortexError("skill_not_found", message, hint=hint)

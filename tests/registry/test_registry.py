@@ -102,6 +102,16 @@ def test_a_learned_skill_replaces_none_of_a_person_or_of_the_package(registry, o
     assert registry.document(registry.current(key())).body == "theirs\n"
 
 
+def test_an_unknown_name_is_refused_with_similar_ones(registry):
+    add(registry)
+    with pytest.raises(CortexError) as caught:
+        registry.record(key("fetch-dato"))
+    assert caught.value.message == "mayros/fetch-dato is not registered"
+    assert caught.value.hint == "did you mean fetch-data?"
+    with pytest.raises(CortexError, match="not registered"):
+        registry.record(key("zebra"))
+
+
 def test_dependencies_must_exist_and_have_no_cycle(registry):
     assert code_of(lambda: add(registry, "b", depends_on=("a",))) == "skill_not_found"
     add(registry, "a")
