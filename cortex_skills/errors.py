@@ -17,8 +17,10 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 CODES = frozenset({
-    "assertion_limit", "cancelled", "config_invalid", "graph_busy", "graph_corrupt", "graph_unavailable",
-    "internal_error", "invalid_arguments", "manifest_invalid", "namespace_violation", "permission_denied",
+    "assertion_limit", "cancelled", "config_invalid", "gain_not_measured", "graph_busy", "graph_corrupt",
+    "graph_unavailable",
+    "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
+    "permission_denied",
     "proof_failed", "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout",
     "rate_limited", "reflection_depth_exceeded", "relative_iri", "remote_context", "scan_rejected",
     "signature_invalid", "signature_required",

@@ -8,13 +8,16 @@ Rules kept here:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cortex_graph import NamespacedGraph
+from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
+from cortex_skills.errors import CortexError
 from cortex_skills.finder import Embedder
 from cortex_skills.memory import Memories
 from cortex_skills.policy.declared_predicates import DeclaredPredicates
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.session_calls import SessionCalls
     from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.registry.skill_record import SkillKey
+    from cortex_skills.registry.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +111,57 @@ class Host:
         from cortex_skills.registry.loaded_skills import LoadedSkills
 
         def record(key: SkillKey, success: bool, agent: str, note: str) -> None:
-            self.registry.outcome(key, success=success, actor=agent, note=note)
+            new = self.registry.outcome(key, success=success, actor=agent, note=note, measured=True)
+            if self.config.learning.enabled and new.standing.lifecycle == "candidate":
+                self._verify(key, agent)
 
         return LoadedSkills(record)
+
+    def _verify(self, key: SkillKey, agent: str) -> None:
+        """Verify a learned candidate whose gain is shown."""
+        with suppress(CortexError):  # `gain_not_measured`, most of the time
+            self.registry.promote(key, actor=agent)
+
+    @cached_property
+    def session_calls(self) -> SessionCalls:
+        """The redacted calls of the open sessions, where learning is on."""
+        from cortex_skills.registry.session_calls import SessionCalls
+
+        return SessionCalls()
+
+    @cached_property
+    def wording(self) -> Wording | None:
+        """The model behind the configured endpoint that words what was learned; None when there is none."""
+        from cortex_skills.registry.wording import ChatEndpoint
+
+        return ChatEndpoint.of(self.config.learning)
+
+    def after_call(self, session: str, entry: AuditRecord, arguments: object, *, is_step: bool = True) -> None:
+        """Note a call that has ended, for loaded skills and for learning.
+
+        Args:
+            session: the key of the session; empty for the plugin's own.
+            entry: the audit record of the call.
+            arguments: of the call.
+            is_step: whether it can be a step of a skill that is learned.
+
+        """
+        self.loaded_skills.after_call(session, entry.tool, entry.outcome, entry.agent)
+        if is_step and self.config.learning.enabled and entry.outcome != "cancelled":
+            self.session_calls.after_call(session, entry.agent, entry.tool, arguments, entry.outcome)
+
+    def end_session(self, session: str | None = None) -> None:
+        """End a session, or all: outcomes of loaded skills are recorded, and what was done without one is counted.
+
+        Args:
+            session: the key of the session; None for all.
+
+        """
+        if self.config.learning.enabled:
+            from cortex_skills.registry.ended_runs import settle_runs
+
+            settle_runs(self.config, lambda: self.registry, self.session_calls.end(session), self.graph.namespace)
+        self.loaded_skills.end(session)
 
     @cached_property
     def skill_finder(self) -> SkillFinder:

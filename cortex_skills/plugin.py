@@ -341,6 +341,7 @@ class Plugin:
         skill: str | None = None,
         agent: str | None = None,
         milliseconds: float = 0.0,
+        arguments: Mapping[str, Any] | None = None,
     ) -> None:
         """Write a call of a tool of the host's own to the audit, and run the hooks of `after_tool_call`.
 
@@ -350,6 +351,7 @@ class Plugin:
             skill: the acting skill, if any.
             agent: on whose behalf; the plugin's own when omitted.
             milliseconds: how long it took.
+            arguments: of the call, as JSON; where learning is on they are kept, redacted, while the session lasts.
 
         Raises:
             CortexError: `invalid_arguments`.
@@ -361,7 +363,7 @@ class Plugin:
         entry = audit.of_host(tool, skill, who, outcome, milliseconds)
         self.recent_calls.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
-        self._host.loaded_skills.after_call("", entry.tool, entry.outcome, entry.agent)
+        self._host.after_call("", entry, {} if arguments is None else arguments)
 
     def outcome(self, name: str, success: bool, note: str = "", *, agent: str | None = None) -> None:
         """Record that a registered skill was used, with success or without.
@@ -381,7 +383,8 @@ class Plugin:
 
         who = self.agent if agent is None else checked_agent(agent)
         registry = self._host.skills_to_use
-        registry.outcome(key_of(name, registry.terms.names.namespace), success=success, actor=who, note=note)
+        key = key_of(name, registry.terms.names.namespace)
+        registry.outcome(key, success=success, actor=who, note=note, measured=True)
 
     def on(self, event: EventName, hook: Hook) -> Callable[[], None]:
         """Add a hook, which is called at each `event`; see `cortex_skills.gate.hooks` for its argument.
@@ -476,10 +479,19 @@ class Plugin:
 
     # --- closing
 
+    def end_session(self, session: str) -> None:
+        """End the session of a client: the outcomes of the skills that were loaded in it are recorded.
+
+        Args:
+            session: its key, as `call` got it.
+
+        """
+        self._host.end_session(session)
+
     def close(self) -> None:
         """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
         self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
-        self._host.loaded_skills.end()
+        self._host.end_session()
         if self._watcher is not None:
             self._watcher.stop()
         self._active.close()

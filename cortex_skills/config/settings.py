@@ -127,6 +127,19 @@ class FinderSettings:
     key_variable: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """How skills are learned from the calls of agents (`learning`); times in milliseconds."""
+
+    enabled: bool = False
+    min_calls: int = 2
+    endpoint: str = ""
+    model: str = ""
+    key_variable: str = ""
+    timeout_ms: int = 60_000
+    runs: str = ""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -152,6 +165,7 @@ class Config:
     registry: Registry = Registry()
     tools: ToolSettings = ToolSettings()
     finder: FinderSettings = FinderSettings()
+    learning: Learning = Learning()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

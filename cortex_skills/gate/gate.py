@@ -72,6 +72,7 @@ class Gate:
         who = of_plugin.agent if agent is None else agent
         acting: str | None = None
         cleaned: Sanitized | None = None
+        wanted: Tool | None = None
         try:
             who = checked_agent(who)
             wanted = find_tool(tool)
@@ -100,7 +101,8 @@ class Gate:
         self.recent_calls.record(entry)
         self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
         if limits is not None:
-            self.host.loaded_skills.after_call(session, entry.tool, entry.outcome, entry.agent)
+            is_step = wanted is not None and wanted.profile != "registry"
+            self.host.after_call(session, entry, arguments, is_step=is_step)
         return result
 
     def _run(self, tool: Tool, call: Call, name: str, limits: SessionLimits | None) -> Outcome:

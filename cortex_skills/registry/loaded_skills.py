@@ -100,10 +100,11 @@ class LoadedSkills:
         for key in failed:
             self._note(key, False, agent, f"{tool}: {outcome}")
 
-    def end(self) -> None:
-        """End all sessions: the skills whose tools all succeeded have a success."""
+    def end(self, session: str | None = None) -> None:
+        """End a session, or all of them: the skills whose tools all succeeded have a success."""
         with self._lock:
-            ended, self._loaded = self._loaded, {}
+            keys = [key for key in self._loaded if session in (None, key[0])]
+            ended = {key: self._loaded.pop(key) for key in keys}
         for (_, agent), skills in ended.items():
             for key, loaded in skills.items():
                 if not loaded.pending:

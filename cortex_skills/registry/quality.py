@@ -35,6 +35,8 @@ class Quality:
         loads: how often it was read or loaded.
         loaded_tokens: what loading it cost altogether, in tokens.
         last_used_at: the time of the last outcome or load; None before the first.
+        measured: how many of the outcomes the plugin or the host measured, rather than a model reported.
+        measured_successes: how many of these were successes.
 
     """
 
@@ -44,6 +46,8 @@ class Quality:
     loads: int = 0
     loaded_tokens: int = 0
     last_used_at: datetime | None = None
+    measured: int = 0
+    measured_successes: int = 0
 
     @property
     def success_rate(self) -> float:
@@ -55,8 +59,8 @@ class Quality:
         """The mean of what loading it costs, in tokens."""
         return self.loaded_tokens / self.loads if self.loads else 0.0
 
-    def after(self, *, success: bool, now: datetime) -> Quality:
-        """The counters after one more outcome."""
+    def after(self, *, success: bool, now: datetime, measured: bool = False) -> Quality:
+        """The counters after one more outcome, measured or reported."""
         utility = self.utility + (UTILITY_GAIN if success else -UTILITY_LOSS)
         return replace(
             self,
@@ -64,6 +68,8 @@ class Quality:
             successes=self.successes + success,
             utility=round(min(1.0, max(0.0, utility)), 9),
             last_used_at=now,
+            measured=self.measured + measured,
+            measured_successes=self.measured_successes + (measured and success),
         )
 
     def loaded(self, tokens: int, now: datetime) -> Quality:
@@ -85,6 +91,8 @@ class Quality:
             loads=self.loads + other.loads,
             loaded_tokens=self.loaded_tokens + other.loaded_tokens,
             last_used_at=max(used) if used else None,
+            measured=self.measured + other.measured,
+            measured_successes=self.measured_successes + other.measured_successes,
         )
 
     def freshness(self, now: datetime) -> float:

@@ -302,7 +302,13 @@ class SkillRegistry(StandingChanges):
                 derived_from=tuple(dict.fromkeys((*kept.edges.derived_from, old))),
                 memories=tuple(dict.fromkeys((*kept.edges.memories, *gone.edges.memories))),
             )
-            new = replace(kept, version_id=version.id, quality=kept.quality.merged(gone.quality), edges=edges)
+            new = replace(
+                kept,
+                version_id=version.id,
+                standing=kept.standing if version.digest == before.digest else lifecycle.revised(kept.standing),
+                quality=kept.quality.merged(gone.quality),
+                edges=edges,
+            )
             archived = replace(
                 gone,
                 standing=lifecycle.archived(gone.standing, f"merged into {target.name}"),

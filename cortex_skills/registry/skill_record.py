@@ -187,6 +187,9 @@ class RegistryTerms:
             (terms.LOADED_TOKENS, _integer(quality.loaded_tokens)),
             (GENERATED_AT, _moment(record.created)),
         ]
+        if quality.measured:
+            pairs.append((terms.MEASURED, _integer(quality.measured)))
+            pairs.append((terms.MEASURED_SUCCESSES, _integer(quality.measured_successes)))
         if standing.reason:
             pairs.append((terms.REASON, Literal(standing.reason)))
         if quality.last_used_at is not None:
@@ -219,6 +222,8 @@ class RegistryTerms:
             found.integer(terms.LOADS),
             found.integer(terms.LOADED_TOKENS),
             _time(used) if used else None,
+            found.integer(terms.MEASURED, 0),
+            found.integer(terms.MEASURED_SUCCESSES, 0),
         )
         edges = Edges(**{name: tuple(sorted(found.nodes(term), key=str)) for name, term in EDGES.items()})
         version = self.id_of(found.node(terms.CURRENT_VERSION))
@@ -317,8 +322,8 @@ class _Found:
         value = self._one(predicate)
         return value.value if isinstance(value, Literal) else corrupt("a skill of the registry has a node for a text")
 
-    def integer(self, predicate: NamedNode) -> int:
-        text = self.text(predicate)
+    def integer(self, predicate: NamedNode, default: int | None = None) -> int:
+        text = self.text(predicate, None if default is None else str(default))
         return int(text) if text.isdecimal() else corrupt(f"{text[:40]!r} is no count of a skill")
 
     def number(self, predicate: NamedNode) -> float:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - each change is one transaction with its event;
-- the rules of states and tiers are those of `lifecycle.py`; who may ask for a change is decided by the caller;
+- the rules of states and tiers are those of `lifecycle.py`, and that of a verified gain is in `measured_gain.py`; who
+  may ask for a change is decided by the caller;
 - an outcome is recorded with its event, so that the success of a skill can be counted again.
 """
 
@@ -18,6 +19,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.registry import lifecycle
 from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Standing
+from cortex_skills.registry.measured_gain import MIN_OUTCOMES, gain_of
 from cortex_skills.registry.quality import health
 from cortex_skills.registry.reading import RegistryReader
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
@@ -26,14 +28,38 @@ from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 class StandingChanges(RegistryReader):
     """Promotes, deprecates and archives skills, and counts their outcomes."""
 
-    def promote(self, key: SkillKey, *, actor: str) -> SkillRecord:
+    def promote(self, key: SkillKey, *, actor: str, unmeasured: bool = False) -> SkillRecord:
         """Raise the state of a skill by one.
 
+        Args:
+            key: the skill.
+            actor: who asks for it.
+            unmeasured: verify a learned skill whose gain was not measured, because a person has checked it.
+
         Raises:
-            CortexError: `invalid_arguments`: it is released; `skill_not_found`.
+            CortexError: `invalid_arguments`: it is released; `gain_not_measured`: a learned skill is verified if it
+                does not do worse than the agents did without it; `skill_not_found`.
 
         """
-        return self._restand(key, "skill.promoted", lambda r: lifecycle.promoted(str(key), r.standing), actor)
+
+        def raised(record: SkillRecord) -> Standing:
+            standing = lifecycle.promoted(str(key), record.standing)
+            if standing.lifecycle == "verified" and standing.origin == "learned" and not unmeasured:
+                self._check_gain(record)
+            return standing
+
+        return self._restand(key, "skill.promoted", raised, actor, unmeasured=True if unmeasured else None)
+
+    def _check_gain(self, record: SkillRecord) -> None:
+        gain = gain_of(self, record)
+        if not gain.is_shown:
+            raise CortexError(
+                "gain_not_measured",
+                f"{record.key} is not verified: {gain}",
+                hint=f"{MIN_OUTCOMES} measured uses that do not do worse, or a person who checks it: "
+                "`cortex-skills registry promote --unmeasured`",
+                details={name: getattr(gain, name) for name in gain.__dataclass_fields__},
+            )
 
     def deprecate(self, key: SkillKey, reason: str, *, actor: str) -> SkillRecord:
         """Take a skill out of use, with a reason.
@@ -111,12 +137,23 @@ class StandingChanges(RegistryReader):
         pairs = [(record, self._maintained(record, similar)) for record in self.all_records()]
         return [(record, standing) for record, standing in pairs if standing != record.standing]
 
-    def outcome(self, key: SkillKey, *, success: bool, actor: str, note: str = "") -> SkillRecord:
-        """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2."""
+    def outcome(
+        self, key: SkillKey, *, success: bool, actor: str, note: str = "", measured: bool = False
+    ) -> SkillRecord:
+        """Record that a skill was used, with success or without; a verified skill that proves itself gets tier 2.
+
+        Args:
+            key: the skill.
+            success: whether it led to what it promises.
+            actor: who used it.
+            note: why, at most 500 characters of which are kept.
+            measured: whether the plugin or the host measured it; otherwise a model reports it.
+
+        """
 
         def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
-            quality = record.quality.after(success=success, now=datetime.now(UTC))
+            quality = record.quality.after(success=success, now=datetime.now(UTC), measured=measured)
             tier = lifecycle.tier_after(record.standing, quality)
             new = replace(record, quality=quality, standing=replace(record.standing, trust_tier=tier))
             details = {"success": success, "note": note[:500], "invocations": quality.invocations}
@@ -140,18 +177,27 @@ class StandingChanges(RegistryReader):
         found = health(record.quality, similar(record), datetime.now(UTC))
         return lifecycle.maintained(record.standing, record.quality, found)
 
-    def _restand(self, key: SkillKey, kind: str, stand: Callable[[SkillRecord], Standing], actor: str) -> SkillRecord:
+    def _restand(
+        self,
+        key: SkillKey,
+        kind: str,
+        stand: Callable[[SkillRecord], Standing],
+        actor: str,
+        unmeasured: bool | None = None,
+    ) -> SkillRecord:
         def decide() -> RegistryChange[SkillRecord]:
             record = self.record(key)
             standing = stand(record)
             if standing == record.standing:
                 return RegistryChange(record)
-            details = {
+            details: dict[str, object] = {
                 "from": record.standing.lifecycle,
                 "to": standing.lifecycle,
                 "tier": standing.trust_tier,
                 "reason": standing.reason,
             }
+            if unmeasured is not None:
+                details["unmeasured"] = unmeasured
             return self._rewrite(kind, replace(record, standing=standing), record, details)
 
         return self.log.change(decide, actor)

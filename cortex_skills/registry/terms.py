@@ -22,6 +22,8 @@ REASON = _term("reason")
 INVOCATIONS = _term("invocations")
 SUCCESSES = _term("successes")
 UTILITY = _term("utility")
+MEASURED = _term("measuredInvocations")
+MEASURED_SUCCESSES = _term("measuredSuccesses")
 LOADS = _term("loads")
 LOADED_TOKENS = _term("loadedTokens")
 LAST_USED = _term("lastUsedAt")
@@ -46,6 +48,11 @@ REVISION_OF = NamedNode(f"{PROV}wasRevisionOf")
 # The content of files, named by its SHA-256.
 BLOB = _term("Blob")
 BYTES = _term("bytes")
+
+# Sessions that have ended, by the tools that were called in them.
+TOOL_USE = _term("ToolUse")
+TOOLS = _term("tools")
+SESSIONS = _term("sessions")
 
 # An event of the chain.
 EVENT = _term("Event")

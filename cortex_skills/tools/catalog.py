@@ -28,6 +28,7 @@ from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
 from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
 from cortex_skills.tools.skill_assert import SKILL_ASSERT
 from cortex_skills.tools.skill_graph_query import SKILL_GRAPH_QUERY
+from cortex_skills.tools.skill_learn import SKILL_LEARN
 from cortex_skills.tools.skill_memory_context import SKILL_MEMORY_CONTEXT
 from cortex_skills.tools.skill_memory_reflect import SKILL_MEMORY_REFLECT
 from cortex_skills.tools.skill_memory_remember import SKILL_MEMORY_REMEMBER
@@ -58,6 +59,7 @@ TOOLS = {
         *MEMORY_SKILL_TOOLS,
         SKILL_MEMORY_REFLECT,
         *SKILLS_OF_REFLECTIONS,
+        SKILL_LEARN,
     )
 }
 

@@ -148,6 +148,8 @@ def _load(call: Call) -> Outcome:
     _counted(call, record, details["tokens"])
     tools = [step["tool"] for step in details["document"]["steps"] if step["tool"]]
     call.host.loaded_skills.load(call.session, call.agent, record.key, tools)
+    if tools and call.host.config.learning.enabled:
+        call.host.session_calls.skill_loaded(call.session, call.agent)
     return Outcome(text, details)
 
 

@@ -143,3 +143,32 @@ def test_states_change_and_are_refused_with_the_reason(registry, skills):
 def test_a_name_that_is_none_is_refused(registry, skills, name):
     registry("add", skills("base"))
     assert registry("show", name).error["code"] == "invalid_arguments"
+
+
+def test_a_run_that_waits_is_listed_learned_by_name_and_verified_by_a_person(registry, run, tmp_path, monkeypatch):
+    from cortex_skills import Config, Plugin
+
+    monkeypatch.setenv("CORTEX_LEARNING__ENABLED", "true")
+    monkeypatch.setenv("CORTEX_LEARNING__RUNS", str(tmp_path / "runs"))
+    overrides = {"store": str(tmp_path / "store")}
+    assert registry("learn").json == []
+    for path in ("a.csv", "b.csv"):
+        with Plugin.open(Config.load(overrides=overrides), registers=False) as plugin:
+            plugin.record("fs_read", arguments={"path": path, "password": "hunter2"})
+            plugin.record("fs_write", arguments={"path": "out.md"})
+    latest, first = registry("learn").json
+    assert [latest["calls"][0]["arguments"], first["calls"][0]["arguments"]["path"]] == [
+        {"path": "b.csv", "password": "[redacted]"},
+        "a.csv",
+    ]
+    assert registry("learn", "--name", "test-it").error["code"] == "invalid_arguments"
+    learned = registry("learn", "--name", "refresh-the-report", "--run", first["id"]).json
+    assert (learned["skill"], learned["version"], learned["merged"]) == ("mayros/refresh-the-report", 1, None)
+    again = registry("learn", "--name", "refresh-the-report").json
+    assert (again["version"], again["merged"]) == (2, "mayros/refresh-the-report-2")
+    assert registry("learn").json == []
+    assert registry("learn", "--name", "refresh-the-report").error["code"] == "invalid_arguments"
+    refused = registry("promote", "refresh-the-report")
+    assert (refused.exit_code, refused.error["code"]) == (1, "gain_not_measured")
+    assert registry("promote", "refresh-the-report", "--unmeasured").json["lifecycle"] == "verified"
+    assert registry("events", "verify").json["whole"] is True

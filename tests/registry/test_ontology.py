@@ -16,6 +16,7 @@ from cortex_graph.vocabulary import CORTEX
 from cortex_skills.keys import Key
 from cortex_skills.registry import terms
 from cortex_skills.registry.document import SkillDocument, SkillResource
+from cortex_skills.registry.measured_gain import count_session
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 
@@ -28,8 +29,9 @@ def quads() -> list[Quad]:
         document = SkillDocument.checked(**fields, resources=(SkillResource("scripts/a", b"x"),))
         registry.register(document, actor="ada", origin="learned")
         registry.register(document.changed(body="two\n"), actor="ada", origin="learned")
-        registry.outcome(SkillKey("mayros", name), success=True, actor="agent")
+        registry.outcome(SkillKey("mayros", name), success=True, actor="agent", measured=True)
     registry.merge(SkillKey("mayros", "user"), SkillKey("mayros", "other"), actor="ada")
+    count_session(registry, ["fs_read"], ["fs_write"], actor="agent")
     memory = registry.terms.names.node("mayros:memory:" + "0" * 32)
     made = SkillDocument.checked(namespace="mayros", name="made", description="d")
     registry.register(made, actor="ada", origin="learned", memories=[memory])

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 SHARED = SkillKey("mayros", "shared")
 
 
-def start(folder: Path, writer: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.registry.writer", str(folder), writer, str(count)]
+def start(folder: Path, writer: str, *more: object, program: str = "writer") -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", f"tests.registry.{program}", str(folder), writer, *map(str, more)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -71,3 +71,24 @@ def test_a_process_that_is_killed_leaves_every_change_whole(tmp_path: Path):
         changes += [first, *acknowledged(process)]
     assert len(changes) >= 5
     check(tmp_path / "store", changes)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_while_it_learns_leaves_whole_skills(tmp_path: Path):
+    choice = random.Random(7)
+    for number in range(4):
+        process = start(tmp_path / "store", f"k{number}", program="learner")
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(choice.uniform(0, 0.3))
+        process.kill()
+        process.communicate(timeout=120)
+    check(tmp_path / "store", [])
+    store = open_store(str(tmp_path / "store"))
+    registry = SkillRegistry(store, Names("mayros"), lambda: Key("local", b"\1" * 32))
+    by_name = {record.key.name: record for record in registry.all_records()}
+    assert by_name["refresh-the-report"].standing.lifecycle == "candidate"
+    whole = {"candidate": 0, "archived": 1}  # how many skills it was merged into
+    for record in by_name.values():
+        assert len(record.edges.merged_into) == whole[record.standing.lifecycle]
+    store.close()

@@ -155,7 +155,7 @@ def test_a_purged_skill_is_gone_with_all_versions_and_its_events_stay(registry):
 def test_states_follow_the_table(registry):
     add(registry, origin="learned")
     states = [registry.record(key()).standing.lifecycle]
-    states += [registry.promote(key(), actor="ada").standing.lifecycle for _ in range(2)]
+    states += [registry.promote(key(), actor="ada", unmeasured=True).standing.lifecycle for _ in range(2)]
     assert code_of(lambda: registry.promote(key(), actor="ada")) == "invalid_arguments"
     states.append(registry.deprecate(key(), "it is wrong", actor="ada").standing.lifecycle)
     assert registry.record(key()).standing.reason == "it is wrong"
@@ -171,7 +171,7 @@ def test_states_follow_the_table(registry):
 
 def test_outcomes_change_the_counters_and_give_a_verified_skill_tier_two(registry):
     add(registry, origin="learned")
-    registry.promote(key(), actor="ada")
+    registry.promote(key(), actor="ada", unmeasured=True)
     for _ in range(4):
         registry.outcome(key(), success=True, actor="agent")
     assert registry.record(key()).standing.trust_tier == 1

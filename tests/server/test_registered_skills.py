@@ -11,6 +11,9 @@ import pytest
 
 from cortex_graph import NamespacedGraph
 from cortex_skills.memory import Memories, new_memory
+from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.opening import open_registry
+from cortex_skills.registry.registry import SkillRegistry
 from tests.finder.embedding_server import embedding_server
 from tests.server.serving import Running, served
 
@@ -296,6 +299,16 @@ def test_an_unknown_version_is_not_found_and_another_namespace_not_allowed(write
     assert refused(writer.get("/api/skills", params={"namespace": "elsewhere"})) == (403, "permission_denied")
 
 
+def test_a_learned_skill_is_verified_with_a_measured_gain_or_by_a_person(own, manager, namespace):
+    registry = registry_in(own, namespace)
+    document = inline_document({"name": "learned-one", "description": "d", "body": "x"}, namespace)
+    registry.register(document, actor="a", origin="learned")
+    body = {"name": "learned-one"}
+    assert refused(manager.post("/api/skills/promote", json=body)) == (409, "gain_not_measured")
+    verified = done(manager.post("/api/skills/promote", json={**body, "unmeasured": True}))["skill"]
+    assert verified["lifecycle"] == "verified"
+
+
 # --- reflections
 
 
@@ -334,6 +347,11 @@ def test_reflections_of_another_agent_are_not_promoted_or_composed(own, writer, 
     assert refused(reader.post(path, json=body)) == (403, "permission_denied")
     composer = register(writer, "composer", f"composes_with_reflections: [{{namespace: {namespace}}}]\n")
     assert done(writer.post(f"/api/v1/skill/{composer['id']}/compose"))["reflections"] == []
+
+
+def registry_in(own: Running, namespace: str) -> SkillRegistry:
+    graph = own.plugin.graph
+    return open_registry(own.plugin.config, NamespacedGraph(graph.store, namespace, base=graph.names.base))
 
 
 def memories_in(own: Running, namespace: str) -> Memories:

@@ -80,6 +80,11 @@ def refused(result: Result) -> tuple[str | None, str]:
     return result.code, result.text
 
 
+def prove(plugin: Plugin, name: str) -> None:
+    for _ in range(3):
+        plugin.outcome(name, True)
+
+
 def create(plugin: Plugin, name: str, **given: Any) -> dict[str, Any]:
     fields = {"description": f"Does {name}.", "body": BODY} | given
     return done(call(plugin, "skill_write", operation="create", name=name, **fields))
@@ -97,7 +102,7 @@ def test_a_skill_needs_the_permission_of_a_registry_tool(plugin: Plugin) -> None
 
 def test_the_tools_of_a_profile_are_offered_where_it_is_configured(plugin: Plugin, folders: Path) -> None:
     registry = {tool.name for tool in TOOLS.values() if tool.profile == "registry"}
-    assert len(registry) == 13
+    assert len(registry) == 14
     assert registry < {tool["name"] for tool in plugin.tools()}
     with Plugin.open(config(), registers=False) as core:
         core.load(folders / "skills" / "learner")
@@ -308,6 +313,9 @@ def test_with_manage_a_learned_skill_is_promoted_and_one_of_a_person_deprecated(
     create(plugin, "notes")
     learner = call(plugin, "skill_write", operation="promote", name="notes")
     assert (learner.code, learner.details["details"]["missing"]) == ("permission_denied", ["registry:manage"])
+    early = call(plugin, "skill_write", "manager", operation="promote", name="notes")
+    assert early.code == "gain_not_measured"
+    prove(plugin, "notes")
     assert done(call(plugin, "skill_write", "manager", operation="promote", name="notes"))["lifecycle"] == "verified"
     released = call(plugin, "skill_write", "manager", operation="promote", name="fetch-data")
     assert "released already" in refused(released)[1]
@@ -317,6 +325,7 @@ def test_with_manage_a_learned_skill_is_promoted_and_one_of_a_person_deprecated(
 
 def test_a_changed_skill_has_to_prove_itself_again(plugin: Plugin) -> None:
     create(plugin, "notes")
+    prove(plugin, "notes")
     done(call(plugin, "skill_write", "manager", operation="promote", name="notes"))
     done(call(plugin, "skill_write", operation="update", name="notes", body="Changed.\n"))
     standing = plugin.registry.record(SkillKey("mayros", "notes")).standing

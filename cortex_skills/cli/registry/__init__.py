@@ -13,6 +13,7 @@ from cortex_skills.cli.registry.change_skills import (
     trust,
     unretire,
 )
+from cortex_skills.cli.registry.learn import learn
 from cortex_skills.cli.registry.show_skills import diff, events, export, find, history, list_, show
 
 __all__ = ["registry"]
@@ -24,6 +25,7 @@ registry = Group(
         "Skills": [add, list_, show, find, export],
         "Versions": [history, diff, rollback],
         "States": [promote, deprecate, merge, retire, unretire, trust, purge, maintain],
+        "Learning": [learn],
         "Events": [events],
     },
 )

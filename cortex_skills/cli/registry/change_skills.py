@@ -89,10 +89,16 @@ def _stand(common: Common, name: str, change: Callable[[SkillRegistry, Any, str]
 
 @click.command(cls=Command)
 @SKILL
+@click.option(
+    "--unmeasured", is_flag=True, help="Verify a learned skill that you have checked, without a measured gain."
+)
 @click.pass_obj
-def promote(common: Common, name: str) -> None:
-    """Raise the state of a skill: candidate → verified → released, degraded → verified, deprecated → degraded."""
-    _stand(common, name, lambda registry, skill, actor: registry.promote(skill, actor=actor))
+def promote(common: Common, name: str, unmeasured: bool) -> None:
+    """Raise the state of a skill: candidate → verified → released, degraded → verified, deprecated → degraded.
+
+    A learned skill is verified when its measured uses do not do worse than the agents did without it.
+    """
+    _stand(common, name, lambda registry, skill, actor: registry.promote(skill, actor=actor, unmeasured=unmeasured))
 
 
 @click.command(cls=Command)

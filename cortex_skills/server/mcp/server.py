@@ -29,12 +29,14 @@ from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result, failed
+from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.runtime.log import LISTENER
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp import prompts, resources, tools
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.list_changes import ListChanges
 from cortex_skills.server.mcp.logs import Line, Logs
+from cortex_skills.server.mcp.sampling import sampler_of
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.worker_pools import WorkerPool
 
@@ -140,14 +142,18 @@ class _Handlers:
             return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})
         lines = list[Line]()
+        learning = self._plugin.config.learning
+        sampler = sampler_of(ctx, learning.timeout_ms / 1000) if learning.enabled else None
 
         def call(cancel: CancelToken) -> Result:
             listening = LISTENER.set(lambda *line: lines.append(line))
+            sampling = SAMPLER.set(sampler)
             try:
                 return self._plugin.call(
                     params.name, arguments, skill=skill, agent=agent, cancel=cancel, session=caller.session
                 )
             finally:
+                SAMPLER.reset(sampling)
                 LISTENER.reset(listening)
 
         try:

@@ -228,13 +228,18 @@ def deprecate_skill(call: ApiCall) -> ApiAnswer:
     {200: models.ChangedSkill},
     permission="registry",
     query=NamespaceQuery,
-    body=models.NamedSkill,
-    errors=_CHANGES,
+    body=models.SkillToPromote,
+    errors=(*_CHANGES, "gain_not_measured"),
 )
 def promote_skill(call: ApiCall) -> ApiAnswer:
-    """Raise the state of a skill by one."""
+    """Raise the state of a skill by one.
+
+    A learned skill is verified when its measured uses do not do worse than the agents did without it.
+    """
     registry = registry_of(call)
-    return _changed(registry, registry.promote(_key(registry, call.body["name"]), actor=call.caller.name))
+    unmeasured = call.body.get("unmeasured", False)
+    key = _key(registry, call.body["name"])
+    return _changed(registry, registry.promote(key, actor=call.caller.name, unmeasured=unmeasured))
 
 
 @OPERATIONS.add(

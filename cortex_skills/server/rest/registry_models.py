@@ -157,6 +157,15 @@ class ComposedSkill(ApiModel):
     memories_dropped: Annotated[Count, Field(description="How many did not fit.")]
 
 
+class SkillToPromote(ApiModel):
+    """A skill."""
+
+    name: _SkillName
+    unmeasured: NotRequired[
+        Annotated[bool, Field(description="Verify a learned skill that a person has checked, without a measured gain.")]
+    ]
+
+
 class NamedSkill(ApiModel):
     """A skill."""
 

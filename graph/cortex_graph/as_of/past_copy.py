@@ -5,6 +5,8 @@ Rules kept here:
   cost follows their number, not the size of the store;
 - of any other store, and when triples without a time are left out, the triples are copied, up to a number;
 - the records are changed only when the query can read them;
+- all queries as of a moment share a few processes, which outlive the copies; more queries wait, and then are
+  `graph_busy`;
 - a copy is in a folder that only this user can read, and is removed with the answer. What a killed process leaves is
   removed by the next one.
 """
@@ -13,15 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from itertools import islice
 
 from pyoxigraph import NamedNode, Quad
 
 from cortex_graph.as_of.past_records import PastRecords
 from cortex_graph.exceptions import QueryLimit
+from cortex_graph.processes import ProcessPool
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.records import read_records
 from cortex_graph.scratch import scratch_folder
+from cortex_graph.sparql.query_run import query_pool
 from cortex_graph.store import GraphStore, InFolder, Pattern
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared.rendezvous import FOLDER
@@ -56,16 +61,22 @@ def copied(base: GraphStore, past: Sequence[PastRecords], read: Read, *, with_re
                 with closing(OxigraphStore(files)) as copy:
                     for records in past:
                         _undo(copy, records, with_records=with_records)
-                with closing(OxigraphStore.read_only(files)) as copy:
+                with closing(OxigraphStore.read_only(files, _workers())) as copy:
                     yield copy
                 return
-    with closing(OxigraphStore()) as copy:
+    with closing(OxigraphStore(workers=_workers())) as copy:
         for records in past:
             names = records.names
             _fill(copy, read, names.graph, MAX_COPIED)
             if with_records:
                 _fill(copy, read, names.provenance_graph, MAX_COPIED * _OF_RECORDS)
         yield copy
+
+
+@cache
+def _workers() -> ProcessPool:
+    """Return the processes that evaluate queries as of a moment."""
+    return query_pool()
 
 
 def _fill(copy: GraphStore, read: Read, graph: NamedNode, most: int) -> None:
@@ -86,7 +97,7 @@ def _undo(copy: GraphStore, past: PastRecords, *, with_records: bool) -> None:
     """Undo the changes since the moment in a copy."""
     names = past.names
     restored = past.restored
-    later = past.since(GENERATED_AT)
+    later = past.since(GENERATED_AT) if with_records else past.recorded_since()
     start = names.record("").value
     added = read_records(copy, names, later)
     gone = (recorded_triple(record, names.graph) for node, record in added.items() if node.value.startswith(start))

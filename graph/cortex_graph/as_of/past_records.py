@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -25,6 +26,7 @@ from cortex_graph.exceptions import QueryLimit
 from cortex_graph.names import Names
 from cortex_graph.provenance import recorded_triple
 from cortex_graph.recent_cache import hash_of
+from cortex_graph.record_times import RecordTimes
 from cortex_graph.records import instant, read_instants, read_records, select
 from cortex_graph.store import GraphStore, Pattern, Revisioned
 from cortex_graph.vocabulary import (
@@ -137,12 +139,36 @@ class PastRecords:
             answer = select(self.store, graph, text)
             rows = [(node, row["t"]) for row in answer if isinstance(node := row["n"], NamedNode)]
         if len(rows) > MAX_CHANGES:
-            raise QueryLimit(
-                f"more than {MAX_CHANGES:,} changes were made in {self.names.namespace} since {date_time(self.moment)}",
-                hint="ask as of a later moment, or query the records: `prov:generatedAtTime`, `prov:invalidatedAtTime`",
-                details={"field": "asOf", "maxChanges": MAX_CHANGES},
-            )
+            raise self._too_many()
         return [node for node, given in rows if (made := instant(given)) is not None and made > self.moment]
+
+    def recorded_since(self) -> list[NamedNode]:
+        """Return the records with a later time, and some proofs; costs as much as there are.
+
+        Raises:
+            QueryLimit: there are too many.
+
+        """
+        times = RecordTimes(self.store, self.names)
+        if not times.is_complete():
+            return self.since(GENERATED_AT)
+        found: list[NamedNode] = []
+        for each in times.latest_first():
+            moment = instant(each)
+            if moment is None or moment <= self.moment:
+                break
+            made = self.store.quads(Pattern(self.names.provenance_graph, None, GENERATED_AT, each))
+            found += [quad.subject for quad in islice(made, MAX_CHANGES + 1) if isinstance(quad.subject, NamedNode)]
+            if len(found) > MAX_CHANGES:
+                raise self._too_many()
+        return found
+
+    def _too_many(self) -> QueryLimit:
+        return QueryLimit(
+            f"more than {MAX_CHANGES:,} changes were made in {self.names.namespace} since {date_time(self.moment)}",
+            hint="ask as of a later moment, or query the records: `prov:generatedAtTime`, `prov:invalidatedAtTime`",
+            details={"field": "asOf", "maxChanges": MAX_CHANGES},
+        )
 
     def as_of(self, quads: Iterable[Quad]) -> Iterator[Quad]:
         """Return quads of the provenance graph as they were: some are left out, and some name another node."""

@@ -37,6 +37,7 @@ class QueryEvaluator:
         revisions: the writes to the store.
         folder: the folder of the store; None for a store in memory.
         take: writes a copy of some graphs, or of all, to a path.
+        workers: the processes, which stay when the store is closed; None for processes of its own.
 
     """
 
@@ -45,11 +46,13 @@ class QueryEvaluator:
         revisions: Revisions,
         folder: Path | None,
         take: Callable[[Path, frozenset[NamedNode]], None],
+        workers: ProcessPool | None = None,
     ) -> None:
         self._folder = self._named = None if folder is None else folder.absolute()
         self._snapshots = SnapshotCache(revisions, self._snapshot_folder, take, per_graphs=folder is None)
         self._lock = threading.Lock()
-        self._workers: ProcessPool | None = None
+        self._workers = workers
+        self._are_shared = workers is not None
         self._release: Callable[[], object] = bool  # unlocks the folder of copies
 
     @property
@@ -104,7 +107,7 @@ class QueryEvaluator:
         """End the running queries, and remove the snapshots."""
         with self._lock:
             workers = self._workers
-        if workers is not None:
+        if workers is not None and not self._are_shared:
             workers.close()
         self._snapshots.close()
         self._release()

@@ -36,6 +36,7 @@ from cortex_graph.cancellation import Cancellation
 from cortex_graph.cursors import Position, mark_of, read_cursor, write_cursor
 from cortex_graph.engine_errors import explained
 from cortex_graph.exceptions import GraphCorrupt, GraphError, GraphUnavailable
+from cortex_graph.processes import ProcessPool
 from cortex_graph.sparql.evaluation import QueryEvaluator
 from cortex_graph.sparql.snapshots import Revisions
 from cortex_graph.store import PAGE_BYTES, Dataset, Page, Pattern, QueryAnswer, Triple, triple_of
@@ -69,6 +70,7 @@ class OxigraphStore:
 
     Args:
         folder: its folder, which is made if it is missing; None for a store in memory.
+        workers: the processes for its queries, which stay when it is closed; None for processes of its own.
 
     Raises:
         StoreLocked: the folder is open already, here or in another process.
@@ -80,7 +82,7 @@ class OxigraphStore:
     keeps_order = True
     damage: GraphCorrupt | None = None  # what a store that can only be read has lost
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, workers: ProcessPool | None = None) -> None:
         self.maintenance = threading.Lock()
         self._folder = folder
         self._where = "the store in memory" if folder is None else f"the store in {folder}"
@@ -92,13 +94,13 @@ class OxigraphStore:
         self._store: Store = Store()
         if folder is not None:
             self._store, self._changes = open_folder(folder)
-        self._evaluation = QueryEvaluator(self._revisions, folder, self._copy)
+        self._evaluation = QueryEvaluator(self._revisions, folder, self._copy, workers)
         self._counted = lru_cache(_COUNTS)(self._count)
 
     @classmethod
-    def read_only(cls, folder: Path) -> OxigraphStore:
+    def read_only(cls, folder: Path, workers: ProcessPool | None = None) -> OxigraphStore:
         """Open the store of a folder to which no process writes, such as a snapshot; the folder is not changed."""
-        opened = cls()
+        opened = cls(workers=workers)
         opened._where, opened._folder = f"the snapshot in {folder}", folder
         try:
             opened._store = Store.read_only(str(folder))

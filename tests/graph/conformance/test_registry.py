@@ -9,6 +9,7 @@ from cortex_graph.names import Names
 from cortex_graph.store import Pattern
 from cortex_skills.keys import Key
 from cortex_skills.registry.document import SkillDocument, SkillResource, Step
+from cortex_skills.registry.measured_gain import count_session, outcomes_without
 from cortex_skills.registry.reflections import memory_forgotten
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
@@ -43,9 +44,9 @@ def test_a_skill_is_registered_changed_merged_and_verified(registry: SkillRegist
     second = registry.register(first.changed(depends_on=("two",)), actor="ada", origin="learned").version
     assert (second.number, second.previous) == (2, version.id)
     assert registry.dependents(TWO) == [ONE]
-    record = registry.outcome(ONE, success=True, actor="agent")
+    record = registry.outcome(ONE, success=True, actor="agent", measured=True)
     assert registry.record(ONE) == record
-    assert registry.promote(ONE, actor="ada").standing.lifecycle == "verified"
+    assert registry.promote(ONE, actor="ada", unmeasured=True).standing.lifecycle == "verified"
     registry.register(first, actor="ada", origin="learned")
     merged = registry.merge(ONE, TWO, actor="ada").version
     assert registry.document(merged).steps == (Step("look", "fs_read"),)
@@ -53,6 +54,10 @@ def test_a_skill_is_registered_changed_merged_and_verified(registry: SkillRegist
     assert [record.key for record in registry.all_records()] in ([ONE, TWO], [TWO, ONE])
     assert registry.verify_events() is None
     assert registry.log.count() == 7
+    for _ in range(2):
+        assert count_session(registry, ["fs_read", "fs_write"], [], actor="ada")
+    assert count_session(registry, ["fs_read"], ["fs_write"], actor="ada")
+    assert outcomes_without(registry, ["fs_read", "fs_write"]) == (2, 3)
     memory = registry.terms.names.node("shelf:memory:" + "0" * 32)
     registry.register(document("three"), actor="ada", origin="learned", memories=[memory])
     assert registry.record(SkillKey("mayros", "three")).edges.memories == (memory,)

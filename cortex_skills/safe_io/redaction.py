@@ -1,0 +1,78 @@
+"""JSON without secrets: what is kept of the arguments and results of calls, and leaves this process.
+
+Rules kept here:
+- at every depth, the value of a member whose name is that of a secret is replaced, whatever its type is, and so are
+  parts of texts that look like one: keys of services, tokens, private keys, passwords in addresses and assignments,
+  and runs of 20 characters or more with letters and digits;
+- names of members are texts too;
+- texts, lists, objects and depth are limited; what is left out is replaced by a note;
+- too much is replaced rather than too little: an identifier of 20 characters looks like a token.
+
+>>> redacted({"user": "ada", "api_key": 7, "list": [{"Authorization": "Bearer abc"}], "text": "password=hunter2 ok"})
+{'user': 'ada', 'api_key': '[redacted]', 'list': [{'Authorization': '[redacted]'}], 'text': 'password=[redacted] ok'}
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+MASK = "[redacted]"
+MAX_TEXT = 500  # characters
+MAX_MEMBERS = 50
+MAX_DEPTH = 8
+
+_NAMES = re.compile(
+    r"pass(word|wd|phrase|code)|pwd|secret|token|api_?key|access_?key|private_?key|signing_?key|encryption_?key"
+    r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|^auth$|^key$|^pin$|^cvv?c?$"
+)
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PARTS = (
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"(?i)\b(?:bearer|basic)\s+[^\s\"',;]+"),
+    re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]*(?=@)"),
+    re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}"),
+    re.compile(r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"),
+)
+_ASSIGNED = re.compile(
+    r"(?i)((?:[a-z0-9_-]*(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]*)"
+    r"[\"']?\s*[:=]\s*[\"']?)([^\s\"',;&]+)"
+)
+
+
+def redacted(value: Any, depth: int = 0) -> Any:
+    """A JSON value without what looks like a secret, and of limited size."""
+    if isinstance(value, str):
+        return redacted_text(value)
+    if isinstance(value, dict):
+        if depth >= MAX_DEPTH:
+            return MASK
+        kept = {
+            redacted_text(name): MASK if _is_secret(name) else redacted(member, depth + 1)
+            for name, member in list(value.items())[:MAX_MEMBERS]
+        }
+        return kept if len(value) <= MAX_MEMBERS else {**kept, "…": f"{len(value) - MAX_MEMBERS} more"}
+    if isinstance(value, list | tuple):
+        if depth >= MAX_DEPTH:
+            return MASK
+        items = [redacted(member, depth + 1) for member in value[:MAX_MEMBERS]]
+        return items if len(value) <= MAX_MEMBERS else [*items, f"… {len(value) - MAX_MEMBERS} more"]
+    return value if value is None or isinstance(value, bool | int | float) else MASK
+
+
+def redacted_text(text: str) -> str:
+    """A text without what looks like a secret, of at most 500 characters."""
+    for part in _PARTS:
+        text = part.sub(MASK, text)
+    text = _ASSIGNED.sub(rf"\1{MASK}", text)
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+
+
+def _is_secret(name: object) -> bool:
+    """Whether the name of a member is that of a secret: `apiKey`, `API-KEY`, `x_api_key`."""
+    if not isinstance(name, str):
+        return True
+    words = _HUMP.sub("_", unicodedata.normalize("NFKC", name))
+    return _NAMES.search(_SEPARATORS.sub("_", words.casefold()).strip("_")) is not None
