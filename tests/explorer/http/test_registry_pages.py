@@ -148,7 +148,9 @@ def test_forms_promote_deprecate_and_delete_and_ask_for_the_token_first(running:
     asking = act(browser, path, "promote")
     assert (asking.status_code, "A session reads." in asking.text) == (401, True)
     assert registry.record(key("try-out")).standing.lifecycle == "candidate"
-    done = act(browser, path, "promote", token)
+    unchecked = act(browser, path, "promote", token)
+    assert (unchecked.status_code, "try-out is not verified: 0 of 0" in unchecked.text) == (409, True)
+    done = act(browser, path, "promote", unmeasured="yes")
     assert (done.status_code, done.headers["location"]) == (303, path)
     assert registry.record(key("try-out")).standing.lifecycle == "verified"
     stale = act(browser, path, "promote", state="candidate")

@@ -18,6 +18,7 @@ from typing import Any
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.lifecycle import following_state
+from cortex_skills.registry.measured_gain import gain_of
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
 from cortex_skills.registry.registry import SkillRegistry
@@ -96,6 +97,8 @@ class RegisteredSkillPage:
         reads: what an agent will read; empty lines included.
         reads_words: how much of it there is.
         following: the state after a promotion; empty if there is none.
+        gain: what a learned skill gains, in words; empty for others.
+        is_gain_shown: whether it can be verified without a person who has checked it.
         may_deprecate: whether it is in use.
         needed_by: who depends on it, as text; it is not deleted then.
         list_href: the list of the registry.
@@ -125,6 +128,8 @@ class RegisteredSkillPage:
     reads: tuple[ShownText, ...]
     reads_words: str
     following: str
+    gain: str
+    is_gain_shown: bool
     may_deprecate: bool
     needed_by: str
     list_href: str
@@ -203,6 +208,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
     use, similar = skill_use(registry.log, record.key, now), _similar(found)
     text, _ = text_of_skill(registry, record, found.shown, call.service.plugin.cleaning)
     lines = text.splitlines()
+    gain = gain_of(registry, record) if record.standing.origin == "learned" else None
     rows = tuple(_version_row(call, found, each) for each in reversed(found.versions))
     needed = ", ".join(map(str, registry.dependents(record.key)))
     return RegisteredSkillPage(
@@ -231,6 +237,8 @@ def view(call: PageCall) -> RegisteredSkillPage:
         tuple(shown_text(line, _CHARACTERS) for line in lines[:_LINES]),
         f"{min(len(lines), _LINES):,} of {len(lines):,} lines",
         following_state(record.standing) or "",
+        "" if gain is None else str(gain),
+        gain is None or gain.is_shown,
         record.standing.lifecycle not in ("deprecated", "archived"),
         shown_text(needed, IN_TABLE).plain,
         addresses.address(PATH, namespace=call.query.get("namespace")),
@@ -315,7 +323,8 @@ def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
     """Raise the state that was shown by one.
 
     Raises:
-        CortexError: `invalid_arguments`: the state is another one now, or the highest; `skill_not_found`.
+        CortexError: `invalid_arguments`: the state is another one now, or the highest; `gain_not_measured`;
+            `skill_not_found`.
 
     """
     found = _found(call)
@@ -324,7 +333,7 @@ def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
         raise CortexError(
             "invalid_arguments", f"the skill is {state} now, and was not promoted", hint="look at it again"
         )
-    promote_skill(_api(call, found, {}))
+    promote_skill(_api(call, found, {"unmeasured": True} if fields.get("unmeasured") == "yes" else {}))
     return _here(call)
 
 
@@ -376,6 +385,7 @@ def _document(call: PageCall) -> bytes:
             "document": document_view(document),
             "versions": [version_view(each, found.levels) for each in found.versions],
             "difference": [] if before is None else differences(before, document),
+            "gain": str(gain_of(registry, record)) if record.standing.origin == "learned" else None,
             "neededBy": [str(key) for key in registry.dependents(record.key)],
             "use": skill_use(registry.log, record.key, now).to_json(),
         }
