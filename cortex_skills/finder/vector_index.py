@@ -5,6 +5,8 @@ Rules kept here:
   faster than 16-bit floats and are as exact;
 - few vectors are all compared. Of many, the signs of their numbers are compared first (one bit each, Hamming distance),
   and the nearest `SHORTLIST` then exactly, so that 100,000 take a few milliseconds;
+- signs are those of the difference to the mean of the first `FEW` vectors: texts of one subject have vectors of one
+  direction, whose own signs are nearly the same;
 - what was added is found at once; the result does not depend on time or chance.
 """
 
@@ -38,6 +40,7 @@ class VectorIndex:
         self._weights = np.zeros(_FIRST, dtype=np.float32)
         self._vectors = np.zeros((_FIRST, dimension), dtype=np.int16)
         self._signs = np.zeros((-(-dimension // 64), _FIRST), dtype=np.uint64)
+        self._mean: Vectors | None = None  # None while all are compared
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -50,7 +53,10 @@ class VectorIndex:
         self._rows[number] = row
         self._numbers[row], self._weights[row] = number, weight
         self._vectors[row] = np.rint(np.clip(vector, -1, 1) * _SCALE)
-        self._signs[:, row] = _signs(vector)
+        if self._mean is not None:
+            self._signs[:, row] = _signs(vector - self._mean)
+        elif row == FEW:
+            self._begin_signs()
 
     def discard(self, number: int) -> None:
         """Remove a number; nothing happens when it is not in the index."""
@@ -75,16 +81,31 @@ class VectorIndex:
     def search(self, vector: Vectors, min_weight: float, limit: int) -> list[tuple[int, float]]:
         """The numbers with at least a weight that are most similar, best first; equal ones in the order of numbers."""
         count = len(self._rows)
-        rows = self._shortlist(vector, min_weight) if count > FEW else self._of_weight(min_weight)
+        if count > FEW and self._mean is not None:
+            rows = self._shortlist(vector - self._mean, min_weight)
+        else:
+            rows = self._of_weight(min_weight)
         values = self._exact(vector, rows)
         order = np.lexsort((self._numbers[rows], -values))[:limit]
         return [(int(self._numbers[rows[place]]), float(values[place])) for place in order]
+
+    def _begin_signs(self) -> None:
+        vectors = self._vectors[: len(self._rows)].astype(np.float32) / np.float32(_SCALE)
+        self._mean = np.asarray(vectors.mean(axis=0), dtype=np.float32)
+        for row, vector in enumerate(vectors):
+            self._signs[:, row] = _signs(vector - self._mean)
 
     def _of_weight(self, min_weight: float) -> NDArray[np.intp]:
         return np.flatnonzero(self._weights[: len(self._rows)] >= min_weight)
 
     def _shortlist(self, vector: Vectors, min_weight: float) -> NDArray[np.intp]:
-        """The rows with at least a weight whose signs are nearest: `SHORTLIST` of them, and those that are as near."""
+        """The rows with at least a weight whose signs are nearest: `SHORTLIST` of them, and those that are as near.
+
+        Args:
+            vector: the difference to the mean.
+            min_weight: the least weight.
+
+        """
         count = len(self._rows)
         distances = np.zeros(count, dtype=np.uint16)
         for signs, of_query in zip(self._signs, _signs(vector), strict=True):

@@ -131,3 +131,15 @@ def test_an_embedder_that_changes_its_dimension_leaves_the_words():
     assert found.problem.for_model == "found by words alone: the embedder failed"
     index.change(add=TEXTS[2:])
     assert [hit.number for hit in index.search("egg", 0.0, 5).hits] == [3]
+
+
+def test_vectors_of_one_direction_are_told_apart():
+    common = drawn(1, seed=3)[0]
+    rows = unit_rows(6 * common + drawn(6000))
+    queries = unit_rows(6 * common + 0.8 * drawn(6000)[:50] + 0.6 * drawn(50, seed=4))
+    index = VectorIndex(256)
+    for number, row in enumerate(rows):
+        index.add(number, row, 1.0)
+    best = (rows @ queries.T).argmax(axis=0)
+    found = [index.search(query, 0.0, 1)[0][0] for query in queries]
+    assert sum(a == b for a, b in zip(found, best, strict=True)) >= 49
