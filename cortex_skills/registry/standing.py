@@ -33,7 +33,7 @@ class StandingChanges(RegistryReader):
 
         Args:
             key: the skill.
-            actor: who asks for it.
+            actor: in whose name it is done.
             unmeasured: verify a learned skill whose gain was not measured, because a person has checked it.
 
         Raises:
@@ -119,11 +119,11 @@ class StandingChanges(RegistryReader):
         return self._restand(key, "skill.trusted", lambda r: replace(r.standing, trust_tier=tier), actor)
 
     def maintain(self, similar: Callable[[SkillRecord], int], *, actor: str) -> list[SkillRecord]:
-        """Deprecate learned skills that nobody uses, and degrade those that fail; returns those that were changed.
+        """Deprecate learned skills that are not used, and degrade those that fail; returns those that were changed.
 
         Args:
             similar: how many other skills are similar to one.
-            actor: who asks for it.
+            actor: in whose name it is done.
 
         """
         changed = []
@@ -133,7 +133,7 @@ class StandingChanges(RegistryReader):
         return changed
 
     def to_maintain(self, similar: Callable[[SkillRecord], int]) -> list[tuple[SkillRecord, Standing]]:
-        """The skills that `maintain` would change, and how each would stand."""
+        """The skills that `maintain` would change, and the standing that each would get."""
         pairs = [(record, self._maintained(record, similar)) for record in self.all_records()]
         return [(record, standing) for record, standing in pairs if standing != record.standing]
 
