@@ -83,7 +83,7 @@ class Principal:
             return
         if not self.has_token:
             raise unauthorized()
-        hint = "ask for a token that has it"
+        hint = f"use a token that has it: `cortex-skills token create NAME --permission {permission}` makes one"
         raise HttpError("permission_denied", f"this token does not have the permission `{permission}`", hint=hint)
 
     def may_use(self, namespace: str) -> bool:

@@ -79,7 +79,7 @@ def test_provenance_survives_export_and_import(run, asserted, tmp_path):
 def test_a_backup_is_restored_into_another_store(run, asserted, tmp_path):
     made = run("graph", "backup", tmp_path / "backup")
     assert made.exit_code == 0
-    assert made.stdout.endswith(f" of 2 graphs are in {tmp_path / 'backup'}\n")
+    assert made.stdout.endswith(f" of 3 graphs are in {tmp_path / 'backup'}\n")
     other = ("--store", tmp_path / "other")
     done = run("graph", "restore", tmp_path / "backup", *other, "--json")
     assert done.json["graphs"]["urn:cortex:mayros"]["triples"] == 1
@@ -117,7 +117,7 @@ def lose_writes(store, count):
 def test_a_check_reports_what_is_intact(run, asserted, store):
     answer = run("graph", "check")
     assert (answer.exit_code, answer.stderr) == (0, "")
-    assert f" of 2 graphs are intact in {store}, and no acknowledged write is missing\n" in answer.stdout
+    assert f" of 3 graphs are intact in {store}, and no acknowledged write is missing\n" in answer.stdout
     document = run("graph", "check", "--json").json
     assert document["graphs"]["urn:cortex:mayros"] == 1
     assert document["writes"] == 1

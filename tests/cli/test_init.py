@@ -60,12 +60,14 @@ def test_a_new_skill_is_valid_loads_and_passes_its_own_tests(run, made):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node.js is not installed")
-def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made):
+def test_the_compiler_accepts_a_new_skill_and_rejects_misuse(made, request):
     if not COMPILER.is_file():
         subprocess.run(["npm", "ci", "--silent"], cwd=COMPILER.parents[3], check=True, timeout=100)
     command = ["node", str(COMPILER), "--noEmit", "--project", str(made)]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert (checked.stdout, checked.returncode) == ("", 0)
+    if request.node.callspec.id != "one file":
+        return  # the types and the settings of the compiler are the same for each kind
     (made / "skill.test.ts").write_text('test("x", async (t) => { t.equals(1, 1); await t.load(5); });\n')
     (made / "skill.ts").write_text('export default { name: "stock-watch", onQuery: 5 } satisfies Skill;\nsetTimeout;\n')
     checked = subprocess.run(command, capture_output=True, text=True, timeout=100)

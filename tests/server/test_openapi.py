@@ -15,7 +15,7 @@ from cortex_skills.server.rest.openapi import document_of, index_operations
 from tests.docs.conformance_page import counts_of
 from tests.server.serving import WAIT_S
 
-EXAMPLES = 40
+EXAMPLES = 15
 BEYOND_SCHEMAS = {
     "cursor",  # which cursors there are
     "from",  # how many days a month has

@@ -14,6 +14,8 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad, RdfFormat, parse
 
 from cortex_graph import NamespacedGraph, Provenance
+from cortex_graph.counting import NamespaceCounts
+from cortex_graph.counts import KeptCounts
 from cortex_graph.exceptions import QueryTimeout
 from cortex_skills.server.explorer.pages import resource, triple_list
 from tests.explorer.hostile import TEXTS, check_page
@@ -86,6 +88,18 @@ def test_the_overview_counts_and_names_who_asserted(running: Running, reader: ht
     assert "a1" in {each["provenance"]["agent"] for each in document["latest"]}
     void = Dataset(parse(reader.get("/explore/mayros?format=void").content, RdfFormat.TURTLE))
     assert f'"{triples}"^^<http://www.w3.org/2001/XMLSchema#integer>' in str(void)
+
+
+def test_the_overview_states_nothing_that_is_not_counted_yet(
+    reader: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KeptCounts, "latest", lambda self, wait_s=0.0: NamespaceCounts(triples=4))
+    page = check_page(reader.get("/explore/mayros").text, 60_000)
+    assert "Triples4 at least" in " ".join(page.text.split())
+    assert "The first count of this graph is under way" in page.text
+    assert "stock-watch" in page.text
+    for unknown in ("Resources", "Withdrawn", "without", "No record", "There is no triple"):
+        assert unknown not in page.text
 
 
 def test_a_resource_has_its_fan_its_tables_and_who_asserted(running: Running, reader: httpx.Client) -> None:

@@ -38,6 +38,7 @@ _LATEST = 8
 _BARS = 8
 _VOID = "http://rdfs.org/ns/void#"
 _INTEGER = NamedNode(f"{WELL_KNOWN_VOCABULARIES['xsd']}integer")
+_FIRST_COUNT_S = 1.0  # how long the page waits for it
 _PAST_WORDS = (
     "Triples of unknown time, such as imported ones, are included. Predicates and asserters are counted for now only."
 )
@@ -83,6 +84,7 @@ class Overview:
     Attributes:
         facts: the five figures.
         counted: when they were counted, and how.
+        is_counted: whether the first count has ended.
         latest: the latest assertions.
         all_href: the list of all of them.
         predicates, asserters: the most frequent ones.
@@ -95,6 +97,7 @@ class Overview:
     namespace: str
     facts: tuple[Fact, ...]
     counted: str
+    is_counted: bool
     latest: tuple[TripleRow, ...]
     all_href: str
     predicates: tuple[CountedTerm, ...]
@@ -111,7 +114,7 @@ def view(call: PageCall) -> Overview:
     reading = Reading.of(call, "")
     graph, to = reading.graph, reading.addresses
     today = call.graph
-    counts = today.counts.latest()
+    counts = today.counts.latest(_FIRST_COUNT_S)
     latest = list_assertions(graph, AssertionFilter(), limit=_LATEST).assertions
     calls, words = _calls(call)
     kept = counts if not to.as_of else NamespaceCounts()  # what is kept is of now
@@ -121,6 +124,7 @@ def view(call: PageCall) -> Overview:
         graph.namespace,
         _facts(counts, reading) if not to.as_of else _past_facts(reading),
         _counted(counts) if not to.as_of else _PAST_WORDS,
+        counts.counted_at is not None,
         assertion_rows(reading, latest),
         to.triples(recorded="yes"),
         _bars(reading, predicates, lambda name: to.triples(predicate=name), ""),
@@ -136,7 +140,7 @@ def view(call: PageCall) -> Overview:
 def _facts(counts: NamespaceCounts, reading: Reading) -> tuple[Fact, ...]:
     exact, to = "exact" if counts.is_exact else "at least", reading.addresses
     if counts.counted_at is None:
-        exact = "being counted"
+        return (Fact("Triples", counts.triples, "at least", to.triples()),)
     return (
         Fact("Triples", counts.triples, exact, to.triples()),
         Fact("Resources", counts.resources, "" if counts.is_exact else "at least"),
@@ -163,7 +167,7 @@ def _past_facts(reading: Reading) -> tuple[Fact, ...]:
 
 def _counted(counts: NamespaceCounts) -> str:
     if counts.counted_at is None:
-        return "The first count of this graph is under way; these numbers are what was found so far."
+        return "The first count of this graph is under way: load the page again for the other numbers."
     when = counts.counted_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     return f"Counted {when} UTC{'' if counts.is_current else '; the graph may have been written to since'}."
 
