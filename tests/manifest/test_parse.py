@@ -61,7 +61,7 @@ def test_a_minimal_semantic_block_gets_the_defaults(semantic):
 
 
 def test_the_default_tools_are_the_six_core_tools_and_three_more():
-    assert len(DEFAULT_TOOLS) == 21
+    assert len(DEFAULT_TOOLS) == 25
     assert {"hub_search", "hub_verify", "mesh_request_knowledge"} < set(DEFAULT_TOOLS)
 
 
