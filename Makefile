@@ -40,6 +40,7 @@ test: setup lint
 	npm ci --prefix tests/server/sparql/javascript --silent
 	npm ci --prefix tests/proofs/interop/digitalbazaar --silent
 	npm ci --prefix tests/explorer/browser/axe --silent
+	npm ci --prefix tests/explorer/typecheck --silent
 	$(BIN)/python -m tests.graph.w3c.fetch
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 40 --durations-min 3
 

@@ -23,9 +23,9 @@ from build_steps.tools import ROOT, TOOLS, digest_of, esbuild, npm_ci, put_in_pl
 EXPLORER = ROOT / "cortex_skills" / "server" / "explorer"
 SOURCES = EXPLORER / "src"
 STATIC = EXPLORER / "static"
-ENTRIES = ("app.ts", "map.ts", "sparql.ts", "explorer.css", "pictures.css", "icon.svg")
+ENTRIES = ("app.ts", "map.ts", "picture.ts", "sparql.ts", "explorer.css", "pictures.css")
 _WASM = GUESTS / "esbuild.wasm"
-_OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none", "--loader:.svg=copy")
+_OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")
 _PACKAGE = re.compile(r"(.*node_modules/(?:@[^/]+/)?[^/]+)/")
 _HASH_DIGITS = 16
 

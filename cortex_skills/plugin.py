@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
+    from cortex_skills.gate.removed_texts import RemovedTexts
     from cortex_skills.lifecycle.reload.approval import Approval
     from cortex_skills.lifecycle.reload.report import Rejected, Reloaded, ReloadReport
     from cortex_skills.proofs.logic.prover import Prover
@@ -88,7 +89,12 @@ class Plugin:
         self._hooks = Hooks()
         self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
-        self._gate = Gate(self._host, self._active, self._hooks, self.recent_calls)
+        self.removed_texts: RemovedTexts | None = None
+        if config.audit.keep_removed:
+            from cortex_skills.gate.removed_texts import RemovedTexts
+
+            self.removed_texts = RemovedTexts.of(config, graph.namespace)
+        self._gate = Gate(self._host, self._active, self._hooks, self.recent_calls, self.removed_texts)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None

@@ -109,12 +109,14 @@ class RecentCalls:
         self._last = 0
         self._lock = threading.Lock()
 
-    def record(self, entry: AuditRecord) -> None:
+    def record(self, entry: AuditRecord) -> RecentCall:
         """Keep a record, and write it to the audit's logger."""
         with self._lock:
             self._last += 1
-            self._calls.append(RecentCall(f"{self._series}-{self._last}", entry))
+            call = RecentCall(f"{self._series}-{self._last}", entry)
+            self._calls.append(call)
         call_records.record(entry)
+        return call
 
     def get(self, call_id: str) -> RecentCall | None:
         """The call with this id; None if it is not kept any more, or never was."""

@@ -118,6 +118,15 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """Whether texts that were removed from enrichments are kept (`audit`): the folder, and the file of the key."""
+
+    keep_removed: bool = False
+    removed: str = ""
+    removed_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FinderSettings:
     """How skills and memories are found (`finder`)."""
 
@@ -165,6 +174,7 @@ class Config:
     registry: Registry = Registry()
     tools: ToolSettings = ToolSettings()
     finder: FinderSettings = FinderSettings()
+    audit: AuditSettings = AuditSettings()
     learning: Learning = Learning()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

@@ -33,16 +33,25 @@ from cortex_skills.tools import Call, Outcome, Tool, find_tool
 
 if TYPE_CHECKING:
     from cortex_skills.enrichment import Sanitized
+    from cortex_skills.gate.removed_texts import RemovedTexts
 
 
 class Gate:
     """Runs the calls that the rules permit. Safe to use from several threads."""
 
-    def __init__(self, host: Host, active: ActiveSkills, hooks: Hooks, recent_calls: RecentCalls) -> None:
+    def __init__(
+        self,
+        host: Host,
+        active: ActiveSkills,
+        hooks: Hooks,
+        recent_calls: RecentCalls,
+        removed_texts: RemovedTexts | None = None,
+    ) -> None:
         self.host = host
         self.active = active
         self.hooks = hooks
         self.recent_calls = recent_calls
+        self.removed_texts = removed_texts
 
     def call(
         self,
@@ -72,6 +81,7 @@ class Gate:
         who = of_plugin.agent if agent is None else agent
         acting: str | None = None
         cleaned: Sanitized | None = None
+        enrichment: object = None
         wanted: Tool | None = None
         try:
             who = checked_agent(who)
@@ -84,6 +94,7 @@ class Gate:
                 outcome = self._run(wanted, call, acting, limits)
             finally:
                 chosen.calls.leave()
+            enrichment = outcome.enrichment
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
         except Exception as error:
             result = failed(as_ours(audit.word(tool), error))
@@ -98,7 +109,12 @@ class Gate:
             stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
         )
-        self.recent_calls.record(entry)
+        recent = self.recent_calls.record(entry)
+        if cleaned and cleaned.stripped_count and self.removed_texts is not None:
+            from cortex_skills.enrichment.left_out import texts_left_out
+
+            left_out = texts_left_out(enrichment, cleaned.text, self.host.cleaning.mark)
+            self.removed_texts.keep(recent, left_out)
         self.hooks.notify("after_tool_call", ToolEnd(entry, of_plugin.session, result))
         if limits is not None:
             is_step = wanted is not None and wanted.profile != "registry"

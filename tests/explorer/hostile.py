@@ -66,7 +66,7 @@ class Page(HTMLParser):
                 self.links.append(value)
                 if value.startswith("https://") and given.get("rel") == "noopener noreferrer":
                     continue
-                if not value.startswith(("/explore", "#")) and value != "data:,":
+                if not value.startswith(("/explore", "#")) and (tag, given.get("rel")) != ("link", "icon"):
                     self.problems.append(f"<{tag} {name}={value[:80]}>")
 
     def handle_data(self, data: str) -> None:

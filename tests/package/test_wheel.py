@@ -59,7 +59,15 @@ def test_the_wheel_contains_the_guests_the_schemas_and_the_types(wheel: Path) ->
     assert not [name for name in names if name.endswith((".c", ".h"))]
     static = "cortex_skills/server/explorer/static/"
     assets = json.loads(zipfile.ZipFile(wheel).read(f"{static}assets.json"))["files"]
-    assert set(assets) == {"app.js", "map.js", "sparql.js", "explorer.css", "pictures.css", "icon.svg", "licences.txt"}
+    assert set(assets) == {
+        "app.js",
+        "map.js",
+        "picture.js",
+        "sparql.js",
+        "explorer.css",
+        "pictures.css",
+        "licences.txt",
+    }
     assert {f"{static}{file}" for file in assets.values()} <= names
     assert not [name for name in names if "explorer/src" in name]
 

@@ -77,6 +77,7 @@ class AuditPageQuery(ApiModel, total=False):
     agent: Word
     tool: Word
     cleaned: Literal["yes"]
+    removed: Literal["yes"]
     id: Word
     limit: Limit
     cursor: Cursor

@@ -157,6 +157,21 @@ def test_single_keys_can_be_switched_off(signed_in: Pages, running: Running) -> 
     expect(page).to_have_url(running.url + START)
 
 
+def test_a_picture_is_taken_away_as_png(signed_in: Pages, running: Running) -> None:
+    page = signed_in()
+    for address, name in ((f"{START}/r?name=customer:boris", "resource.png"), (f"{START}/map", "map.png")):
+        page.goto(running.url + address)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="PNG").click()
+        assert download.value.suggested_filename == name
+        data = Path(download.value.path()).read_bytes()
+        assert data.startswith(b"\x89PNG\r\n\x1a\n")
+        assert len(data) > 5_000  # not blank
+    plain = signed_in(java_script_enabled=False)
+    plain.goto(f"{running.url}{START}/map")
+    expect(plain.get_by_role("button", name="PNG")).to_have_count(0)
+
+
 def test_without_scripts_every_page_is_read_and_a_query_asked(signed_in: Pages, running: Running) -> None:
     page = signed_in(java_script_enabled=False)
     page.goto(f"{running.url}{START}/r?name=customer:boris")

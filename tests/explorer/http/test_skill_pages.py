@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -172,6 +173,29 @@ def test_hostile_records_stay_text_and_what_was_removed_has_its_place(running: R
         page = client.get("/explore/skills/" + quote(text[:300], safe=""))
         assert page.status_code in (400, 404), text
         check_page(page.text)
+
+
+def test_removed_texts_are_shown_where_they_are_kept_struck_through(tmp_path: Path) -> None:
+    files = {"removed": str(tmp_path / "kept"), "removedKey": str(tmp_path / "settings" / "key")}
+    code = "export default {{ name: '{name}', async onQuery() {{ return {{ additionalContext: {comment} }} }} }};"
+    skill = write_skill(tmp_path, "adds", code=code)
+    (skill / "skill.ts").write_text(code.format(name="adds", comment=json.dumps([*TEXTS[:12], *TEXTS[13:]])))
+    with served(tmp_path, audit={"keepRemoved": True, **files}) as server:
+        server.plugin.load(skill)
+        assert server.plugin.call("skill_graph_query", {"predicate": "inStock"}, skill="adds", agent="a1").code is None
+        call = server.plugin.recent_calls.page(limit=1).calls[0]
+        client = with_html(server, "read", "audit")
+        pages = [client.get("/explore/audit", params=given).text for given in ({"id": call.id}, {"removed": "yes"})]
+        for page in pages:
+            check_page(page, 60_000)
+            assert '<p class="cut"><del dir="auto">&lt;script&gt;alert(1)&lt;/script&gt;</del></p>' in page
+        forms = [client.get(f"/explore/audit?id={call.id}&format=jsonl"), client.get(f"/api/v1/audit/{call.id}")]
+        assert all("alert" not in form.text for form in forms)
+        refused = with_html(server, "read").get("/explore/audit?removed=yes")
+        assert (refused.status_code, "alert" in refused.text) == (403, False)
+    with served(tmp_path / "other") as server:
+        answer = with_html(server, "read", "audit").get("/explore/audit?removed=yes")
+        assert (answer.status_code, "audit.keepRemoved" in answer.text) == (404, True)
 
 
 def test_a_bundle_of_a_skill_without_a_publisher_is_refused_with_the_reason(running: Running) -> None:

@@ -82,7 +82,7 @@ def sent(service: Service, page: ExplorerPage, query: dict[str, str]) -> list[in
     )
     text = render(page.template, around, page.view(PageCall(service, caller, query, {"namespace": "mayros"})))
     assets = set(re.findall(rf'(?:href|src)="{PREFIX}/([^"]+)"', text.decode()))
-    assert len(assets) >= 3  # the assets were built
+    assert len(assets) >= 2  # the assets were built
     return [len(text), *((FOLDER / name).stat().st_size for name in sorted(assets))]
 
 
@@ -92,7 +92,7 @@ def test_a_page_is_small_on_the_first_visit(service: Service, name: str) -> None
     for query in QUERIES[name]:
         sizes = sent(service, page, query)
         assert sum(sizes) <= MOST, (query, sizes)
-        assert len(sizes) <= REQUESTS
+        assert len(sizes) + (name == "map") <= REQUESTS  # its script asks for the data
 
 
 def test_every_page_without_an_id_is_measured() -> None:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - a caller needs the permission `audit`, and sees the calls of the namespace that the skills act in;
-- the page shows the records that are kept, which have no argument and no value of the graph.
+- the page shows the records that are kept, which have no argument and no value of the graph;
+- texts that were removed are shown where `audit.keepRemoved` is on, as text; no other form has them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
+from cortex_skills.gate.removed_texts import CHARACTERS
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.call_plot import HOUR, calls_by_minute
@@ -62,6 +64,26 @@ class OpenedCall:
     call: CallRow
     removed: tuple[ShownRemoval, ...]
     others: int
+    texts: tuple[ShownText, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRow:
+    """The texts that were removed from the answer of a call that may be of an earlier run of the server."""
+
+    when: str
+    tool: ShownText
+    skill: ShownText | None
+    agent: ShownText
+    texts: tuple[ShownText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedView:
+    """All texts that are kept, and how many records cannot be decrypted."""
+
+    rows: tuple[RemovedRow, ...]
+    damaged: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,7 @@ class AuditView:
     fields: tuple[tuple[str, str, str], ...]
     rows: tuple[CallRow, ...]
     opened: OpenedCall | None
+    removed: RemovedView | None
     first: str | None
     next: str | None
     away: TakeAway
@@ -93,10 +116,11 @@ def view(call: PageCall) -> AuditView:
     return AuditView(
         plot,
         words,
-        tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _TABS),
+        tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _tabs(call)),
         tuple((name, label, field_value(query.get(name, ""))) for name, label in _FIELDS),
         tuple(call_row(each) for each in page.calls),
         _opened(call, calls),
+        _removed(call),
         _address(call, cursor=None) if query.get("cursor") else None,
         _address(call, cursor=page.next_cursor) if page.next_cursor else None,
         TakeAway((TextLink("JSON lines", _address(call, format="jsonl")),), "application/x-ndjson", _address(call)),
@@ -108,6 +132,7 @@ _TABS: tuple[tuple[str, dict[str, str]], ...] = (
     ("Refused", {"outcome": "refused"}),
     ("Cleaned", {"cleaned": "yes"}),
 )
+_REMOVED = ("Removed texts", {"removed": "yes"})
 _FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
 
 
@@ -124,8 +149,12 @@ def _filter(call: PageCall) -> CallFilter:
     return CallFilter(**given, cleaned=True if call.query.get("cleaned") else None)
 
 
+def _tabs(call: PageCall) -> tuple[tuple[str, dict[str, str]], ...]:
+    return _TABS if call.service.plugin.removed_texts is None else (*_TABS, _REMOVED)
+
+
 def _is_tab(call: PageCall, given: dict[str, str]) -> bool:
-    return {name: call.query[name] for name in ("outcome", "cleaned") if call.query.get(name)} == given
+    return {name: call.query[name] for name in ("outcome", "cleaned", "removed") if call.query.get(name)} == given
 
 
 def _address(call: PageCall, **changes: Any) -> str:
@@ -161,7 +190,39 @@ def _opened(call: PageCall, calls: RecentCalls) -> OpenedCall | None:
         ShownRemoval(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
         for each in found.record.removed
     )
-    return OpenedCall(call_row(found), removed, found.record.stripped - sum(each.count for each in removed))
+    others = found.record.stripped - sum(each.count for each in removed)
+    return OpenedCall(call_row(found), removed, others, _texts_of(call, found.id))
+
+
+def _texts_of(call: PageCall, call_id: str) -> tuple[ShownText, ...] | None:
+    """The texts that were removed from the answer of a call; None where none are kept."""
+    kept = call.service.plugin.removed_texts
+    if kept is None:
+        return None
+    found = next((each for each in kept.newest()[0] if each.id == call_id), None)
+    return None if found is None else tuple(shown_text(text, CHARACTERS) for text in found.texts)
+
+
+def _removed(call: PageCall) -> RemovedView | None:
+    """All texts that are kept; None if the page does not ask for them."""
+    kept = call.service.plugin.removed_texts
+    if not call.query.get("removed"):
+        return None
+    if kept is None:
+        hint = "set audit.keepRemoved in the configuration of this host"
+        raise HttpError("not_found", "no removed texts are kept here", hint=hint)
+    newest, damaged = kept.newest()
+    rows = (
+        RemovedRow(
+            each.time[:_TIME].replace("T", " "),
+            shown_text(each.tool, OF_NAME // 2),
+            None if each.skill is None else shown_text(each.skill, OF_NAME // 2),
+            shown_text(each.agent, OF_NAME // 2),
+            tuple(shown_text(text, CHARACTERS) for text in each.texts),
+        )
+        for each in newest[: call.query.get("limit", _LIMIT)]
+    )
+    return RemovedView(tuple(rows), damaged)
 
 
 def _lines(call: PageCall) -> Iterator[bytes]:

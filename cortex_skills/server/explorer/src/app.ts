@@ -5,6 +5,8 @@
 // - text from the page goes to `textContent`, attributes and the clipboard only;
 // - keys of one letter do nothing in a field, and can be switched off (WCAG 2.2, 2.1.4).
 
+export {}; // a module: its names are not those of the window
+
 const OFF = 'cortex.keys-off';
 const SEQUENCE_MS = 1500;
 const REACH_MS = 2000;

@@ -5,6 +5,7 @@
 // - the places are the same each time: there is no chance in them;
 // - arrows move from node to node, Enter opens one, + - and 0 zoom; the table in the page has the same content;
 // - text from the graph goes to `textContent` and attributes only, and a link leads to the explorer only.
+import './picture';
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from 'd3-force';
 
 /** Version 1 of what `format=json` of the page answers. */
@@ -296,7 +297,7 @@ function move(host: HTMLElement, drawing: Drawing, nodes: Node[]): void {
 /** Reports how far a pointer moves the picture, and where it is clicked. */
 function drag(host: HTMLElement, drawing: Drawing, by: (dx: number, dy: number) => void, click: (x: number, y: number) => void): void {
   let held: { x: number; y: number; moved: boolean } | undefined;
-  const element = drawing.element as HTMLElement | SVGElement;
+  const element: Element & GlobalEventHandlers = drawing.element;
   element.addEventListener('pointerdown', (event: PointerEvent) => {
     if (event.button === 0) held = { x: event.clientX, y: event.clientY, moved: false };
   });
