@@ -33,7 +33,7 @@ class StandingChanges(RegistryReader):
 
         Args:
             key: the skill.
-            actor: who asks for it.
+            actor: the caller.
             unmeasured: verify a learned skill whose gain was not measured, because a person has checked it.
 
         Raises:
@@ -123,7 +123,7 @@ class StandingChanges(RegistryReader):
 
         Args:
             similar: how many other skills are similar to one.
-            actor: who asks for it.
+            actor: the caller.
 
         """
         changed = []
