@@ -58,7 +58,7 @@ class StandingChanges(RegistryReader):
                 f"{record.key} is not verified: {gain}",
                 hint=f"{MIN_OUTCOMES} measured uses that do not do worse, or a person who checks it: "
                 "`cortex-skills registry promote --unmeasured`",
-                details={name: getattr(gain, name) for name in gain.__dataclass_fields__},
+                details=gain.to_json(),
             )
 
     def deprecate(self, key: SkillKey, reason: str, *, actor: str) -> SkillRecord:
