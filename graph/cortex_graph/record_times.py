@@ -198,15 +198,14 @@ class TimesBuild:
             if len(chunk) == _CHUNK:
                 written += self._apply(chunk)
         written += self._apply(chunk)
-        self._store.apply(insert=[mark(self._names, _MARK)])
+        self._store.insert([[mark(self._names, _MARK)]])
         return written
 
     def _apply(self, chunk: list[Quad]) -> int:
         """Write a chunk, and empty it. Raises when the process only waits for this thread."""
         if not threading.main_thread().is_alive():
             raise GraphBusy("the process ends", hint="the next one starts over")
-        self._store.apply(insert=chunk)
-        written = len(chunk)
+        written = sum(self._store.insert([[quad] for quad in chunk]))  # faster than `apply`
         chunk.clear()
         clock.sleep(_PAUSE_S)
         return written

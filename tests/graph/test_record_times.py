@@ -178,7 +178,7 @@ def test_a_read_only_store_is_listed_without_an_index(graph: NamespacedGraph, mo
 
         raise GraphUnavailable("read-only", hint="none")
 
-    monkeypatch.setattr(graph.store, "apply", refuse)
+    monkeypatch.setattr(graph.store, "insert", refuse)
     for _ in range(2):
         assert len(list_assertions(graph).assertions) == len(STEPS)
         assert not graph.times.wait(60.0)
