@@ -176,7 +176,7 @@ def _facets(reading: Reading) -> Iterator[Facet]:
     links = [TextLink("with a record", reading.changed(recorded="yes", evidence=None, cursor=None), chosen == "yes")]
     for kind in proof_kinds():
         href = reading.changed(recorded=None, evidence=kind, cursor=None)
-        links.append(TextLink(f"with a proof: {kind}", href, chosen == kind))
+        links.append(TextLink(f"proof: {kind}", href, chosen == kind))
     without = reading.changed(recorded=None, evidence=None, cursor=None) if chosen else None
     yield Facet("Evidence", tuple(links), without)
 
