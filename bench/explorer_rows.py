@@ -4,6 +4,8 @@ Rules kept here:
 - the server runs in this process, without HTTP: a view and its template, as a worker of the server makes them;
 - the reference of the resource is the raw store, which reads the quads that the page shows: those of the resource in
   both directions, and the records of the triples in the tables;
+- a thousandth of the triples, and at least a hundred, are asserted with a record, ten at a time; the others are
+  imported. So the overview lists assertions of stores with few and with many times;
 - the sizes alternate; the numbers of the overview are counted before, as they are kept.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from pyoxigraph import NamedNode, Store
 
 from bench.measure import Row, in_turn_s
 from bench.stores import Shape, cache, copy_of
+from cortex_graph import NamespacedGraph, Provenance, open_store
 from cortex_skills import Plugin
 from cortex_skills.server.auth import AccessControl, Principal
 from cortex_skills.server.bodies import Bodies
@@ -33,6 +37,8 @@ PROVENANCE = NamedNode("urn:cortex:mayros/provenance")
 NAMES = [f"customer:{n}" for n in range(20)] + [f"product:{n * n}" for n in range(20)]
 ROUNDS, BATCH = 16, 2
 COUNT_S = 600.0
+AT_ONCE = 10
+START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def rows(shapes: Sequence[Shape]) -> list[Row]:
@@ -41,7 +47,8 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
     cache().mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=cache())))
-        services = [_service(stack, copy_of(shape, scratch / shape.name)) for shape in shapes]
+        folders = [_asserted(copy_of(shape, scratch / shape.name), shape.quads) for shape in shapes]
+        services = [_service(stack, folder) for folder in folders]
         raw = [partial(_read, Store(copy_of(shape, scratch / f"raw-{shape.name}"))) for shape in shapes]
         pages = [partial(_resources, service) for service in services]
         times = in_turn_s([*raw, *pages], BATCH, rounds=ROUNDS)
@@ -55,6 +62,17 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
         for shape, time_s in list(zip(shapes, of_all, strict=True))[1:]:
             out.append(Row(f"{what} at {shape}", time_s, f"itself at {shapes[0]}", of_all[0], goal))
     return out
+
+
+def _asserted(folder: Path, quads: int) -> Path:
+    """Assert some triples, each ten a second after the ten before."""
+    with closing(open_store(str(folder))) as store:
+        graph = NamespacedGraph(store, "mayros")
+        for number in range(0, max(100, quads // 1000), AT_ONCE):
+            by = Provenance("notes", "1.0.0", "a1", START + timedelta(seconds=number // AT_ONCE))
+            some = range(number, number + AT_ONCE)
+            graph.create_triples([{"subject": f"note:{n}", "predicate": "noted", "object": n} for n in some], by)
+    return folder
 
 
 def _service(stack: ExitStack, folder: Path) -> Service:

@@ -1,10 +1,15 @@
-"""The rows of finding: a search among 100,000 skills beside one among 1,000, with vectors of this machine."""
+"""The rows of finding, with vectors of this machine: a search and a page of a list, among 100,000 skills and 1,000.
+
+Processor time: the thread of the caller does all of it.
+"""
 
 from __future__ import annotations
 
 import random
+import time
 from datetime import UTC, datetime
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, chain
 
 from bench.measure import Row, in_turn_s
 from cortex_graph import open_store
@@ -17,12 +22,13 @@ from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.views import record_view
 from eval.finding import pairs
 
 FEW, MANY = 1_000, 100_000
 WORDS, LENGTH = 20_000, 14
 ROUNDS = 40
-LIMIT = 10
+LIMIT, PAGE = 10, 50
 _CHUNK = 2_000
 
 
@@ -35,21 +41,40 @@ def rows() -> list[Row]:
     def searches(finder: SkillFinder):
         return lambda: finder.find(next(turns[finder]), LIMIT)
 
-    of_many, of_few = in_turn_s([searches(many), searches(few)], 1, rounds=ROUNDS)
+    of_many, of_few = in_turn_s([searches(many), searches(few)], 1, rounds=ROUNDS, clock=time.process_time)
+    pages = [partial(_page, finder) for finder in (many, few)]
+    for page in pages:  # the first one of each order makes it
+        page("all", None), page("people", "released")
+    all_of = in_turn_s([partial(page, "all", None) for page in pages], 1, rounds=ROUNDS, clock=time.process_time)
+    some_of = in_turn_s(
+        [partial(page, "people", "released") for page in pages], 1, rounds=ROUNDS, clock=time.process_time
+    )
+    few_words = f"the same among {FEW:,}"
     return [
-        Row(f"find a skill among {MANY:,}", of_many, f"the same among {FEW:,}", of_few, 1.3),
+        Row(f"find a skill among {MANY:,}", of_many, few_words, of_few, 1.3),
+        Row(f"the second page of {MANY:,} skills, by success", all_of[0], few_words, all_of[1], 1.3),
+        Row("the same of those in one state", some_of[0], few_words, some_of[1], 1.3),
     ]
 
 
+def _page(finder: SkillFinder, group: str, state: str | None) -> None:
+    for skill in finder.listing().ordered(group, state, "success")[PAGE : 2 * PAGE]:
+        record_view(finder._registry, finder._registry.record(skill.key), datetime.now(UTC), level=lambda _: "unsigned")
+
+
 def finder_of(count: int) -> SkillFinder:
-    """A finder over skills with descriptions of random words in a Zipf distribution, indexed."""
+    """A finder over the skills of the questions and others, of random words in a Zipf distribution, indexed.
+
+    Those of the questions are there so that a query finds as many skills among few as among many.
+    """
     registry = SkillRegistry(open_store("memory:"), Names("bench"), lambda: None)
     chance = random.Random(count)
     real = sorted({word for _, text in pairs("skills.tsv") for word in text.lower().rstrip(".").split()})
     words = real + ["w" + "".join(chance.choices("bcdfgklmnprt", k=6)) for _ in range(WORDS - len(real))]
     chance.shuffle(words)
     weights = list(accumulate(1 / rank for rank in range(1, WORDS + 1)))
-    texts = (" ".join(chance.choices(words, cum_weights=weights, k=LENGTH)) for _ in range(count))
+    drawn = (" ".join(chance.choices(words, cum_weights=weights, k=LENGTH)) for _ in range(count))
+    texts = chain((text for _, text in pairs("skills.tsv")), drawn)
     for begin in range(0, count, _CHUNK):
         numbers = range(begin, min(count, begin + _CHUNK))
         registry.store.insert([[quad for n in numbers for quad in _quads(registry, n, next(texts))]])

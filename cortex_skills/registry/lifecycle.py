@@ -74,6 +74,11 @@ def revised(standing: Standing) -> Standing:
     return standing
 
 
+def following_state(standing: Standing) -> Lifecycle | None:
+    """The state after a promotion; None when there is no higher one."""
+    return _PROMOTED.get(standing.lifecycle)
+
+
 def promoted(name: str, standing: Standing) -> Standing:
     """The standing after a promotion, which clears the reason.
 
@@ -81,7 +86,7 @@ def promoted(name: str, standing: Standing) -> Standing:
         CortexError: `invalid_arguments`: the skill is released.
 
     """
-    following = _PROMOTED.get(standing.lifecycle)
+    following = following_state(standing)
     if following is None:
         raise CortexError("invalid_arguments", f"{name} is released already", hint="there is no higher state")
     return Standing(standing.origin, following, standing.trust_tier)

@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import NoReturn, cast
 
 from pyoxigraph import NamedNode, Quad
@@ -25,7 +26,7 @@ from cortex_skills.registry.content import blob_paths, corrupt, document_of
 from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.events import EventLog
-from cortex_skills.registry.skill_record import RegistryTerms, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import EDGES, RegistryTerms, SkillKey, SkillRecord, SkillVersion
 
 _SIGNED_DOMAIN = b"cortex-skill-version/1\0"
 _COMPARED = 1_000  # names that are compared with an unknown one
@@ -140,8 +141,7 @@ class RegistryReader:
     def keys(self) -> Iterator[SkillKey]:
         """The names of all records, also of those that are malformed."""
         for quad in self.store.quads(Pattern(self._graph, None, TYPE, terms.REGISTERED_SKILL)):
-            namespace, _, name = self.terms.name_of(cast(NamedNode, quad.subject)).partition("/")
-            yield SkillKey(namespace, name)
+            yield self.terms.key_of(cast(NamedNode, quad.subject))
 
     def dependencies(self, key: SkillKey) -> list[SkillKey]:
         """The skills that a skill depends on, directly."""
@@ -153,6 +153,15 @@ class RegistryReader:
         links = self.store.quads(Pattern(self._graph, None, terms.DEPENDS_ON, self.terms.record(key)))
         found = (self._record_at(cast(NamedNode, quad.subject)) for quad in links)
         return sorted(record.key for record in found if record is not None)
+
+    def naming(self, key: SkillKey, edge: str, limit: int) -> list[SkillKey]:
+        """The first skills that name a skill by a kind of edge, such as `derived_from`."""
+        links = islice(self.store.quads(Pattern(self._graph, None, EDGES[edge], self.terms.record(key))), limit)
+        return sorted(self.terms.key_of(cast(NamedNode, quad.subject)) for quad in links)
+
+    def named_in(self, record: SkillRecord, edge: str) -> list[SkillKey]:
+        """The skills, registered or not, that a skill names by a kind of edge."""
+        return sorted(map(self.terms.key_of, getattr(record.edges, edge)))
 
     def names_of(self, edges: Iterable[NamedNode]) -> list[str]:
         """The names of records, registered or not, from their nodes: `NAMESPACE/NAME`, sorted."""

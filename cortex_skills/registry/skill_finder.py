@@ -21,7 +21,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cortex_skills.errors import CortexError
@@ -31,6 +31,7 @@ from cortex_skills.finder.text_index import MIN_SIMILARITY
 from cortex_skills.registry.lifecycle import Standing, is_reliable
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader
+from cortex_skills.registry.skill_listing import ListedSkill, SkillListing
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ MAX_LIMIT = 100
 SAME = 0.78  # the similarity from which two skills are the same
 INDEX_TIMEOUT_S = 10.0
 _LONGEST_TRIGGER = 500
+_LISTING_AGE = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class SkillFinder:
         self._embedder = embedder
         self._clock = clock
         self._updates = IndexUpdates(self._refresh, "skills")
+        self._listing: SkillListing | None = None
         self._clear()
 
     def find(
@@ -194,6 +197,21 @@ class SkillFinder:
                 same.append((entry.key, value))
         return sorted(same, key=lambda pair: (-pair[1], pair[0]))
 
+    def listing(self, *, timeout_s: float = INDEX_TIMEOUT_S) -> SkillListing:
+        """The skills as a list that can be filtered and ordered; the same one until the registry changes, for an hour.
+
+        Raises:
+            CortexError: `graph_busy`: the skills are being indexed.
+
+        """
+        with self._updates.current(timeout_s):
+            now = self._clock()
+            if self._listing is None or not timedelta() <= now - self._listing.made <= _LISTING_AGE:
+                entries = self._by_key.values()
+                skills = [ListedSkill(each.key, each.version_id, each.standing, each.quality) for each in entries]
+                self._listing = SkillListing(skills, now)
+            return self._listing
+
     # --- searching
 
     def _searched(self, query: str, min_weight: float, timeout_s: float) -> tuple[FoundTexts, list[_Ranked]]:
@@ -222,6 +240,7 @@ class SkillFinder:
         self._index = TextIndex(self._embedder)
         self._by_key: dict[SkillKey, _Entry] = {}
         self._by_number: dict[int, _Entry] = {}
+        self._listing = None
         self._next = 0
         self._seen = -1  # the number of the last event that the index follows
         self._seen_hash = ""
@@ -265,6 +284,7 @@ class SkillFinder:
                     del self._by_number[old.number]
                     discard.append(old.number)
 
+        self._listing = None
         new = list(added())
         if new or discard:
             self._index.change(add=new, discard=discard)

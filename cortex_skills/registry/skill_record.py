@@ -30,7 +30,7 @@ from cortex_skills.registry.lifecycle import ORIGINS, STATES, Standing
 from cortex_skills.registry.quality import Quality
 
 COMMENT = NamedNode(f"{RDFS}comment")
-_EDGES = {
+EDGES = {
     "depends_on": terms.DEPENDS_ON,
     "conflicts_with": terms.CONFLICTS_WITH,
     "derived_from": terms.DERIVED_FROM,
@@ -158,6 +158,11 @@ class RegistryTerms:
         """The name of the node of a record: `NAMESPACE/NAME`."""
         return unquote(record.value.removeprefix(f"{self.names.beside('skill').value}/"))
 
+    def key_of(self, record: NamedNode) -> SkillKey:
+        """The key of the node of a record."""
+        namespace, _, name = self.name_of(record).partition("/")
+        return SkillKey(namespace, name)
+
     def id_of(self, version: NamedNode) -> str:
         """The id of the node of a version."""
         return version.value.removeprefix(self.version("").value)
@@ -189,7 +194,7 @@ class RegistryTerms:
             pairs.append((terms.REASON, Literal(standing.reason)))
         if quality.last_used_at is not None:
             pairs.append((terms.LAST_USED, _moment(quality.last_used_at)))
-        for name, term in _EDGES.items():
+        for name, term in EDGES.items():
             pairs += [(term, other) for other in getattr(record.edges, name)]
         return [Quad(node, predicate, value, self.graph) for predicate, value in pairs]
 
@@ -220,7 +225,7 @@ class RegistryTerms:
             found.integer(terms.MEASURED, 0),
             found.integer(terms.MEASURED_SUCCESSES, 0),
         )
-        edges = Edges(**{name: tuple(sorted(found.nodes(term), key=str)) for name, term in _EDGES.items()})
+        edges = Edges(**{name: tuple(sorted(found.nodes(term), key=str)) for name, term in EDGES.items()})
         version = self.id_of(found.node(terms.CURRENT_VERSION))
         key = SkillKey(found.text(terms.SKILL_NAMESPACE), found.text(LABEL))
         return SkillRecord(key, version, standing, quality, _time(found.text(GENERATED_AT)), edges)

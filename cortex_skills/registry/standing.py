@@ -33,7 +33,7 @@ class StandingChanges(RegistryReader):
 
         Args:
             key: the skill.
-            actor: who asks for it.
+            actor: in whose name it is done.
             unmeasured: verify a learned skill whose gain was not measured, because a person has checked it.
 
         Raises:
@@ -119,19 +119,23 @@ class StandingChanges(RegistryReader):
         return self._restand(key, "skill.trusted", lambda r: replace(r.standing, trust_tier=tier), actor)
 
     def maintain(self, similar: Callable[[SkillRecord], int], *, actor: str) -> list[SkillRecord]:
-        """Deprecate learned skills that nobody uses, and degrade those that fail; returns those that were changed.
+        """Deprecate learned skills that are not used, and degrade those that fail; returns those that were changed.
 
         Args:
             similar: how many other skills are similar to one.
-            actor: who asks for it.
+            actor: in whose name it is done.
 
         """
         changed = []
-        for record in list(self.all_records()):
-            if self._maintained(record, similar) != record.standing:
-                new = self._restand(record.key, "skill.maintained", lambda r: self._maintained(r, similar), actor)
-                changed.append(new)
+        for record, _ in self.to_maintain(similar):
+            new = self._restand(record.key, "skill.maintained", lambda r: self._maintained(r, similar), actor)
+            changed.append(new)
         return changed
+
+    def to_maintain(self, similar: Callable[[SkillRecord], int]) -> list[tuple[SkillRecord, Standing]]:
+        """The skills that `maintain` would change, and the standing that each would get."""
+        pairs = [(record, self._maintained(record, similar)) for record in self.all_records()]
+        return [(record, standing) for record, standing in pairs if standing != record.standing]
 
     def outcome(
         self, key: SkillKey, *, success: bool, actor: str, note: str = "", measured: bool = False

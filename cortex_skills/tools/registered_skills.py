@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from cortex_graph import GraphError
+from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.available import described, shown_record
 from cortex_skills.registry.lifecycle import ORIGINS, STATES
@@ -23,7 +24,7 @@ from cortex_skills.registry.model_text import between_marks, document_for_model,
 from cortex_skills.registry.reflections import check_memories
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_QUERY
-from cortex_skills.registry.skill_record import SkillRecord
+from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.registry.token_estimate import estimated_tokens
 from cortex_skills.registry.views import key_of
 from cortex_skills.safe_io.display import json_text, whole_characters
@@ -65,10 +66,24 @@ def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) 
 
     """
     registry = call.host.skills_to_use
-    view = shown_record(registry, record, call.host.cleaning)
-    version = registry.version(version_id or record.version_id)
+    return text_of_skill(registry, record, registry.version(version_id or record.version_id), call.host.cleaning)
+
+
+def text_of_skill(
+    registry: SkillRegistry, record: SkillRecord, version: SkillVersion, policy: Policy
+) -> tuple[str, dict[str, Any]]:
+    """The text and the details of a version of a skill with its document, for a model.
+
+    Args:
+        registry: where it is registered.
+        record: the record.
+        version: the version that is shown.
+        policy: of the host; what is removed beyond the rule.
+
+    """
+    view = shown_record(registry, record, policy)
     trusted = version.id == record.version_id and is_trusted(record.standing, view["current"]["attest"])
-    found = document_for_model(registry.document(version), trusted=trusted, policy=call.host.cleaning)
+    found = document_for_model(registry.document(version), trusted=trusted, policy=policy)
     standing = f"{view['lifecycle']}, {view['origin']}, trust tier {view['trustTier']}"
     lines = [f"{record.key} version {version.number} ({standing}): {json_text(found.view['description'])}"]
     if not trusted:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -186,4 +187,10 @@ def time_of(provenance: Provenance) -> Literal:
     moment = datetime.now(UTC) if provenance.time is None else provenance.time
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise invalid("provenance.time", "must be a datetime with a time zone", hint="datetime.now(UTC)")
+    return _time_literal(moment)
+
+
+@lru_cache(64)
+def _time_literal(moment: datetime) -> Literal:
+    """Return the term of a moment; the triples of one call have the same one."""
     return Literal(date_time(moment), datatype=DATE_TIME)

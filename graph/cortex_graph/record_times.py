@@ -51,6 +51,7 @@ class RecordTimes:
         self._mark = mark(names, _MARK)
         self._is_begun = False
         self._last: tuple[str, str] = ("", "")  # the last time that was written here, and its tenth of a second
+        self._next = ("", "")  # the same of the last call of `quads`
         self._starting = threading.Lock()
         self._build: TimesBuild | None = None
 
@@ -65,14 +66,15 @@ class RecordTimes:
         moment = instant(time)
         if moment is None:
             return []
-        return [*self._begun(), *self._path(time, moment, self._last[1])]
+        text = _text(moment)
+        self._next = (time.value, text[: _WIDTHS[-1]])
+        return [*self._begun(), *self._path(time, text, self._last[1])]
 
     def written(self, time: Literal) -> None:
         """Remember that `quads` of this time were written."""
-        moment = instant(time)
-        if moment is not None:
-            self._last = (time.value, _text(moment)[: _WIDTHS[-1]])
-            self._is_begun = True
+        after = self._next  # another thread may be between its two calls: then nothing is remembered
+        if after[0] == time.value:
+            self._last, self._is_begun = after, True
 
     def paths(self, times: Iterable[Literal]) -> Iterator[Quad]:
         """Yield the quads to write before records of these times; fewer if equal times follow each other."""
@@ -85,9 +87,9 @@ class RecordTimes:
                 continue
             if last is None:
                 yield from self._begun()
-            last = time
-            yield from self._path(time, moment, known)
-            known = _text(moment)[: _WIDTHS[-1]]
+            last, text = time, _text(moment)
+            yield from self._path(time, text, known)
+            known = text[: _WIDTHS[-1]]
 
     def latest_first(self, until: datetime | None = None) -> Iterator[Literal]:
         """Yield the different times, the latest first.
@@ -119,9 +121,8 @@ class RecordTimes:
         has_records = self._store.count(Pattern(self._names.provenance_graph, None, GENERATED_AT), 1)
         return [] if has_records else [self._mark]
 
-    def _path(self, time: Literal, moment: datetime, known: str) -> Iterator[Quad]:
+    def _path(self, time: Literal, text: str, known: str) -> Iterator[Quad]:
         """Yield the quad of a time, and those of its parents that are not of the tenth of a second that is known."""
-        text = _text(moment)
         graph = self._names.index_graph
         yield Quad(self._node(text[: _WIDTHS[-1]]), VALUE, time, graph)
         for level in reversed(range(len(_WIDTHS))):

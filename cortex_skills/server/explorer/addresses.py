@@ -103,3 +103,9 @@ class Addresses:
 def skill(name: str, **parameters: Any) -> str:
     """The page of a skill."""
     return address(f"{ROOT}/skills/{quote(name, safe='')}", **parameters)
+
+
+def registered_skill(name: str, number: int | None = None, **parameters: Any) -> str:
+    """The page of a registered skill, or of one version of it."""
+    version = "" if number is None else f"@{number}"
+    return address(f"{ROOT}/registry/{quote(name, safe='@')}{version}", **parameters)

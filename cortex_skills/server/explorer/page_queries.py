@@ -104,3 +104,22 @@ class MapQuery(AsOfQuery, total=False):
     name: Text
     steps: Annotated[int, FROM_QUERY, Field(ge=1, le=3)]
     query: Query
+
+
+class RegistryQuery(ApiModel, total=False):
+    """Of the registry."""
+
+    namespace: Word
+    group: Literal["all", "people", "learned", "released", "deprecated"]
+    state: Literal["candidate", "verified", "released", "degraded", "deprecated", "archived"]
+    order: Literal["name", "success", "utility", "used", "trust"]
+    q: Annotated[str, Field(max_length=1_000)]
+    start: Annotated[int, FROM_QUERY, Field(ge=0, le=10_000_000)]
+    check: Literal["yes"]
+
+
+class RegisteredSkillQuery(ApiModel, total=False):
+    """Of the page of a registered skill."""
+
+    namespace: Word
+    of: Word

@@ -25,6 +25,8 @@ from cortex_skills import Plugin
 from cortex_skills.keys.folder import key_folder
 from cortex_skills.manifest import load_manifest
 from cortex_skills.proofs.signing.credentials import sign_assertion
+from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.signatures import sign_for_others
 from tests.configs import config
 from tests.explorer.http.browsing import signed_in as of_token
@@ -36,7 +38,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome
 REBOUND = "rebound.example"  # a foreign name that leads to this machine
 WAIT_MS = 30_000  # generous: only so that a test ends
 CUSTOMERS = ROOT / "examples" / "verify-kyc"
-READER = ("read", "audit", "provenance")
+READER = ("read", "audit", "provenance", "registry")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -130,6 +132,16 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             outcome = plugin.call("skill_assert", arguments, skill="verify-kyc", agent="auditor")
             if "tripleHash" in outcome.details:
                 sign_assertion(plugin.graph, outcome.details["tripleHash"], key, datetime.now(UTC))
+        for name, text in (
+            ("read-table", "Reads a table."),
+            ("plan-day", HOSTILE[0]),
+            ("read-table", "Reads a web page."),
+        ):
+            needs = ["read-table"] if name == "plan-day" else []
+            given = {"name": name, "description": text, "body": HOSTILE[1], "depends_on": needs}
+            plugin.registry.register(inline_document(given, "mayros"), actor="ada", origin="human")
+        plugin.registry.outcome(SkillKey("mayros", "read-table"), success=True, actor="auditor")
+        plugin.registry.deprecate(SkillKey("mayros", "plan-day"), HOSTILE[4], actor="auditor")
         for text in HOSTILE:
             plugin.graph.create_triple({"subject": "hostile", "predicate": "note", "object": text})
         plugin.call("skill_graph_query", {"predicate": "hasStatus", "scope": "namespace"}, agent="auditor")

@@ -36,6 +36,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "audit": ("/explore/audit",),
     "skills": ("/explore/skills",),
     "skill": ("/explore/skills/verify-kyc",),
+    "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),
+    "registered": ("/explore/registry/read-table", "/explore/registry/plan-day"),
 }
 OTHERS = ("/explore/logout", "/explore/nothing", f"{NS}/r?name=nobody")
 EXPECTED = ("status of 400", "status of 404")  # what the browser writes about the pages of errors

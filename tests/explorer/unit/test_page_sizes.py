@@ -13,6 +13,8 @@ import pytest
 
 from cortex_graph import Provenance
 from cortex_skills import Plugin
+from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.server.auth import AccessControl, Principal
 from cortex_skills.server.bodies import Bodies
 from cortex_skills.server.explorer.assets import FOLDER, PREFIX
@@ -24,7 +26,7 @@ from tests.configs import config
 
 MOST, REQUESTS = 60_000, 6
 ROWS = 120
-PERMISSIONS = frozenset({"read", "write", "audit", "memories"})
+PERMISSIONS = frozenset({"read", "write", "audit", "memories", "registry"})
 # Of each page, the parameters that show most; pages of one triple, proof or skill are measured over HTTP.
 QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "home": ({},),
@@ -37,7 +39,9 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "proofs": ({},),
     "audit": ({},),
     "skills": ({},),
+    "registry": ({}, {"check": "yes"}, {"q": "table"}),
 }
+SKILLS = 31  # more than a page has
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,11 @@ def service() -> Iterator[Service]:
     plugin.graph.create_triples(orders, Provenance("stock-watch", "1.0.0", "auditor", when))
     for _ in range(ROWS):
         plugin.record("skill_graph_query", outcome="ok", skill="verify-kyc", agent="auditor", milliseconds=1.5)
+    for number in range(SKILLS):
+        text = f"Reads table {number} from a web page. Use it when a question needs current figures."
+        document = inline_document({"name": f"read-table-{number}", "description": text, "body": "Read it."}, "mayros")
+        plugin.registry.register(document, actor="auditor", origin="learned")
+        plugin.registry.outcome(SkillKey("mayros", document.name), success=number % 3 > 0, actor="auditor")
     plugin.graph.counts.latest(wait_s=30)
     made = Service(plugin, AccessControl(plugin.config), Bodies())
     yield made
@@ -96,7 +105,7 @@ def test_a_page_is_small_on_the_first_visit(service: Service, name: str) -> None
 
 
 def test_every_page_without_an_id_is_measured() -> None:
-    assert set(QUERIES) == {page.name for page in PAGES} - {"sparql", "assertion", "proof", "skill"}
+    assert set(QUERIES) == {page.name for page in PAGES} - {"sparql", "assertion", "proof", "skill", "registered"}
 
 
 def test_the_list_has_a_hundred_rows(service: Service) -> None:

@@ -14,6 +14,8 @@ from cortex_skills.server.explorer.pages import (
     overview,
     proof_list,
     proof_page,
+    registered_skill,
+    registry_list,
     resource,
     skill_list,
     skill_page,
@@ -37,4 +39,6 @@ PAGES: tuple[ExplorerPage, ...] = (
     audit_page.PAGE,
     skill_list.PAGE,
     skill_page.PAGE,
+    registry_list.PAGE,
+    registered_skill.PAGE,
 )

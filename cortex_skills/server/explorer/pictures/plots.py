@@ -20,6 +20,7 @@ _BASE = 92.0
 _LABEL = 24
 _BINS = 24
 _ROW = 24.0
+_INTERVAL, _INTERVAL_HEIGHT, _POINT = 120.0, 14.0, 4.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,17 @@ def named_bars(rows: Sequence[tuple[str, float]], summary: str) -> Svg:
         picture.add("text", None, _clipped(name), x=200, y=y + 16, text_anchor="end")
         picture.add("rect", class_="b0", x=208, y=y + 5, width=max(0.0, value / most) * 330, height=14)
         picture.add("text", None, f"{value:,.6g}", x=_WIDTH, y=y + 16, text_anchor="end")
+    return picture
+
+
+def interval(low: float, high: float, value: float, summary: str) -> Svg:
+    """A share as a point within its interval, on a line from 0 to 1."""
+    picture = Svg(_INTERVAL, _INTERVAL_HEIGHT, summary, "interval")
+    middle, width = _INTERVAL_HEIGHT / 2, _INTERVAL - 2 * _POINT
+    left, right, x = (_POINT + share * width for share in (low, high, value))
+    picture.add("line", class_="grid", x1=_POINT, y1=middle, x2=_POINT + width, y2=middle)
+    picture.add("rect", class_="range", x=left, y=middle - 3, width=max(1.0, right - left), height=6, rx=3)
+    picture.add("circle", class_="b0", cx=x, cy=middle, r=_POINT)
     return picture
 
 

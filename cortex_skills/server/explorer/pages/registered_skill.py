@@ -1,0 +1,408 @@
+"""`/explore/registry/{name}`: one registered skill; `NAME@N` for its version N.
+
+Rules kept here:
+- the document is verified before it is shown: digest, signature, and each file; one that is not whole is an error;
+- what an agent will read is made by the function that the tools use, with the cleaning of this host;
+- an action does what the REST API does, for a caller with its permission; a promotion names the state that was shown,
+  and is refused when it is another one meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from cortex_skills.errors import CortexError
+from cortex_skills.registry.document import SkillDocument
+from cortex_skills.registry.lifecycle import following_state
+from cortex_skills.registry.measured_gain import gain_of
+from cortex_skills.registry.quality import Quality
+from cortex_skills.registry.reading import attest_level
+from cortex_skills.registry.registry import SkillRegistry
+from cortex_skills.registry.skill_finder import SkillFinder
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_use import SkillUse, skill_use
+from cortex_skills.registry.views import Level, differences, document_view, health_view, key_of, version_view
+from cortex_skills.server.bodies import to_json
+from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
+from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, Near, PageCall, not_found
+from cortex_skills.server.explorer.page_queries import RegisteredSkillQuery
+from cortex_skills.server.explorer.pages.registry_list import (
+    PATH,
+    ShownStanding,
+    namespace_of,
+    shown_key,
+    shown_standing,
+    skill_address,
+    success_picture,
+    success_words,
+)
+from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
+from cortex_skills.server.explorer.pictures.svg import Svg
+from cortex_skills.server.explorer.reading import TakeAway, TextLink
+from cortex_skills.server.explorer.skill_relations import Relations, relations_of
+from cortex_skills.server.rest.operations import ApiCall
+from cortex_skills.server.rest.procedural_skills import delete_skills, deprecate_skill, promote_skill
+from cortex_skills.server.rest.registered_skills import skill_view
+from cortex_skills.server.rest.registry_models import LONGEST_REASON
+from cortex_skills.tools.registered_skills import text_of_skill
+
+_LINES = 400
+_CHARACTERS = 200
+_VERSIONS = 100
+_SIMILAR = 20
+_METADATA = 40
+_ATTEST = {
+    "publisher_signed": ("ok", "signed by a trusted publisher"),
+    "self_signed": ("none", "signed, key not known here"),
+    "unsigned": ("none", "not signed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version: its number, address, time, digest, and how far its signature is trusted."""
+
+    number: int
+    href: str
+    created: str
+    digest: str
+    attest: tuple[str, str]
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSkillPage:
+    """A registered skill.
+
+    Attributes:
+        namespace, name, description: of the skill.
+        standing: its state and trust.
+        reason: why it is deprecated or degraded.
+        success, success_words: its outcomes.
+        health: its parts, each with 0 to 1; None while the skills are being indexed.
+        counters: loads, what one costs, the time of the last use.
+        use, use_words: the outcomes and loads of the last 30 days.
+        facts: where it comes from: label and text.
+        relations: to other skills, as a picture and as a table.
+        similar: other skills that are the same by meaning or words, with the similarity.
+        shown: the version that is shown.
+        versions: all versions, the latest first; `more_versions` are left out.
+        compared: the number of the version before; None for the first one.
+        changes: the lines of the difference: the class, and the text.
+        reads: what an agent will read; empty lines included.
+        reads_words: how much of it there is.
+        following: the state after a promotion; empty if there is none.
+        gain: what a learned skill gains, in words; empty for others.
+        is_gain_shown: whether it can be verified without a person who has checked it.
+        may_deprecate: whether it is in use.
+        needed_by: who depends on it, as text; it is not deleted then.
+        list_href: the list of the registry.
+        away: the other forms.
+
+    """
+
+    namespace: str
+    name: ShownText
+    description: ShownText
+    standing: ShownStanding
+    reason: ShownText
+    success: Svg | None
+    success_words: str
+    health: tuple[tuple[str, str], ...] | None
+    counters: tuple[tuple[str, str], ...]
+    use: Svg | None
+    use_words: str
+    facts: tuple[tuple[str, ShownText], ...]
+    relations: Relations
+    similar: tuple[tuple[ShownText, str, str], ...]
+    shown: VersionRow
+    versions: tuple[VersionRow, ...]
+    more_versions: int
+    compared: int | None
+    changes: tuple[tuple[str, ShownText], ...]
+    reads: tuple[ShownText, ...]
+    reads_words: str
+    following: str
+    gain: str
+    is_gain_shown: bool
+    may_deprecate: bool
+    needed_by: str
+    list_href: str
+    away: TakeAway
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a request is about."""
+
+    registry: SkillRegistry
+    finder: SkillFinder
+    record: SkillRecord
+    versions: tuple[SkillVersion, ...]
+    shown: SkillVersion
+    levels: Level
+
+    @property
+    def before(self) -> SkillVersion | None:
+        """The version before the one that is shown."""
+        return next((each for each in self.versions if each.id == self.shown.previous), None)
+
+
+def _found(call: PageCall) -> _Found:
+    """The skill of the path.
+
+    Raises:
+        HttpError: `not_found`, with similar names.
+
+    """
+    namespace = namespace_of(call)
+    registry, finder = call.service.registry(namespace), call.service.skill_finder(namespace)
+    name, _, number = call.path["name"].partition("@")
+    try:
+        key = key_of(name, call.query.get("of") or namespace)
+        record = registry.find(key)
+    except CortexError as error:
+        if error.code != "invalid_arguments":
+            raise
+        record = None
+    if record is None:
+        raise not_found("no such skill is registered here", _nearest(call, registry, finder, name))
+    versions = tuple(registry.versions(record.key))
+    wanted = (lambda each: str(each.number) == number) if number else (lambda each: each.id == record.version_id)
+    shown = next(filter(wanted, versions), None)
+    if shown is None:
+        near = (Near("the current version", skill_address(call, registry, record.key)),)
+        raise not_found("the skill has no such version", near)
+    return _Found(registry, finder, record, versions, shown, registry.levels())
+
+
+def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name: str) -> Sequence[Near]:
+    words = name.replace("-", " ").strip()[:OF_HEADING]
+    if not words:
+        return ()
+    try:
+        found = finder.find(words, 3, reliable_only=False, timeout_s=1.0).skills
+    except CortexError:  # the skills are being indexed
+        return ()
+    keys = [each.record.key for each in found]
+    return tuple(Near(shown_text(str(key), 80).plain, skill_address(call, registry, key)) for key in keys)
+
+
+def view(call: PageCall) -> RegisteredSkillPage:
+    """A registered skill.
+
+    Raises:
+        HttpError: `not_found`.
+        CortexError: `graph_corrupt`, `signature_invalid`: the document is not what was registered.
+
+    """
+    found, now = _found(call), datetime.now(UTC)
+    registry, record, quality = found.registry, found.record, found.record.quality
+    document = registry.document(found.shown)
+    before = None if found.before is None else registry.document(found.before)
+    use, similar = skill_use(registry.log, record.key, now), _similar(found)
+    text, _ = text_of_skill(registry, record, found.shown, call.service.plugin.cleaning)
+    lines = text.splitlines()
+    gain = gain_of(registry, record) if record.standing.origin == "learned" else None
+    rows = tuple(_version_row(call, found, each) for each in reversed(found.versions))
+    needed = ", ".join(map(str, registry.dependents(record.key)))
+    return RegisteredSkillPage(
+        registry.terms.names.namespace,
+        shown_text(shown_key(registry, record.key), OF_HEADING),
+        shown_text(found.shown.description, 1_024),
+        shown_standing(record),
+        shown_text(record.standing.reason, LONGEST_REASON),
+        success_picture(quality),
+        success_words(quality),
+        None if similar is None else _health(found, len(similar), now),
+        _counters(quality),
+        _use_picture(use, now),
+        use.words,
+        tuple(_facts(found, document, use)),
+        relations_of(registry, record, lambda key: skill_address(call, registry, key)),
+        tuple(
+            (shown_text(shown_key(registry, key), OF_NAME), skill_address(call, registry, key), f"{value:.2f}")
+            for key, value in (similar or [])[:_SIMILAR]
+        ),
+        next(row for row in rows if row.is_shown),
+        rows[:_VERSIONS],
+        max(0, len(rows) - _VERSIONS),
+        None if found.before is None else found.before.number,
+        () if before is None else tuple(_changes(before, document)),
+        tuple(shown_text(line, _CHARACTERS) for line in lines[:_LINES]),
+        f"{min(len(lines), _LINES):,} of {len(lines):,} lines",
+        following_state(record.standing) or "",
+        "" if gain is None else str(gain),
+        gain is None or gain.is_shown,
+        record.standing.lifecycle not in ("deprecated", "archived"),
+        shown_text(needed, IN_TABLE).plain,
+        addresses.address(PATH, namespace=call.query.get("namespace")),
+        TakeAway((TextLink("JSON", _here(call, format="json")),), "application/json", _here(call)),
+    )
+
+
+def _here(call: PageCall, **parameters: Any) -> str:
+    return addresses.registered_skill(call.path["name"], **call.query, **parameters)
+
+
+def _similar(found: _Found) -> list[tuple[SkillKey, float]] | None:
+    try:
+        return found.finder.similar(found.record)
+    except CortexError as error:
+        if error.code != "graph_busy":
+            raise
+        return None
+
+
+def _health(found: _Found, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
+    parts = health_view(found.record.quality, similar, now)
+    return tuple((name, f"{value:.2f}") for name, value in parts.items())
+
+
+def _counters(quality: Quality) -> tuple[tuple[str, str], ...]:
+    used = "never" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M} UTC"
+    cost = f"{quality.token_cost:,.0f} tokens" if quality.loads else "not known"
+    return (("loads", f"{quality.loads:,}"), ("a load costs", cost), ("last use", used))
+
+
+def _use_picture(use: SkillUse, now: datetime) -> Svg | None:
+    if not any(day.total for day in use.days):
+        return None
+    bars = [Bar(day.total, day.failures) for day in use.days]
+    middle = now - timedelta(days=len(bars) // 2)
+    labels = (f"{now - timedelta(days=len(bars) - 1):%m-%d}", f"{middle:%m-%d}", f"{now:%m-%d}")
+    return stacked_bars(bars, labels, use.words)
+
+
+def _facts(found: _Found, document: SkillDocument, use: SkillUse) -> Iterator[tuple[str, ShownText]]:
+    """Where the skill comes from."""
+    yield "kind", shown_text(found.shown.kind)
+    yield "made", shown_text(f"{shown_standing(found.record).origin}, first {found.record.created:%Y-%m-%d %H:%M} UTC")
+    for label, text in (("license", document.license), ("compatibility", document.compatibility)):
+        if text:
+            yield label, shown_text(text)
+    if document.allowed_tools:
+        yield "tools", shown_text(", ".join(document.allowed_tools))
+    for name, value in list(document.metadata.items())[:_METADATA]:
+        yield shown_text(name, OF_NAME).plain, shown_text(value if isinstance(value, str) else json.dumps(value))
+    for event in use.latest:
+        reason = f": {event.reason}" if event.reason else ""
+        yield f"{event.time[:10]} {event.kind.removeprefix('skill.')}", shown_text(f"by {event.actor}{reason}")
+
+
+def _version_row(call: PageCall, found: _Found, version: SkillVersion) -> VersionRow:
+    level = attest_level(version, found.levels)
+    return VersionRow(
+        version.number,
+        skill_address(call, found.registry, version.key, number=version.number),
+        f"{version.created:%Y-%m-%d %H:%M}",
+        version.digest,
+        _ATTEST.get(level, ("bad", "the signature is not valid")),
+        version.id == found.shown.id,
+    )
+
+
+def _changes(before: SkillDocument, document: SkillDocument) -> Iterator[tuple[str, ShownText]]:
+    lines = differences(before, document)
+    for line in lines[:_LINES]:
+        kind = {"+": "add", "-": "gone"}.get(line[:1], "") if line[:3] not in ("+++", "---") else ""
+        yield kind, shown_text(line, _CHARACTERS)
+    if len(lines) > _LINES:
+        yield "", shown_text(f"and {len(lines) - _LINES:,} more lines")
+
+
+# --- actions
+
+
+def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
+    """Raise the state that was shown by one.
+
+    Raises:
+        CortexError: `invalid_arguments`: the state is another one now, or the highest; `gain_not_measured`;
+            `skill_not_found`.
+
+    """
+    found = _found(call)
+    state = found.record.standing.lifecycle
+    if fields.get("state") != state:
+        raise CortexError(
+            "invalid_arguments", f"the skill is {state} now, and was not promoted", hint="look at it again"
+        )
+    promote_skill(_api(call, found, {"unmeasured": True} if fields.get("unmeasured") == "yes" else {}))
+    return _here(call)
+
+
+def _deprecate(call: PageCall, fields: Mapping[str, str]) -> str:
+    """Take the skill out of use.
+
+    Raises:
+        CortexError: `invalid_arguments`: there is no reason, or it is out of use; `skill_not_found`.
+
+    """
+    reason = fields.get("reason", "").strip()
+    if not 0 < len(reason) <= LONGEST_REASON:
+        raise CortexError("invalid_arguments", f"a reason has 1 to {LONGEST_REASON:,} characters", hint="give a reason")
+    deprecate_skill(_api(call, _found(call), {"reason": reason}))
+    return _here(call)
+
+
+def _delete(call: PageCall, _: Mapping[str, str]) -> str:
+    """Delete the skill with all versions.
+
+    Raises:
+        CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
+
+    """
+    found = _found(call)
+    delete_skills(call.api(namespace=namespace_of(call), name=str(found.record.key)))
+    return addresses.address(PATH, namespace=call.query.get("namespace"))
+
+
+def _api(call: PageCall, found: _Found, body: dict[str, Any]) -> ApiCall:
+    return replace(call.api(namespace=namespace_of(call)), body={"name": str(found.record.key), **body})
+
+
+# --- other forms
+
+
+def _document(call: PageCall) -> bytes:
+    found, now = _found(call), datetime.now(UTC)
+    registry, record = found.registry, found.record
+    document = registry.document(found.shown)
+    before = None if found.before is None else registry.document(found.before)
+    similar = _similar(found)
+    return to_json(
+        {
+            **skill_view(registry, record, found.levels),
+            "health": None if similar is None else health_view(record.quality, len(similar), now),
+            "similar": [{"name": str(key), "similarity": round(value, 4)} for key, value in similar or []],
+            "shown": version_view(found.shown, found.levels),
+            "document": document_view(document),
+            "versions": [version_view(each, found.levels) for each in found.versions],
+            "difference": [] if before is None else differences(before, document),
+            "gain": str(gain_of(registry, record)) if record.standing.origin == "learned" else None,
+            "neededBy": [str(key) for key in registry.dependents(record.key)],
+            "use": skill_use(registry.log, record.key, now).to_json(),
+        }
+    )
+
+
+PAGE = ExplorerPage(
+    f"{PATH}/{{name}}",
+    "registered",
+    "registered_skill.html",
+    view,
+    query=RegisteredSkillQuery,
+    forms={"json": Form("application/json", _document)},
+    actions={
+        "promote": Action("Promote", "registry", _promote),
+        "deprecate": Action("Deprecate", "registry", _deprecate),
+        "delete": Action("Delete", "registry", _delete),
+    },
+    pool="slow",
+)
