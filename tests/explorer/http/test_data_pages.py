@@ -230,30 +230,35 @@ def test_a_list_filters_and_offers_facets(running: Running, reader: httpx.Client
     assert len(rows) == 12
 
 
-def test_the_evidence_of_a_list_is_a_kind_of_proof(running: Running, reader: httpx.Client, tmp_path: Path) -> None:
-    elsewhere, graph = Elsewhere("mayros", tmp_path), running.plugin.graph
+def test_the_evidence_of_a_list_is_a_kind_of_proof(running: Running, tmp_path: Path) -> None:
+    elsewhere, graph = Elsewhere("proved", tmp_path), running.server.config.app.state.service.graph("proved")
     graph.create_triples(
         [{"subject": "alice", "predicate": "isVerified", "object": True}], Provenance("kyc", "1.0.0", "a1")
     )
-    writer = running.client(running.token("writer", ("mayros",), ("read", "write")))
-    sent = writer.post("/api/v1/proofs", json={"proof_type": "pol", "proof_data": elsewhere.pol()})
+    graph.create_triple({"subject": "nails", "predicate": "inStock", "object": 3})
+    writer = running.client(running.token("prover", ("proved",), ("read", "write")))
+    reader = running.client(running.token("proved-reader", ("proved",), ("read",)))
+    reader.headers.update(HTML)
+    sent = writer.post(
+        "/api/v1/proofs", params={"namespace": "proved"}, json={"proof_type": "pol", "proof_data": elsewhere.pol()}
+    )
     assert sent.status_code == 201, sent.text
-    page = check_page(reader.get("/explore/mayros/list").text)
-    assert "/explore/mayros/list?evidence=pol" in page.links
+    page = check_page(reader.get("/explore/proved/list").text)
+    assert "/explore/proved/list?evidence=pol" in page.links
     rows = {
-        kind: reader.get(f"/explore/mayros/list?evidence={kind}&format=json").json()["assertions"]
+        kind: reader.get(f"/explore/proved/list?evidence={kind}&format=json").json()["assertions"]
         for kind in ("pol", "zk")
     }
-    assert [(row["subject"], row["predicate"]) for row in rows["pol"]] == [("mayros:alice", "mayros:isVerified")]
+    assert [(row["subject"], row["predicate"]) for row in rows["pol"]] == [("proved:alice", "proved:isVerified")]
     assert rows["zk"] == []
     for more in ("", "&skill=kyc", "&limit=1"):
-        shown = check_page(reader.get(f"/explore/mayros/list?evidence=pol{more}").text)
+        shown = check_page(reader.get(f"/explore/proved/list?evidence=pol{more}").text)
         assert shown.text.count("kyc 1.0.0") == 1
-        assert "No triple matches" in reader.get("/explore/mayros/list?evidence=pol&agent=nobody").text
-    turtle = reader.get("/explore/mayros/list?evidence=pol&format=turtle").text
+        assert "No triple matches" in reader.get("/explore/proved/list?evidence=pol&agent=nobody").text
+    turtle = reader.get("/explore/proved/list?evidence=pol&format=turtle").text
     assert (turtle.count("isVerified"), turtle.count("inStock")) == (1, 0)
-    assert "No triple matches" in reader.get("/explore/mayros/list?evidence=pol&asOf=2020-01-01").text
-    refused = reader.get("/explore/mayros/list?evidence=nonsense")
+    assert "No triple matches" in reader.get("/explore/proved/list?evidence=pol&asOf=2020-01-01").text
+    refused = reader.get("/explore/proved/list?evidence=nonsense")
     assert (refused.status_code, "evidence" in refused.text) == (400, True)
 
 
