@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
@@ -133,7 +134,7 @@ def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reade
         for view in ("table", "chart", "raw"):
             answer = reader.get("/explore/mayros/sparql", params={"query": query, "view": view})
             assert answer.status_code in (200, 400), (view, text)
-            check_page(answer.text)
+            check_page(re.sub(r"(?s)(<textarea[^>]*>).*?</textarea>", r"\1</textarea>", answer.text))
     for path in ("list?recorded=yes", "r/used?name=hub"):
         for form in ("turtle", "json-ld", "n-quads", "csv", "json"):
             data = reader.get(f"/explore/mayros/{path}&format={form}")
@@ -141,15 +142,11 @@ def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reade
             assert data.headers["x-content-type-options"] == "nosniff"
             assert "text/html" not in data.headers["content-type"]
     for path in ("map?name=hub", "map"):
-        data = reader.get(f"/explore/mayros/{path}{'&' if '?' in path else '?'}format=svg")
-        assert not [
-            e for e in ET.fromstring(data.content).iter() if e.tag.rpartition("}")[2] in ("a", "script", "image")
-        ]
-        links = [
-            node.get("href", "/explore/")
-            for node in reader.get(f"/explore/mayros/{path}", headers={"Accept": "application/json"}).json()["nodes"]
-        ]
-        assert all(link.startswith("/explore/") for link in links)
+        form = f"/explore/mayros/{path}{'&' if '?' in path else '?'}format="
+        tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(reader.get(f"{form}svg").content).iter()}
+        assert tags <= {"svg", "style", "g", "path", "circle", "rect", "line", "text", "tspan"}
+        nodes = reader.get(f"{form}json").json()["nodes"]
+        assert all(node.get("href", "/explore/").startswith("/explore/") for node in nodes)
 
 
 def test_ten_thousand_predicates_and_a_name_of_64_kilobytes_stay_within_the_budget(running: Running) -> None:
