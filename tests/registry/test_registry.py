@@ -192,6 +192,7 @@ def test_maintenance_degrades_failing_learned_skills_once(registry):
     changed = registry.maintain(lambda _: 4, actor="ada")
     assert [(record.key.name, record.standing.lifecycle) for record in changed] == [("learned-one", "degraded")]
     assert registry.maintain(lambda _: 4, actor="ada") == []
+    assert registry.record(key("human-one")).standing.lifecycle == "released"
 
 
 def test_maintenance_searches_for_similar_skills_only_where_they_make_a_difference(registry):
@@ -207,7 +208,6 @@ def test_maintenance_searches_for_similar_skills_only_where_they_make_a_differen
 
     changes = [(record.key.name, standing.lifecycle) for record, standing in registry.to_maintain(similar)]
     assert (changes, asked) == ([("bad", "degraded")], ["bad"])
-    assert registry.record(key("human-one")).standing.lifecycle == "released"
 
 
 def test_merging_joins_steps_bodies_counters_and_edges(registry):
