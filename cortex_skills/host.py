@@ -25,12 +25,12 @@ from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.prover import Prover
+    from cortex_skills.registry.learning import Wording
     from cortex_skills.registry.loaded_skills import LoadedSkills
     from cortex_skills.registry.registry import SkillRegistry
     from cortex_skills.registry.session_calls import SessionCalls
     from cortex_skills.registry.skill_finder import SkillFinder
     from cortex_skills.registry.skill_record import SkillKey
-    from cortex_skills.registry.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,13 @@ def test_parts_of_texts_that_look_like_secrets_are_replaced(text: str) -> None:
     assert secret not in str(redacted({text: 1}))
 
 
+def test_a_name_beside_its_value_counts_too() -> None:
+    assert redacted([{"name": "Authorization", "value": SECRET}]) == [{"name": "Authorization", "value": MASK}]
+    assert redacted(["login", "--password", SECRET, "x"]) == ["login", "--password", MASK, "x"]
+    assert "hunter2" not in str(redacted(json.dumps({"a": json.dumps({"password": "hunter2"})})))
+    assert redacted({"X-Auth": "a", "name": "ada", "value": 7}) == {"X-Auth": MASK, "name": "ada", "value": 7}
+
+
 def test_ordinary_texts_stay() -> None:
     for text in (
         "Read the report of 2026 and write a summary.",

@@ -5,7 +5,7 @@ Rules kept here:
   tools at least. Only successful calls become steps;
 - without a model the steps are the calls as they ran, equal ones once, and a person or the agent names the skill;
 - a model words the run in one JSON object, `{"skip": true}` or a skill. Anything else is refused, and so is a tool that
-  was not called, a name that says nothing, and a text with an instruction to a model. Nothing is written then;
+  was not called, a name without a meaning, and a text with an instruction to a model. Nothing is written then;
 - a name that a person or the package uses is refused. A candidate that is the same as another learned skill (similarity
   above 0.78) is registered and merged into it: a process that is killed in between leaves a whole candidate.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,10 @@ INSTRUCTIONS = (
 )
 
 
+Wording = Callable[[str, str], str]
+"""Asks a model: its instructions, and a text; returns its answer. Raises `learning_failed`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learned:
     """What was learned: the version of the skill, and the name of the candidate that was merged into it, if any."""
@@ -73,11 +77,36 @@ def successful_calls(calls: Sequence[SessionCall], min_calls: int) -> list[Sessi
     tools = {call.tool for call in found}
     if len(found) < min_calls or len(tools) < MIN_TOOLS:
         message = (
-            f"the session has {len(found)} successful calls of {len(tools)} different tools, and a skill is learned "
-            f"from {min_calls} of {MIN_TOOLS} at least"
+            f"{len(found)} successful calls of {len(tools)} different tools are too few: a skill is learned from at "
+            f"least {min_calls} calls of at least {MIN_TOOLS} tools"
         )
         raise CortexError("invalid_arguments", message, hint="do the task first; calls of the registry do not count")
     return found
+
+
+def document_of_run(
+    calls: Sequence[SessionCall], namespace: str, name: str | None, description: str | None, ask: Wording | None
+) -> SkillDocument | None:
+    """The document of a run; None when a model found nothing that is worth repeating.
+
+    Args:
+        calls: those that `successful_calls` returned.
+        namespace: of the skill.
+        name: of the skill, whose steps are the calls as they ran; None for a model to word them.
+        description: with a name: what the skill does.
+        ask: asks the model.
+
+    Raises:
+        CortexError: `invalid_arguments`: the name has no meaning, or there is neither a name nor a model;
+            `learning_failed`: the model did not answer what was asked for.
+
+    """
+    if name is not None:
+        return as_they_ran(calls, namespace, name, description)
+    if ask is None:
+        hint = "give a name, and a description"
+        raise CortexError("invalid_arguments", "no model is there that words the skill", hint=hint)
+    return worded(ask(INSTRUCTIONS, run_text(calls)), calls, namespace)
 
 
 def as_they_ran(
@@ -86,7 +115,7 @@ def as_they_ran(
     """The document of a run that no model worded.
 
     Raises:
-        CortexError: `invalid_arguments`: the name says nothing.
+        CortexError: `invalid_arguments`: the name has no meaning.
         ManifestError: the name or the description is not valid.
 
     """

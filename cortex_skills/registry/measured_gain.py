@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import cast
 
@@ -53,6 +53,10 @@ class MeasuredGain:
     @property
     def _low_without(self) -> float:
         return wilson(self.successes_without, self.outcomes_without)[0]
+
+    def to_json(self) -> dict[str, int]:
+        """The numbers as a JSON object."""
+        return asdict(self)
 
     def __str__(self) -> str:
         """The numbers, for a message."""

@@ -52,7 +52,7 @@ def register_reflection(
         name: of the skill.
         description: what it does and when to use it.
         parameters_schema: what it needs to know, as a JSON Schema.
-        actor: who asks for it.
+        actor: the agent or the person.
 
     Returns:
         The version, and the reflection.
@@ -98,7 +98,7 @@ def register_reflection(
 
 
 def promotion_view(done: Registered, reflection: Memory) -> dict[str, Any]:
-    """What became of a reflection; the names are those of other registries."""
+    """The skill that a reflection became; the names are those of other registries."""
     version = done.version
     return {
         "promoted": True,

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -18,6 +19,7 @@ from cortex_skills.safe_io.redaction import redacted
 
 MAX_CALLS = 200
 MAX_RUNS = 256
+MAX_ARGUMENTS = 8 << 10  # characters of JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class SessionRun:
     is_learned: bool = False
 
 
+def _limited(arguments: Any) -> Any:
+    """Arguments, or a note that they are too long to keep."""
+    length = len(json.dumps(arguments))
+    return arguments if length <= MAX_ARGUMENTS else {"…": f"{length} characters are not kept"}
+
+
 class SessionCalls:
     """The runs of the open sessions. Safe to use from several threads."""
 
@@ -64,7 +72,7 @@ class SessionCalls:
 
     def after_call(self, session: str, agent: str, tool: str, arguments: Any, outcome: str) -> None:
         """Keep a call that has ended."""
-        call = SessionCall(tool, redacted(arguments), outcome)
+        call = SessionCall(tool, _limited(redacted(arguments)), outcome)
         with self._lock:
             run = self._run(session, agent)
             if len(run.calls) < MAX_CALLS:

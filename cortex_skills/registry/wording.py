@@ -3,14 +3,15 @@
 Rules kept here:
 - a model gets redacted calls only, and what it answers is checked like any text from outside (`learning.py`);
 - one deadline for each question; after two failures in a row the endpoint is not asked for half a minute;
-- the key of the endpoint is read from an environment variable, and is in no message.
+- the key of the endpoint is read from an environment variable, and is in no message; what an endpoint answers beside a
+  message is in the log, and in no text that a model reads.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
-from collections.abc import Callable
 from contextvars import ContextVar
 
 from cortex_graph.exceptions import GraphError
@@ -18,11 +19,11 @@ from cortex_graph.stores.http.breaker import CircuitBreaker
 from cortex_graph.stores.http.client import HttpClient
 from cortex_skills.config.settings import Learning
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.learning import MAX_ANSWER
+from cortex_skills.registry.learning import MAX_ANSWER, Wording
+from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.strict_json import read_json
 
-Wording = Callable[[str, str], str]
-"""Asks a model: its instructions, and a text; returns its answer. Raises `learning_failed`."""
+log = logging.getLogger(__name__)
 
 # The model of the client whose call this context runs.
 SAMPLER: ContextVar[Wording | None] = ContextVar("SAMPLER", default=None)
@@ -71,10 +72,12 @@ class ChatEndpoint:
         try:
             reply = self._client.send("POST", self._url, headers=self._headers, body=body, timeout_s=self._timeout_s)
             if reply.status != 200:
-                raise not_worded(f"the endpoint answers {reply.status}: {reply.excerpt()}")
+                log.warning("%s answers %d: %s", self._url, reply.status, one_line(reply.excerpt()))
+                raise not_worded(f"the endpoint answers with the status {reply.status}")
             data = reply.read(2 * MAX_ANSWER)
         except GraphError as error:
-            raise not_worded(error.message) from None
+            log.warning("%s: %s", self._url, error.message)
+            raise not_worded("the endpoint does not answer") from None
         try:
             answer = read_json(data)["choices"][0]["message"]["content"]
         except (ValueError, LookupError, TypeError):

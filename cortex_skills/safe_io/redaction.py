@@ -4,6 +4,7 @@ Rules kept here:
 - at every depth, the value of a member whose name is that of a secret is replaced, whatever its type is, and so are
   parts of texts that look like one: keys of services, tokens, private keys, passwords in addresses and assignments,
   and runs of 20 characters or more with letters and digits;
+- an object such as `{"name": "password", "value": …}` and the item after `--password` count as such members;
 - names of members are texts too;
 - texts, lists, objects and depth are limited; what is left out is replaced by a note;
 - too much is replaced rather than too little: an identifier of 20 characters looks like a token.
@@ -23,9 +24,13 @@ MAX_TEXT = 500  # characters
 MAX_MEMBERS = 50
 MAX_DEPTH = 8
 
+_NAMING = ("name", "key", "field", "header", "variable")  # of objects that name a value in a member
+_VALUES = ("value", "text", "content")
+_LONGEST_NAME = 64
+
 _NAMES = re.compile(
     r"pass(word|wd|phrase|code)|pwd|secret|token|api_?key|access_?key|private_?key|signing_?key|encryption_?key"
-    r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|^auth$|^key$|^pin$|^cvv?c?$"
+    r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|(^|_)auth(_|$)|^key$|^pin$|^cvv?c?$"
 )
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -38,7 +43,7 @@ _PARTS = (
 )
 _ASSIGNED = re.compile(
     r"(?i)((?:[a-z0-9_-]*(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]*)"
-    r"[\"']?\s*[:=]\s*[\"']?)([^\s\"',;&]+)"
+    r"\\?[\"']?\s*[:=]\s*\\?[\"']?)([^\s\"',;&\\]+)"
 )
 
 
@@ -49,17 +54,26 @@ def redacted(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         if depth >= MAX_DEPTH:
             return MASK
+        names_one = any(isinstance(value.get(name), str) and _is_secret(value[name]) for name in _NAMING)
         kept = {
-            redacted_text(name): MASK if _is_secret(name) else redacted(member, depth + 1)
+            redacted_text(name): MASK
+            if _is_secret(name) or (names_one and name in _VALUES)
+            else redacted(member, depth + 1)
             for name, member in list(value.items())[:MAX_MEMBERS]
         }
         return kept if len(value) <= MAX_MEMBERS else {**kept, "…": f"{len(value) - MAX_MEMBERS} more"}
     if isinstance(value, list | tuple):
         if depth >= MAX_DEPTH:
             return MASK
-        items = [redacted(member, depth + 1) for member in value[:MAX_MEMBERS]]
+        pairs = zip([None, *value], value[:MAX_MEMBERS], strict=False)
+        items = [MASK if _is_option(before) else redacted(member, depth + 1) for before, member in pairs]
         return items if len(value) <= MAX_MEMBERS else [*items, f"… {len(value) - MAX_MEMBERS} more"]
     return value if value is None or isinstance(value, bool | int | float) else MASK
+
+
+def _is_option(before: object) -> bool:
+    """Whether the item before one is the name of a secret, as in the arguments of a program."""
+    return isinstance(before, str) and len(before) < _LONGEST_NAME and " " not in before and _is_secret(before)
 
 
 def redacted_text(text: str) -> str:

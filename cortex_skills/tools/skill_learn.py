@@ -13,19 +13,14 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_skills.errors import CortexError
-from cortex_skills.registry.document import MAX_DESCRIPTION, MAX_NAME, SkillDocument
-from cortex_skills.registry.learning import (
-    INSTRUCTIONS,
-    as_they_ran,
-    register_learned,
-    run_text,
-    successful_calls,
-    worded,
-)
+from cortex_skills.registry.document import MAX_DESCRIPTION, MAX_NAME
+from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
 from cortex_skills.registry.session_calls import SessionCall
 from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
+
+_BY_NAME = "the calls as they ran"
 
 
 def _run(call: Call) -> Outcome:
@@ -46,7 +41,17 @@ def _run(call: Call) -> Outcome:
 
 def _learned(call: Call, calls: list[SessionCall]) -> Outcome:
     registry = call.host.skills_to_use
-    document, by = _document(call, calls, registry.terms.names.namespace)
+    given = call.arguments
+    name, description = given.get("name"), given.get("description")
+    sampler = SAMPLER.get()
+    by = _BY_NAME if name is not None else "the model of the client" if sampler else "the model of the endpoint"
+    document = document_of_run(
+        calls,
+        registry.terms.names.namespace,
+        name,
+        None if description is None else whole_characters(description),
+        sampler or (None if name is not None else call.host.wording),
+    )
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))
     learned = register_learned(registry, call.host.skill_finder, document, actor=call.agent)
@@ -62,22 +67,6 @@ def _learned(call: Call, calls: list[SessionCall]) -> Outcome:
         "steps": [step.to_json() for step in document.steps],
     }
     return Outcome(text, _details(by, learned=True) | about)
-
-
-def _document(call: Call, calls: list[SessionCall], namespace: str) -> tuple[SkillDocument | None, str]:
-    """The document of a run, None when a model found nothing that is worth repeating; and who worded it."""
-    given = call.arguments
-    if "name" in given:
-        description = given.get("description")
-        shown = None if description is None else whole_characters(description)
-        return as_they_ran(calls, namespace, given["name"], shown), "the calls as they ran"
-    ask, by = SAMPLER.get(), "the model of the client"
-    if ask is None:
-        ask, by = call.host.wording, "the model of the endpoint"
-    if ask is None:
-        hint = "give name, and description"
-        raise CortexError("invalid_arguments", "no model is there that words the skill", hint=hint)
-    return worded(ask(INSTRUCTIONS, run_text(calls)), calls, namespace), by
 
 
 def _details(by: str, *, learned: bool) -> dict[str, Any]:

@@ -60,7 +60,10 @@ class RecordTimes:
         return self._store.keeps_order and self._store.contains(self._mark)
 
     def quads(self, time: Literal) -> list[Quad]:
-        """Return the quads to write with a record of this time; `written` is called when that is done."""
+        """Return the quads to write with a record of this time; `written` is called when that is done.
+
+        The first one is the time itself: where it is, the others are.
+        """
         if not self._store.keeps_order or time.value == self._last[0]:
             return []
         moment = instant(time)
@@ -68,7 +71,7 @@ class RecordTimes:
             return []
         text = _text(moment)
         self._next = (time.value, text[: _WIDTHS[-1]])
-        return [*self._begun(), *self._path(time, text, self._last[1])]
+        return [*self._path(time, text, self._last[1]), *self._begun()]
 
     def written(self, time: Literal) -> None:
         """Remember that `quads` of this time were written."""

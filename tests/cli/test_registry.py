@@ -168,6 +168,8 @@ def test_a_run_that_waits_is_listed_learned_by_name_and_verified_by_a_person(reg
     assert (again["version"], again["merged"]) == (2, "mayros/refresh-the-report-2")
     assert registry("learn").json == []
     assert registry("learn", "--name", "refresh-the-report").error["code"] == "invalid_arguments"
+    gain = {"successes": 0, "outcomes": 0, "successes_without": 2, "outcomes_without": 2}
+    assert registry("show", "refresh-the-report").json["gain"] == gain
     refused = registry("promote", "refresh-the-report")
     assert (refused.exit_code, refused.error["code"]) == (1, "gain_not_measured")
     assert registry("promote", "refresh-the-report", "--unmeasured").json["lifecycle"] == "verified"

@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_skills.registry.inline import inline_document
+from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.server.http_errors import HttpError
 from cortex_skills.server.mcp import http as endpoint
 from cortex_skills.server.mcp.sessions import SessionTable
-from tests.mcp.conftest import over_http
+from cortex_skills.skill_folder.builtin import NOTEBOOK, builtin_skill
+from tests.mcp.conftest import over_http, until
 from tests.mcp.test_clients import ASK, run
 from tests.mcp.test_http import ACCEPT, PING, opened
 from tests.server.serving import WAIT_S, Running
@@ -197,3 +200,40 @@ def test_a_session_is_of_the_caller_who_opened_it_until_it_ends() -> None:
     assert [table.is_of(unknown, "token:ada") for unknown in (None, "", "s2")] == [False] * 3
     table.ended("s1", "token:ada")
     assert not table.is_of("s1", "token:ada")
+
+
+def test_the_table_names_each_session_that_has_ended() -> None:
+    now = [0.0]
+    table, ended = SessionTable(2, 2, 10.0, lambda: now[0]), list[str]()
+    table.on_end = lambda session: ended.append(session.id)
+    for name in ("a", "b", "c"):  # the third one displaces the first
+        table.opened(name, "ada")
+        now[0] += 1
+    table.ended("b", "eve")
+    table.ended("b", "ada")
+    now[0] = 100.0
+    with table.using("c", "eve", is_stream=False):
+        pass
+    assert ended == ["a", "b", "c"]
+
+
+def test_the_end_of_a_session_records_the_outcome_of_a_loaded_skill(serve: Callable[..., Running]) -> None:
+    running = serve()
+    registry = running.plugin.registry
+    body = "1. **Ask the graph** — use skill_graph_query\n"
+    fields = {"name": "ask-the-graph", "description": "Asks.", "body": body}
+    registry.register(inline_document(fields, "mayros"), actor="ada", origin="human")
+    key = SkillKey("mayros", "ask-the-graph")
+    running.plugin.unload("status-desk")  # it allows no tool of the registry
+    running.plugin.load(builtin_skill(NOTEBOOK))
+
+    async def test() -> None:
+        async with over_http(running, running.token("ada"), mode="legacy") as client:
+            for tool, arguments in (("load_skill", {"name": "ask-the-graph"}), ("skill_graph_query", ASK)):
+                answer = await client.call_tool(tool, {**arguments, "skill": NOTEBOOK})
+                assert not answer.is_error, answer.content
+            assert registry.record(key).quality.measured == 0
+        await until(lambda: registry.record(key).quality.measured == 1)
+        assert registry.record(key).quality.measured_successes == 1
+
+    run(test())

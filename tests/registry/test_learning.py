@@ -151,6 +151,10 @@ def test_calls_of_other_agents_and_sessions_are_not_learned(opened: Callable[...
 
 def test_the_calls_of_a_session_are_bounded() -> None:
     calls = SessionCalls()
+    calls.after_call("", "large", "t", {f"m{n}": ["x y " * 500] * 50 for n in range(50)}, "ok")
+    (large,) = calls.of("", "large").calls
+    assert list(large.arguments) == ["…"]
+    calls.end()
     for number in range(MAX_CALLS + 5):
         calls.after_call("", "a", f"t{number}", {}, "ok")
     assert (len(calls.of("", "a").calls), calls.of("", "a").more) == (MAX_CALLS, 5)
@@ -236,8 +240,9 @@ def test_an_endpoint_that_hangs_or_fails_ends_in_time(opened: Callable[..., Plug
         chat.answer = lambda: str(chat.released.wait(60))
         assert learn(plugin).code == "learning_failed"
         chat.released.set()
-        chat.status, chat.answer = 500, lambda: b"no"
-        assert learn(plugin).code == "learning_failed"
+        chat.status, chat.answer = 500, OVERRIDE.encode
+        failed = learn(plugin)
+        assert (failed.code, OVERRIDE in failed.text) == ("learning_failed", False)
         assert names(plugin) == []
 
 

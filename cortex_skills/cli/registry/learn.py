@@ -34,14 +34,7 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
     (`learning.endpoint`); if there is none, the kept runs are listed.
     """
     from cortex_skills.registry.kept_runs import KeptRuns
-    from cortex_skills.registry.learning import (
-        INSTRUCTIONS,
-        as_they_ran,
-        register_learned,
-        run_text,
-        successful_calls,
-        worded,
-    )
+    from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
     from cortex_skills.registry.wording import ChatEndpoint
 
     with common.plugin() as plugin:
@@ -53,19 +46,12 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
             return
         run = _chosen(runs, run_id)
         calls = successful_calls(run.calls, plugin.config.learning.min_calls)
-        namespace = plugin.graph.namespace
-        if name is not None:
-            document = as_they_ran(calls, namespace, name, description)
-        else:
-            if endpoint is None:
-                raise CortexError("invalid_arguments", "no model is configured", hint="give --name")
-            found = worded(endpoint(INSTRUCTIONS, run_text(calls)), calls, namespace)
-            if found is None:
-                kept.remove(run.id)
-                text = "the model found nothing that is worth repeating; the run is removed"
-                common.out.answer({"learned": False, "run": run.id}, lambda: common.out.line(text))
-                return
-            document = found
+        document = document_of_run(calls, plugin.graph.namespace, name, description, endpoint)
+        if document is None:
+            kept.remove(run.id)
+            text = "the model found nothing that is worth repeating; the run is removed"
+            common.out.answer({"learned": False, "run": run.id}, lambda: common.out.line(text))
+            return
         learned = register_learned(plugin.registry, plugin.skill_finder, document, actor=plugin.agent)
         kept.remove(run.id)
     _show(common, learned, run)

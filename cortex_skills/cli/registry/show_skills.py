@@ -104,6 +104,7 @@ def _row(view: dict[str, Any]) -> tuple[str, ...]:
 @click.pass_obj
 def show(common: Common, name: str, number: int | None) -> None:
     """Show a skill: where it stands, its counters, its document; all of it is verified."""
+    from cortex_skills.registry.measured_gain import gain_of
     from cortex_skills.registry.views import document_view, record_view, version_view
 
     with common.plugin(reads=True) as plugin:
@@ -114,7 +115,13 @@ def show(common: Common, name: str, number: int | None) -> None:
         level = registry.levels()
         similar = len(plugin.skill_finder.similar(record, timeout_s=_INDEX_S))
         view = record_view(registry, record, datetime.now(UTC), similar=similar, level=level)
-        answer = {**view, "shown": version_view(version, level), "document": document_view(document)}
+        gain = gain_of(registry, record) if record.standing.origin == "learned" else None
+        answer = {
+            **view,
+            "gain": None if gain is None else gain.to_json(),
+            "shown": version_view(version, level),
+            "document": document_view(document),
+        }
 
     def lines() -> None:
         standing = f"{view['lifecycle']}, {view['origin']}, tier {view['trustTier']}"
@@ -128,6 +135,8 @@ def show(common: Common, name: str, number: int | None) -> None:
             f"outcomes: {quality['successes']} of {quality['invocations']} succeeded"
             f" (95 %: {low:.2f} to {high:.2f}), loaded {quality['loads']} times, health {view['health']['overall']:.2f}"
         )
+        if gain is not None:
+            out.line(f"measured gain: {gain}")
         out.line(f"digest {signed['digest']}, {signed['attest']}")
         for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
             if names:

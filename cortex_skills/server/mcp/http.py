@@ -9,6 +9,8 @@ Rules kept here:
 - sessions (`sessions.py`), calls under way and open streams are limited in total and by token, each by itself: a stream
   takes the place of no call;
 - an idle session ends, and so does a stream whose token was revoked;
+- when a session has ended, the plugin records the outcomes of the skills that were loaded in it; for an idle one at the
+  next request of any client;
 - when a session opens its stream, it gets the notifications that it has missed;
 - at shutdown streams end at once, and calls under way are answered: they are completed or cancelled.
 """
@@ -83,6 +85,7 @@ class McpEndpoint:
         self._open = Shares("streams", *STREAMS)
         self._streams: set[anyio.CancelScope] = set()
         self._is_ending = False
+        self._settling: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -104,7 +107,7 @@ class McpEndpoint:
             self._sessions.check(caller)
         with (self._open if is_stream else self._calls).one(caller):
             manager = self._manager or await self._begin(service)
-            limits = f"{caller} {session_id}" if self._sessions.is_of(session_id, caller) else caller
+            limits = _key_of(caller, session_id) if self._sessions.is_of(session_id, caller) else caller
             scope = {**scope, _PRINCIPAL: principal, _SESSION: session, _LIMITS: limits, "user": _user_called(caller)}
             answer = WatchedAnswer(send)
             answer.before = partial(self._note, manager, caller, scope["method"], session_id)
@@ -153,7 +156,19 @@ class McpEndpoint:
                 self._running = asyncio.create_task(_run(manager, built, begun))
                 await begun.wait()
                 self._manager = manager
+                self._sessions.on_end = partial(self._settle, service)
             return self._manager
+
+    def _settle(self, service: Service, session: HttpSession) -> None:
+        """Settle a session that has ended; what is not settled when it closes is settled then."""
+
+        async def settle() -> None:
+            with suppress(HttpError):  # too many calls wait
+                await service.pools["slow"].run(lambda: service.plugin.end_session(_key_of(session.owner, session.id)))
+
+        task = asyncio.create_task(settle())
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
 
     async def _note(
         self,
@@ -217,6 +232,11 @@ class McpEndpoint:
                 timer.cancel()
         if cancel.cancelled_caught:
             await answer.end()
+
+
+def _key_of(caller: str, session_id: str | None) -> str:
+    """The key of a session, whose budgets and outcomes are its own."""
+    return f"{caller} {session_id}"
 
 
 async def _run(manager: StreamableHTTPSessionManager, built: BuiltServer, begun: asyncio.Event) -> None:

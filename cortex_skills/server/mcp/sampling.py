@@ -16,7 +16,8 @@ from typing import Any
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 
-from cortex_skills.registry.wording import MAX_TOKENS, Wording, not_worded
+from cortex_skills.registry.learning import Wording
+from cortex_skills.registry.wording import MAX_TOKENS, not_worded
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -55,7 +56,7 @@ async def _asked(ctx: _Context, instructions: str, text: str) -> str:
             answer = await ctx.session.create_message(
                 [message], max_tokens=MAX_TOKENS, system_prompt=instructions, related_request_id=ctx.request_id
             )
-    except Exception as error:  # whatever a client answers, and a transport without a way back
+    except Exception as error:  # any answer of a client, and a transport without a way back
         raise not_worded(f"the client answers {type(error).__name__}") from None
     if not isinstance(answer.content, types.TextContent):
         raise not_worded("the client answers with something else than text")

@@ -6,7 +6,7 @@ Rules kept here:
   with many sessions cannot keep out one with few;
 - a session is idle while no call of it is under way; one without a stream ends before one that has a stream open;
 - a session with a call under way never ends for another; if there are only such, none can be opened;
-- no input or output: the endpoint ends the session that the table names.
+- no input or output: the endpoint ends the session that the table names, and is called for each one that has ended.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ class SessionTable:
         idle_s: how long a session lasts without a request, in seconds.
         clock: returns seconds, and never goes backwards.
 
+    Attributes:
+        on_end: called with each session that has ended, for any reason.
+
     """
 
     def __init__(self, most: int, of_owner: int, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -59,6 +62,7 @@ class SessionTable:
         self._idle_s = idle_s
         self._clock = clock
         self._sessions: dict[str, HttpSession] = {}
+        self.on_end: Callable[[HttpSession], None] = lambda _: None
 
     def check(self, owner: str) -> None:
         """Check that a caller may open a session.
@@ -82,14 +86,14 @@ class SessionTable:
         if not idle:
             return []
         ending = min(idle, key=lambda session: (-counts[session.owner], session.streams > 0, session.used))
-        del self._sessions[ending.id]
+        self._remove(ending)
         return [ending]
 
     def ended(self, session_id: str, owner: str) -> None:
         """Forget a session of a caller, if it is known."""
         session = self._sessions.get(session_id)
         if session is not None and session.owner == owner:
-            del self._sessions[session_id]
+            self._remove(session)
 
     def is_of(self, session_id: str | None, owner: str) -> bool:
         """Whether a caller has opened this session, and it has not ended."""
@@ -99,6 +103,7 @@ class SessionTable:
     @contextmanager
     def using(self, session_id: str | None, owner: str, *, is_stream: bool) -> Iterator[None]:
         """A request of a session, for the block; an unknown session, or one of another caller, is ignored."""
+        self._forget_expired()
         session = self._sessions.get(session_id or "")
         if session is None or session.owner != owner:
             yield
@@ -130,4 +135,8 @@ class SessionTable:
         expired = self._clock() - self._idle_s
         for session in tuple(self._sessions.values()):
             if not session.calls and not session.streams and session.last < expired:
-                del self._sessions[session.id]
+                self._remove(session)
+
+    def _remove(self, session: HttpSession) -> None:
+        del self._sessions[session.id]
+        self.on_end(session)

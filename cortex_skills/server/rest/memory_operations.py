@@ -10,12 +10,15 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 from pyoxigraph import Literal
 
+from cortex_graph import GraphError
 from cortex_graph.datetimes import date_time
 from cortex_graph.vocabulary import MEMORY_IMPORTANCE, MEMORY_TAG, MEMORY_TEXT, MEMORY_TIME
+from cortex_skills.errors import CortexError
 from cortex_skills.memory import MAX_TEXT, Memories, Memory, MemoryQuery, NewMemory, new_memory
 from cortex_skills.memory.memory_triples import MemoryReader
 from cortex_skills.registry.reflections import memory_forgotten
@@ -32,6 +35,8 @@ _LIMIT = 10
 _IMPORTANCE = 0.7
 _CANDIDATES = 200
 _PLAIN, _JSON = "type:", "json:"
+
+log = logging.getLogger(__name__)
 
 OPERATIONS = Operations()
 
@@ -121,7 +126,10 @@ def forget_entry(call: ApiCall) -> ApiAnswer:
     identifier = check(MemoryId, call.path["id"])
     if not memories.forget(identifier, agent=agent):
         raise HttpError("not_found", "this agent has no memory with this id")
-    memory_forgotten(registry_of(call), identifier, actor=call.caller.name)
+    try:
+        memory_forgotten(registry_of(call), identifier, actor=call.caller.name)
+    except (CortexError, GraphError) as error:  # the memory is forgotten; `registry maintain` looks again
+        log.warning("skills that were made of the memory %s are not degraded: %s", identifier, error)
     return ApiAnswer(204)
 
 
