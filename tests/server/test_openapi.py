@@ -30,7 +30,6 @@ BEYOND_SCHEMAS = {
     "object.datatype",  # all of RFC 3987
     "proof_data",  # what is a proof
     "rule_set",  # which rule sets there are
-    "entry_type",  # that U+0085 is white space, which it is not in the patterns of JSON Schema
     "name",  # which letters are lower-case (Unicode); that a delete names skills once
     "document",  # that a registration names one source
 }
