@@ -16,6 +16,8 @@ import pytest
 from .harness import DEEP, INLINE, MOST_BYTES, Outcome, Script, all_scripts, run, still_sound
 
 ALL = all_scripts()
+# An endless script is stopped at its deadline with any size of the stack.
+ENDING = [script for script in ALL if script.category != "time"]
 STACK = [script for script in ALL if script.category == "stack"]
 ROOT = Path(__file__).parents[1]
 
@@ -73,12 +75,12 @@ def test_a_hostile_script_has_its_expected_outcome_on_a_deep_stack_in_its_own_pr
         return done.stdout.splitlines()
 
     with ThreadPoolExecutor(2) as pool:
-        lines = [line for part in pool.map(work, (ALL[::2], ALL[1::2])) for line in part]
+        lines = [line for part in pool.map(work, (ENDING[::2], ENDING[1::2])) for line in part]
     reported = {answer["name"]: answer for answer in map(json.loads, lines)}
-    assert set(reported) == {script.name for script in ALL}
+    assert set(reported) == {script.name for script in ENDING}
     wrong = [
         answer
-        for script in ALL
+        for script in ENDING
         if (answer := reported[script.name])["ended"] not in script.expected
         or not answer["sound"]
         or answer["seconds"] > script.most_seconds

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = False
 # No test fails because the machine is slow: `make bench` measures time. Where CI is set, hypothesis uses the same
 # examples in every run, so that a result depends on the change alone; elsewhere each run draws new examples.
 UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("tests", settings.default, deadline=None, suppress_health_check=UNHEALTHY)
+settings.register_profile("tests", settings.default, max_examples=50, deadline=None, suppress_health_check=UNHEALTHY)
 settings.load_profile("tests")
 
 # The default folder for keys, tokens and stores is a temporary one.

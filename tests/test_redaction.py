@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.safe_io.redaction import MASK, MAX_TEXT, redacted
+from cortex_skills.safe_io.redaction import MASK, MAX_TEXT, redacted, redacted_text
 
 SECRET = "hunter2-is-mine"
 NAMES = ["password", "Passwd", "db_password", "apiKey", "API-KEY", "x_api_key", "accessToken", "client secret", "PIN"]
@@ -106,3 +106,31 @@ values = st.recursive(
 def test_a_named_secret_never_survives_anywhere(before: Any, after: Any, name: str) -> None:
     value = {"list": [before, {"x": {name: [SECRET, {"y": SECRET}]}}, after]}
     assert SECRET not in json.dumps(redacted(value))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a",
+        "-",
+        "a-",
+        "sk-",
+        "a1",
+        "password",
+        "token=",
+        "bearer ",
+        "://",
+        "://a:",
+        "key ",
+        "-----BEGIN PRIVATE KEY-----",
+    ],
+)
+def test_a_hostile_text_takes_no_longer_than_another(text: str) -> None:
+    assert len(redacted_text(text * 200_000)) <= 501
+
+
+def test_a_secret_at_the_end_of_what_is_searched_is_replaced() -> None:
+    secrets = "sk-live-0123456789abcdef " * 159
+    assert "0123" not in redacted_text(f"{secrets}{'x' * 10} password=hunter2 sk-live-0123456789abcdef")
+    assert "0123" not in redacted_text(f"{secrets}{'x' * 24}0123 more")

@@ -20,6 +20,7 @@ UTILITY_LOSS = 0.05
 MIN_FRESHNESS = 0.05
 FRESH_DAYS = 30
 _Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+ALL_REDUNDANT = 4  # similar skills: the redundancy is 1 from that number on
 _FEW = 3
 _RISK_UNKNOWN = 0.3
 

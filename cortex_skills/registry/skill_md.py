@@ -5,13 +5,13 @@ and the older one with `namespace`, `allowed_tools`, `trigger_pattern`, `depends
 `composes_with_reflections` at the top level. One is written, which the reference validator of agentskills.io accepts.
 
 Rules kept here:
-- `read_skill_md(write_skill_md(document))` says what the document says, for every document;
+- `read_skill_md(write_skill_md(document))` contains what the document contains, for every document;
 - every scalar is written in double quotes, as JSON writes it, so that `yes`, `null`, `1.0` and `- x` stay text. What a
   YAML reader would not read back as it is, and `---`, which ends the front matter for the reference validator, is
   written as an escape;
 - what agentskills.io has no key for is one JSON text below `metadata`, under the key `cortex`; it holds nothing else;
 - an unknown key at the top level is kept in the metadata, with its JSON type; a key of both is an error;
-- numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps of its own;
+- numbered steps of the body (`1. **Title** — use tool_name`) are the steps of a document without steps;
 - a semantic block is written as the companion file `semantic.yaml`, which `metadata.semantic` names.
 """
 
@@ -161,7 +161,7 @@ def _fields(front: Frontmatter, namespace: str, companion: str | None) -> dict[s
 
 
 def _extension(metadata: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """What a document of ours says below `metadata`; taken out of the metadata."""
+    """What a document of this registry has below `metadata`; taken out of the metadata."""
     text = metadata.get(EXTENSION)
     if text is None:
         return {}

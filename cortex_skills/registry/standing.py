@@ -20,7 +20,7 @@ from cortex_skills.registry import lifecycle
 from cortex_skills.registry.events import RegistryChange
 from cortex_skills.registry.lifecycle import Standing
 from cortex_skills.registry.measured_gain import MIN_OUTCOMES, gain_of
-from cortex_skills.registry.quality import health
+from cortex_skills.registry.quality import ALL_REDUNDANT, health
 from cortex_skills.registry.reading import RegistryReader
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 
@@ -172,10 +172,11 @@ class StandingChanges(RegistryReader):
         return self.log.change(decide, actor)
 
     def _maintained(self, record: SkillRecord, similar: Callable[[SkillRecord], int]) -> Standing:
-        if record.standing.origin != "learned":
-            return record.standing
-        found = health(record.quality, similar(record), datetime.now(UTC))
-        return lifecycle.maintained(record.standing, record.quality, found)
+        standing, quality, now = record.standing, record.quality, datetime.now(UTC)
+        # Similar skills are searched for only where they can make a difference: that is the slow part.
+        if lifecycle.maintained(standing, quality, health(quality, ALL_REDUNDANT, now)) == standing:
+            return standing
+        return lifecycle.maintained(standing, quality, health(quality, similar(record), now))
 
     def _restand(
         self,

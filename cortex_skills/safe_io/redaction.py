@@ -32,6 +32,8 @@ _NAMES = re.compile(
     r"pass(word|wd|phrase|code)|pwd|secret|token|api_?key|access_?key|private_?key|signing_?key|encryption_?key"
     r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|(^|_)auth(_|$)|^key$|^pin$|^cvv?c?$"
 )
+_MAX_SEARCHED = 8 * MAX_TEXT  # characters: the time of some patterns grows faster than the text
+_LAST_WORD = re.compile(r"\S*\Z")  # which may be the beginning of a secret
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PARTS = (
@@ -42,7 +44,7 @@ _PARTS = (
     re.compile(r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"),
 )
 _ASSIGNED = re.compile(
-    r"(?i)((?:[a-z0-9_-]*(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]*)"
+    r"(?i)((?:[a-z0-9_-]{0,40}(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]{0,40})"
     r"\\?[\"']?\s*[:=]\s*\\?[\"']?)([^\s\"',;&\\]+)"
 )
 
@@ -78,6 +80,8 @@ def _is_option(before: object) -> bool:
 
 def redacted_text(text: str) -> str:
     """A text without what looks like a secret, of at most 500 characters."""
+    if len(text) > _MAX_SEARCHED:
+        text = _LAST_WORD.sub("…", text[:_MAX_SEARCHED], count=1)
     for part in _PARTS:
         text = part.sub(MASK, text)
     text = _ASSIGNED.sub(rf"\1{MASK}", text)

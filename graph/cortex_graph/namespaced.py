@@ -330,17 +330,15 @@ class NamespacedGraph:
         skill = (provenance.skill, provenance.skill_version)
         description = [] if skill in self._described else description_of(provenance, self.names)
         time = time_of(provenance)
-        shared = [*description, *self.times.quads(time)]
-        created = self.store.insert(
-            [
-                [
-                    quad,
-                    *record_of(quad, self.names.record(triple_id), provenance, self.names),
-                    *shared,
-                ]
-                for quad, triple_id in zip(quads, ids, strict=True)
-            ]
-        )
+        times = self.times.quads(time)
+        groups = [
+            [quad, *record_of(quad, self.names.record(triple_id), provenance, self.names), *description]
+            for quad, triple_id in zip(quads, ids, strict=True)
+        ]
+        if times and len(groups) > 1 and not all(map(self.store.contains, quads)):
+            created = self.store.insert([times, *groups])[1:]  # once, not with each triple
+        else:
+            created = self.store.insert([[*group, *times] for group in groups])
         if any(created):
             self._described.add(skill)
             self.times.written(time)

@@ -94,6 +94,13 @@ def test_a_time_is_written_once_and_its_parents_once_for_a_tenth_of_a_second(gra
     graph.create_triple({"subject": "a", "predicate": "p", "object": 2}, at(last + 1))
     assert entries() == before + 1
     assert graph.times.quads(Literal("soon", datatype=DATE_TIME)) == []
+    again = [{"subject": "a", "predicate": "p", "object": number} for number in (1, 2)]
+    assert [row["created"] for row in graph.create_triples(again, at(last + 9))] == [False, False]
+    assert entries() == before + 1
+    mixed = [{"subject": "a", "predicate": "p", "object": number} for number in (1, 3, 4)]
+    assert [row["created"] for row in graph.create_triples(mixed, at(last + 9))] == [False, True, True]
+    assert entries() == before + 2
+    assert recorded(graph) == indexed(graph)
 
 
 def test_times_are_listed_from_a_moment_on_backwards(graph: NamespacedGraph) -> None:
@@ -171,7 +178,7 @@ def test_a_read_only_store_is_listed_without_an_index(graph: NamespacedGraph, mo
 
         raise GraphUnavailable("read-only", hint="none")
 
-    monkeypatch.setattr(graph.store, "apply", refuse)
+    monkeypatch.setattr(graph.store, "insert", refuse)
     for _ in range(2):
         assert len(list_assertions(graph).assertions) == len(STEPS)
         assert not graph.times.wait(60.0)

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from cortex_skills import Config, Plugin
 from cortex_skills.server.protocol import ConnectionLimits
 from tests.mcp import skills
-from tests.server.serving import WAIT_S, Running, served
+from tests.server.serving import FAST, WAIT_S, Running, served
 from tests.time_limits import LONG_MS, long_limits
 
 __all__ = ["long_limits"]
@@ -98,7 +98,7 @@ async def over_http(running: Running, token: str, *, query: str = "", **options:
     """The SDK's client at /mcp."""
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=WAIT_S, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=WAIT_S, trust_env=False, **FAST) as http,
         Client(streamable_http_client(f"{running.url}/mcp{query}", http_client=http), **options) as client,
     ):
         yield client

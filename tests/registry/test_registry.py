@@ -195,6 +195,21 @@ def test_maintenance_degrades_failing_learned_skills_once(registry):
     assert registry.record(key("human-one")).standing.lifecycle == "released"
 
 
+def test_maintenance_searches_for_similar_skills_only_where_they_make_a_difference(registry):
+    for name, outcomes in (("new", 0), ("good", 6), ("bad", 6)):
+        add(registry, name, origin="learned")
+        for _ in range(outcomes):
+            registry.outcome(key(name), success=name == "good", actor="a1")
+    asked = []
+
+    def similar(record) -> int:
+        asked.append(record.key.name)
+        return 4
+
+    changes = [(record.key.name, standing.lifecycle) for record, standing in registry.to_maintain(similar)]
+    assert (changes, asked) == ([("bad", "degraded")], ["bad"])
+
+
 def test_merging_joins_steps_bodies_counters_and_edges(registry):
     one, two, three = Step("look", "fs_read"), Step("think"), Step("act")
     add(registry, "target", origin="learned", steps=(one, two), body="A\n")

@@ -12,7 +12,7 @@ import pytest
 
 from cortex_skills.tokens import PERMISSIONS
 from tests.cli.conftest import run, store  # noqa: F401 - fixtures
-from tests.server.serving import SCRIPT, WAIT_S, until_healthy
+from tests.server.serving import FAST, SCRIPT, WAIT_S, until_healthy
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_invalid_options_of_a_token_are_refused(tokens, words):
 def test_serve_prints_its_url_and_ends_with_the_signal(process, number):
     server = process()
     assert server.document["namespace"] == "mayros"
-    with httpx.Client(base_url=server.url, timeout=WAIT_S, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=WAIT_S, trust_env=False, **FAST) as client:
         until_healthy(client)
     server.signal(number)
     code, errors = server.wait()

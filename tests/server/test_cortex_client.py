@@ -14,7 +14,7 @@ from cortex_graph import NamespacedGraph
 from cortex_graph.records import assertion_times
 from cortex_skills.memory import Memories, new_memory
 from tests.graph.cortex.support import cortex_at
-from tests.server.serving import WAIT_S, Running
+from tests.server.serving import FAST, WAIT_S, Running
 
 FAR = "2000-01-01T00:00:00Z"
 
@@ -24,7 +24,7 @@ class CortexClient:
 
     def __init__(self, url: str, auth_token: str) -> None:
         headers = {"Content-Type": "application/json", "Authorization": auth_token}
-        self.http = httpx.Client(base_url=url, headers=headers, timeout=WAIT_S, trust_env=False)
+        self.http = httpx.Client(base_url=url, headers=headers, timeout=WAIT_S, trust_env=False, **FAST)
 
     def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """The document of the answer; None for 204."""

@@ -1,7 +1,7 @@
 """`registry add|promote|deprecate|merge|retire|unretire|trust|rollback|purge|maintain`.
 
 Rules kept here:
-- whoever uses the command line is the owner of the store: no permission is asked for, and the agent of the command is
+- the user of the command line is the owner of the store: no permission is asked for, and the agent of the command is
   recorded as the actor;
 - one unreadable folder does not stop the others: it is reported, and the exit status is 1.
 """

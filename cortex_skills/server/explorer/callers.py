@@ -1,4 +1,4 @@
-"""Who asks for a page, and whether a form came from a page of this server.
+"""The caller of a page, and whether a form came from a page of this server.
 
 Rules kept here:
 - a caller shows a token in the header `Authorization`, or the cookie of a session; without both, `allowAnonymousReads`
@@ -88,7 +88,7 @@ def private_host_name() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks for a page.
+    """The caller of a page.
 
     Attributes:
         principal: the caller.
@@ -103,7 +103,7 @@ class Visitor:
 
 
 def visitor_of(scope: Scope) -> Visitor:
-    """Who asks for a page.
+    """The caller of a page.
 
     Raises:
         HttpError: `unauthorized`.

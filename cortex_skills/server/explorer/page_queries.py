@@ -55,6 +55,7 @@ class TriplesQuery(AsOfQuery, total=False):
     agent: Word
     since: Annotated[str, Field(max_length=64)]
     recorded: Literal["yes"]
+    evidence: Word
     limit: Limit
     cursor: Cursor
     csv: Literal["sheet"]

@@ -150,9 +150,9 @@ class Reading:
 
         """
         here = self.address()
-        links = [TextLink(_LABELS.get(name, name), in_form(here, name)) for name in forms]
+        links = [TextLink(_LABELS.get(name, name), in_form(self.changed(), name)) for name in forms]
         if "csv" in forms:
-            links.append(TextLink("CSV for spreadsheets", self.address(format="csv", csv="sheet")))
+            links.append(TextLink("CSV for spreadsheets", self.changed(format="csv", csv="sheet")))
         first = next(iter(forms.values())).media_type
         shown = None if query is None else self.addresses.page("sparql", query=query)
         return TakeAway(tuple(links), first, here, shown)

@@ -9,11 +9,14 @@ from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, Memory
 
 LONGEST_TYPE = MAX_TAG - len("type:")
 
+# No white space by any reading: patterns of JSON Schema, Python and Rust differ about these characters.
+_VISIBLE = r"[^\s\u0085\u001c-\u001f\ufeff]"
+
 _EntryType = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_TYPE, pattern=r"^\S+$", description="One word: `fact`.")
+    str, Field(min_length=1, max_length=LONGEST_TYPE, pattern=f"^{_VISIBLE}+$", description="One word: `fact`.")
 ]
 _Tags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG, pattern=r"\S")]],
+    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG, pattern=_VISIBLE)]],
     Field(max_length=MAX_TAGS - 1, description="Words to find it by."),
 ]
 _Fraction = Annotated[float, Field(ge=0, le=1)]

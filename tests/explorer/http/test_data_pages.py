@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -227,6 +228,38 @@ def test_a_list_filters_and_offers_facets(running: Running, reader: httpx.Client
     assert "No triple matches" in check_page(reader.get("/explore/mayros/list?subject=nothing").text).text
     rows = reader.get("/explore/mayros/list?object=%7B%22node%22:%22nails%22%7D&format=json").json()["triples"]
     assert len(rows) == 12
+
+
+def test_the_evidence_of_a_list_is_a_kind_of_proof(running: Running, tmp_path: Path) -> None:
+    elsewhere, graph = Elsewhere("proved", tmp_path), running.server.config.app.state.service.graph("proved")
+    graph.create_triples(
+        [{"subject": "alice", "predicate": "isVerified", "object": True}], Provenance("kyc", "1.0.0", "a1")
+    )
+    graph.create_triple({"subject": "nails", "predicate": "inStock", "object": 3})
+    writer = running.client(running.token("prover", ("proved",), ("read", "write")))
+    reader = running.client(running.token("proved-reader", ("proved",), ("read",)))
+    reader.headers.update(HTML)
+    sent = writer.post(
+        "/api/v1/proofs", params={"namespace": "proved"}, json={"proof_type": "pol", "proof_data": elsewhere.pol()}
+    )
+    assert sent.status_code == 201, sent.text
+    page = check_page(reader.get("/explore/proved/list").text)
+    assert "/explore/proved/list?evidence=pol" in page.links
+    rows = {
+        kind: reader.get(f"/explore/proved/list?evidence={kind}&format=json").json()["assertions"]
+        for kind in ("pol", "zk")
+    }
+    assert [(row["subject"], row["predicate"]) for row in rows["pol"]] == [("proved:alice", "proved:isVerified")]
+    assert rows["zk"] == []
+    for more in ("", "&skill=kyc", "&limit=1"):
+        shown = check_page(reader.get(f"/explore/proved/list?evidence=pol{more}").text)
+        assert shown.text.count("kyc 1.0.0") == 1
+        assert "No triple matches" in reader.get("/explore/proved/list?evidence=pol&agent=nobody").text
+    turtle = reader.get("/explore/proved/list?evidence=pol&format=turtle").text
+    assert (turtle.count("isVerified"), turtle.count("inStock")) == (1, 0)
+    assert "No triple matches" in reader.get("/explore/proved/list?evidence=pol&asOf=2020-01-01").text
+    refused = reader.get("/explore/proved/list?evidence=nonsense")
+    assert (refused.status_code, "evidence" in refused.text) == (400, True)
 
 
 def test_an_assertion_shows_its_thread_and_never_says_verified_of_what_was_not(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-from pyoxigraph import RdfFormat, parse
+from pyoxigraph import Literal, RdfFormat, parse
 
 from cortex_graph import GraphError, NamespacedGraph, Provenance
 from tests.explorer.hostile import TEXTS, check_page
@@ -111,6 +112,41 @@ def test_hostile_parameters_are_text_or_refused(reader: httpx.Client) -> None:
             answer = reader.get(path)
             assert answer.status_code in (400, 404), (path, answer.status_code)
             check_page(answer.text)
+
+
+def test_hostile_texts_in_every_field_and_form_of_a_list_a_map_and_a_query(reader: httpx.Client) -> None:
+    fields = (
+        "list?predicate=",
+        "list?skill=",
+        "list?since=",
+        "list?evidence=",
+        "find?q=",
+        "map?name=",
+        "used?name=a&predicate=",
+    )
+    for text in TEXTS:
+        value = quote(text[:1_000], safe="")
+        for field in fields:
+            answer = reader.get(f"/explore/mayros/{field.replace('used', 'r/used')}{value}")
+            assert answer.status_code in (200, 303, 400, 404), (field, text)
+            check_page(answer.text)
+        query = f"SELECT ?s ?o {{ ?s ?p ?o FILTER(?o = {Literal(text[:1_000])}) }}"
+        for view in ("table", "chart", "raw"):
+            answer = reader.get("/explore/mayros/sparql", params={"query": query, "view": view})
+            assert answer.status_code in (200, 400), (view, text)
+            check_page(re.sub(r"(?s)(<textarea[^>]*>).*?</textarea>", r"\1</textarea>", answer.text))
+    for path in ("list?recorded=yes", "r/used?name=hub"):
+        for form in ("turtle", "json-ld", "n-quads", "csv", "json"):
+            data = reader.get(f"/explore/mayros/{path}&format={form}")
+            assert data.status_code == 200, (path, form)
+            assert data.headers["x-content-type-options"] == "nosniff"
+            assert "text/html" not in data.headers["content-type"]
+    for path in ("map?name=hub", "map"):
+        form = f"/explore/mayros/{path}{'&' if '?' in path else '?'}format="
+        tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(reader.get(f"{form}svg").content).iter()}
+        assert tags <= {"svg", "style", "g", "path", "circle", "rect", "line", "text", "tspan"}
+        nodes = reader.get(f"{form}json").json()["nodes"]
+        assert all(node.get("href", "/explore/").startswith("/explore/") for node in nodes)
 
 
 def test_ten_thousand_predicates_and_a_name_of_64_kilobytes_stay_within_the_budget(running: Running) -> None:

@@ -22,6 +22,8 @@ def reader(running: Running) -> httpx.Client:
     writer = running.client(running.token("queried-writer", ("queried",), ("read", "write")))
     triples = [{"subject": f"s{place:03}", "predicate": "size", "object": place} for place in range(120)]
     triples.append({"subject": "s000", "predicate": "note", "object": "<script>alert(1)</script>\u202e"})
+    graph = running.server.config.app.state.service.graph("queried")
+    graph.create_triple({"subject": "imported", "predicate": "origin", "object": "a file"})
     assert writer.post("/api/v1/triples/batch", json={"triples": triples}).status_code < 300
     return signed_in(running, running.token("queried-reader", ("queried",), ("read",)))
 
@@ -64,7 +66,7 @@ def test_a_question_is_answered_in_words(reader: httpx.Client, answer: str) -> N
 
 
 def test_triples_are_a_table_a_map_and_text(reader: httpx.Client) -> None:
-    assert "121 triples, the whole answer" in get(reader, TRIPLES, limit="1000").text
+    assert "122 triples, the whole answer" in get(reader, TRIPLES, limit="1000").text
     mapped = get(reader, TRIPLES, view="map").text
     assert 'class="stage map" data-map="/explore/queried/map?query=' in mapped
     assert '<svg viewBox="' in mapped
@@ -126,7 +128,7 @@ def test_the_whole_answer_is_taken_away_in_every_format(reader: httpx.Client) ->
         ("n-triples", RdfFormat.N_TRIPLES),
         ("rdf-xml", RdfFormat.RDF_XML),
     ):
-        assert len(list(parse(get(reader, TRIPLES, format=name).content, form))) == 121
+        assert len(list(parse(get(reader, TRIPLES, format=name).content, form))) == 122
     assert get(reader, ROWS, format="turtle").status_code == 406
 
 
@@ -182,3 +184,12 @@ def test_a_map_of_a_resource_is_data_a_picture_and_a_table(reader: httpx.Client)
     assert alone.headers["content-disposition"] == 'attachment; filename="map.svg"'
     assert b"<a" not in alone.content
     assert reader.get("/explore/queried/map", params={"name": "s000", "steps": "4"}, headers=CLICKED).status_code == 400
+
+
+def test_a_query_of_the_past_states_how_many_statements_have_no_time(running: Running, reader: httpx.Client) -> None:
+    graph = running.server.config.app.state.service.graph("queried")
+    undated = graph.counts.latest(wait_s=30).undated
+    assert undated == 1
+    page = get(reader, ROWS, asOf="2026-01-01")
+    assert f"{undated:,} statements without a known time, such as imported ones, are included." in page.text
+    assert "without a known time" not in get(reader, ROWS).text

@@ -18,7 +18,7 @@ from cortex_graph.neighbourhood import Neighbourhood, neighbourhood
 from cortex_graph.store import Pattern
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer.addresses import ROOT
-from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, shown_text
+from cortex_skills.server.explorer.display import Display, ShownName, ShownTerm, field_value, shown_text
 from cortex_skills.server.explorer.following import marked
 from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall, Redirected
 from cortex_skills.server.explorer.page_queries import MapQuery
@@ -89,7 +89,7 @@ def view(call: PageCall) -> MapView:
         words += f"; {data.left_out:,} nodes are left out"
     return MapView(
         title,
-        call.query.get("name", ""),
+        field_value(call.query.get("name", "")),
         call.query.get("steps", _STEPS),
         call.query.get("query", ""),
         words,

@@ -313,6 +313,11 @@ def _words(start: int, shown: int, chosen: Selected) -> str:
 
 def _proposals(call: PageCall, registry: SkillRegistry) -> tuple[Proposal, ...]:
     finder = call.service.skill_finder(registry.terms.names.namespace)
+
+    def similar(record: SkillRecord) -> int:
+        call.cancel.check()
+        return len(finder.similar(record))
+
     return tuple(
         Proposal(
             shown_text(shown_key(registry, record.key), OF_NAME),
@@ -321,7 +326,7 @@ def _proposals(call: PageCall, registry: SkillRegistry) -> tuple[Proposal, ...]:
             standing.lifecycle,
             standing.reason,
         )
-        for record, standing in registry.to_maintain(lambda record: len(finder.similar(record)))
+        for record, standing in registry.to_maintain(similar)
     )
 
 

@@ -104,6 +104,7 @@ class SparqlView:
         query: the text.
         is_followed: whether the text came with a followed link.
         as_of: the moment that is asked for; empty for now.
+        undated: how many statements have no known time, in words; empty for now.
         examples: queries over the predicates of the namespace.
         problem: what is wrong with the text.
         failed: why there is no answer; empty if there is one.
@@ -116,6 +117,7 @@ class SparqlView:
     query: str
     is_followed: bool = False
     as_of: str = ""
+    undated: str = ""
     examples: tuple[TextLink, ...] = ()
     problem: ShownProblem | None = None
     failed: str = ""
@@ -137,6 +139,7 @@ def view(call: PageCall) -> SparqlView:
         "namespace": reading.graph.namespace,
         "query": text,
         "as_of": reading.as_of_field().value,
+        "undated": _undated(reading),
         "examples": _examples(reading),
     }
     if not text.strip():
@@ -155,6 +158,16 @@ def view(call: PageCall) -> SparqlView:
         raise Faulty(SparqlView(**asked, failed=failed), from_floor(error) or _unknown()) from None
     except HttpError as error:
         raise Faulty(SparqlView(**asked, failed=f"{error.message}: {error.hint}"), error) from None
+
+
+def _undated(reading: Reading) -> str:
+    """How many statements are included without a known time, as they were last counted: they are in every moment."""
+    if reading.addresses.as_of is None:
+        return ""
+    counts = reading.call.graph.counts.latest(wait_s=0.0)
+    if counts.counted_at is None or not counts.is_exact:
+        return "Statements without a known time, such as imported ones, are included."
+    return f"{counts.undated:,} statements without a known time, such as imported ones, are included."
 
 
 def _unknown() -> HttpError:

@@ -3,6 +3,8 @@
 Rules kept here:
 - triples come in the order of the store; with a filter of their records (skill, agent, time) they are assertions, the
   newest first;
+- `evidence=KIND` lists assertions that have a stored proof of that kind, unchecked; a page reads a bounded number of
+  assertions to find them, and may have fewer rows than others;
 - facets are the numbers that the graph keeps; none is counted for the page.
 """
 
@@ -14,24 +16,29 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from cortex_graph.assertions import AssertionFilter, AssertionPage, list_assertions
-from cortex_graph.exceptions import QueryTimeout
+from cortex_graph.argument_checks import check_moment
+from cortex_graph.assertions import Assertion, AssertionFilter, AssertionPage, list_assertions
+from cortex_graph.assertions.listing import DEFAULT_LIMIT
+from cortex_graph.exceptions import QueryTimeout, invalid
 from cortex_graph.recent_cache import hash_of
 from cortex_graph.store import Pattern
+from cortex_skills.proofs.kinds import proof_kinds
 from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import OF_NAME, field_value, shown_text
 from cortex_skills.server.explorer.exports import rdf_forms
 from cortex_skills.server.explorer.page import ExplorerPage, PageCall
 from cortex_skills.server.explorer.page_queries import TriplesQuery
+from cortex_skills.server.explorer.pages.proof_list import is_before
 from cortex_skills.server.explorer.reading import AsOfField, Reading, TakeAway, TextLink
 from cortex_skills.server.explorer.triple_rows import TripleRow, assertion_rows, triple_rows
-from cortex_skills.server.rest.overview import get_assertions
-from cortex_skills.server.rest.triples import object_of
+from cortex_skills.server.rest.overview import assertion_document
+from cortex_skills.server.rest.triples import moment_of, object_of
 from cortex_skills.server.rest.triples import page as triples_page
 
 _LIMIT = 100
 _FACETS = 8
-_RECORDED = ("skill", "agent", "since", "recorded")
+_RECORDED = ("skill", "agent", "since", "recorded", "evidence")
+_MOST_PAGES = 20  # of assertions, that are read for one page of those with a proof
 _PARTS = ("subject", "predicate", "object")
 
 
@@ -76,7 +83,7 @@ def view(call: PageCall) -> TripleList:
     is_late = False
     if _is_recorded(call):
         try:
-            found = list_assertions(reading.graph, _filter(call), limit=limit, cursor=cursor)
+            found = _assertions(reading, limit, cursor)
         except QueryTimeout:
             found, is_late = AssertionPage((), None), True
         rows, after, words = assertion_rows(reading, found.assertions), found.cursor, "Assertions, the newest first"
@@ -111,6 +118,32 @@ def _given(call: PageCall) -> dict[str, Any]:
     return given
 
 
+def _assertions(reading: Reading, limit: int, cursor: str | None) -> AssertionPage:
+    """A page of the assertions that match."""
+    which, kind = _filter(reading.call), reading.call.query.get("evidence")
+    if not kind:
+        return list_assertions(reading.graph, which, limit=limit, cursor=cursor)
+    if kind not in proof_kinds():
+        raise invalid("evidence", "is not a kind of proof", hint=f"one of {', '.join(proof_kinds())}")
+    found: list[Assertion] = []
+    for _ in range(_MOST_PAGES):
+        page = list_assertions(reading.graph, which, limit=limit - len(found), cursor=cursor)
+        found += [each for each in page.assertions if _has_proof(reading, each, kind)]
+        cursor = page.cursor
+        if cursor is None or len(found) >= limit:
+            break
+    return AssertionPage(tuple(found), cursor)
+
+
+def _has_proof(reading: Reading, assertion: Assertion, kind: str) -> bool:
+    as_of = reading.addresses.as_of
+    until = None if as_of is None else check_moment(as_of, "asOf")
+    proofs = (reading.graph.proofs.get(proof_id) for proof_id in assertion.proofs)
+    return any(
+        proof is not None and proof.kind == kind and (until is None or is_before(proof.time, until)) for proof in proofs
+    )
+
+
 def _filter(call: PageCall) -> AssertionFilter:
     return AssertionFilter(**_given(call))
 
@@ -139,9 +172,13 @@ def _facets(reading: Reading) -> Iterator[Facet]:
         named = [(names.name(each.node.value), each.assertions) for each in counts.asserters]
         of_kind = [(name[len(start) :], count) for name, count in named if name.startswith(start)]
         yield _facet(reading, kind, label, of_kind[:_FACETS])
-    recorded = query.get("recorded") == "yes"
-    link = TextLink("with a record", reading.changed(recorded="yes", cursor=None), recorded)
-    yield Facet("Evidence", (link,), reading.changed(recorded=None, cursor=None) if recorded else None)
+    chosen = query.get("evidence") or ("yes" if query.get("recorded") else None)
+    links = [TextLink("with a record", reading.changed(recorded="yes", evidence=None, cursor=None), chosen == "yes")]
+    for kind in proof_kinds():
+        href = reading.changed(recorded=None, evidence=kind, cursor=None)
+        links.append(TextLink(f"proof: {kind}", href, chosen == kind))
+    without = reading.changed(recorded=None, evidence=None, cursor=None) if chosen else None
+    yield Facet("Evidence", tuple(links), without)
 
 
 def _facet(reading: Reading, name: str, label: str, counted: list[tuple[str, int]]) -> Facet:
@@ -163,7 +200,7 @@ def _quads(call: PageCall) -> Iterator[Quad]:
         return
     cursor = call.query.get("cursor")
     while True:
-        page = list_assertions(reading.graph, _filter(call), limit=1_000, cursor=cursor)
+        page = _assertions(reading, 1_000, cursor)
         yield from (Quad(*each.triple, reading.graph.names.graph) for each in page.assertions)
         cursor = page.cursor
         if cursor is None:
@@ -172,14 +209,11 @@ def _quads(call: PageCall) -> Iterator[Quad]:
 
 def _document(call: PageCall) -> object:
     reading, query = Reading.of(call, "list"), call.query
-    given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
-    if reading.addresses.as_of and _is_recorded(call):
-        given["asOf"] = reading.addresses.as_of
     if _is_recorded(call):
-        filters = {**_given(call), **given}
-        if "object" in filters:
-            filters["object"] = query["object"]
-        return get_assertions(call.api(**filters)).document
+        page = _assertions(reading, query.get("limit", DEFAULT_LIMIT), query.get("cursor"))
+        listed = [assertion_document(each, reading.graph.names) for each in page.assertions]
+        return {"assertions": listed, **moment_of(reading.graph, []), "nextCursor": page.cursor}
+    given = {name: query[name] for name in ("limit", "cursor") if query.get(name)}
     found = triples_page(reading.graph, {**_given(call), **given}, _LIMIT)
     return {"triples": found.pop("rows"), **found}
 
