@@ -132,7 +132,7 @@ class Host:
     @cached_property
     def wording(self) -> Wording | None:
         """The model behind the configured endpoint that words what was learned; None when there is none."""
-        from cortex_skills.registry.wording import ChatEndpoint
+        from cortex_skills.registry.chat_endpoint import ChatEndpoint
 
         return ChatEndpoint.of(self.config.learning)
 

@@ -33,9 +33,9 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
     Runs are kept where `learning.enabled` is on. Without --name, the endpoint of the configuration words the skill
     (`learning.endpoint`); if there is none, the kept runs are listed.
     """
+    from cortex_skills.registry.chat_endpoint import ChatEndpoint
     from cortex_skills.registry.kept_runs import KeptRuns
     from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
-    from cortex_skills.registry.wording import ChatEndpoint
 
     with common.plugin() as plugin:
         kept = KeptRuns.of(plugin.config, plugin.graph.namespace)
