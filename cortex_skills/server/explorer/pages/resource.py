@@ -172,9 +172,10 @@ def _fan(reading: Reading, found: Neighbourhood) -> Svg:
 
 def _as_predicate(reading: Reading, node: NamedNode) -> UsedAs | None:
     graph = reading.graph
-    page = graph.store.match(Pattern(graph.names.graph, None, node), _PLOTTED)
-    if not page.triples:
+    triples = Pattern(graph.names.graph, None, node)
+    if next(graph.store.quads(triples), None) is None:
         return None
+    page = graph.store.match(triples, _PLOTTED)
     more = "more than " if page.cursor is not None else ""
     words = f"{more}{len(page.triples):,} triples have it as their predicate"
     plot = _plot([triple[2] for triple in page.triples])
