@@ -115,7 +115,7 @@ def test_a_document_that_is_not_a_proof_is_refused(content: str, code: str, tmp_
 
 
 @pytest.mark.parametrize("command", ["show", "verify"])
-@pytest.mark.parametrize("proof_id", ["0" * 64, "nothing", "../x"])
+@pytest.mark.parametrize("proof_id", ["0" * 64, "nothing", "../no-such-file"])
 def test_a_missing_proof_is_not_found(command: str, proof_id: str, triple_hash: str) -> None:
     code, document, error = run("proof", command, proof_id)
     assert (code, document) == (1, None)

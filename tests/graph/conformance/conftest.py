@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import NamedNode, Quad
 
 from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.stores.remote.engines import OTHER
@@ -110,7 +110,10 @@ def virtuoso_store(virtuoso_server: Virtuoso) -> Iterator[GraphStore]:
     # With a few thousand quads it chooses other plans, which return other terms for equal values.
     others = [
         Quad(
-            NamedNode(f"urn:s{i % 997}"), NamedNode(f"urn:p{i % 20}"), Literal(i % 1_000), NamedNode(f"urn:g{i // 500}")
+            NamedNode(f"urn:s{i % 997}"),
+            NamedNode(f"urn:p{i % 20}"),
+            NamedNode(f"urn:o{i % 991}"),
+            NamedNode(f"urn:g{i // 500}"),
         )
         for i in range(3_000)
     ]
