@@ -17,41 +17,35 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.lifecycle import STATES
-from cortex_skills.registry.quality import Quality, health
+from cortex_skills.registry.quality import health
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_LIMIT, FoundSkills
 from cortex_skills.registry.skill_listing import GROUPS, SkillListing
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
-from cortex_skills.server.explorer.addresses import ROOT
 from cortex_skills.server.explorer.display import IN_TABLE, OF_NAME, ShownText, field_value, shown_text
 from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import RegistryQuery
-from cortex_skills.server.explorer.pictures.plots import interval
 from cortex_skills.server.explorer.pictures.svg import Svg
 from cortex_skills.server.explorer.reading import TakeAway, TextLink
+from cortex_skills.server.explorer.registered import (
+    PATH,
+    ShownStanding,
+    namespace_of,
+    shown_key,
+    shown_standing,
+    skill_address,
+    success_picture,
+    success_words,
+)
 from cortex_skills.server.rest.procedural_skills import maintain_skills
 from cortex_skills.server.rest.registered_skills import skill_view
 
-PATH = f"{ROOT}/registry"
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
-_KINDS = {"released": "ok", "verified": "ok", "candidate": "none", "archived": "none", "degraded": "warn"}
-_TRUST = {1: "not trusted yet", 2: "proved itself", 3: "trusted", 4: "fully trusted"}
 _PER_CENT = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ShownStanding:
-    """The state of a skill with the kind of its mark, and its trust as stars and words."""
-
-    state: str
-    kind: str
-    stars: str
-    trust: str
-    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +134,6 @@ class Selected:
     found: FoundSkills | None
 
 
-def namespace_of(call: PageCall) -> str:
-    """The namespace whose registry a page shows.
-
-    Raises:
-        HttpError: `permission_denied`: the caller may not use it; `invalid_arguments`: the request must name one.
-
-    """
-    return call.principal.namespace(call.query.get("namespace"))
-
-
 def view(call: PageCall) -> RegistryView:
     """The registry.
 
@@ -234,43 +218,6 @@ def _row(
         round(_PER_CENT * health(quality, 0, now).overall),
         "" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M}",
     )
-
-
-def shown_key(registry: SkillRegistry, key: SkillKey) -> str:
-    """The name of a skill; with its namespace if that is another one than the registry's."""
-    return key.name if key.namespace == registry.terms.names.namespace else str(key)
-
-
-def skill_address(call: PageCall, registry: SkillRegistry, key: SkillKey, **parameters: Any) -> str:
-    """The page of a registered skill, in the registry that the call reads."""
-    given = {"namespace": call.query.get("namespace"), **parameters}
-    if key.namespace != registry.terms.names.namespace:
-        given["of"] = key.namespace
-    return addresses.registered_skill(key.name, **given)
-
-
-def shown_standing(record: SkillRecord) -> ShownStanding:
-    """The state and the trust of a skill, as marks and words."""
-    standing = record.standing
-    tier = min(4, max(1, standing.trust_tier))
-    origin = {"builtin": "of the package", "human": "of a person", "learned": "learned"}[standing.origin]
-    kind = _KINDS.get(standing.lifecycle, "bad")
-    return ShownStanding(standing.lifecycle, kind, "★" * tier + "☆" * (4 - tier), _TRUST[tier], origin)
-
-
-def success_picture(quality: Quality) -> Svg | None:
-    """The success rate as a point with its interval; None before the first outcome."""
-    if not quality.invocations:
-        return None
-    return interval(*quality.interval(), quality.success_rate, success_words(quality))
-
-
-def success_words(quality: Quality) -> str:
-    """The success rate and its interval in words."""
-    if not quality.invocations:
-        return "no outcome yet"
-    low, high = quality.interval()
-    return f"{quality.successes:,} of {quality.invocations:,} succeeded, 95 %: {low:.2f} to {high:.2f}"
 
 
 def _figures(listing: SkillListing) -> tuple[tuple[str, str], ...]:
