@@ -84,6 +84,8 @@ class ShownText:
     @property
     def plain(self) -> str:
         """The pieces as one string: for pictures and for what is read aloud."""
+        if only := self.only:
+            return only
         text = "".join(f"[{piece.text}]" if piece.is_token else piece.text for piece in self.pieces)
         return f"{text}…" if self.is_clipped else text
 

@@ -149,8 +149,8 @@ class Reading:
             query: the SPARQL query that has its triples.
 
         """
-        here = self.address()
-        links = [TextLink(_LABELS.get(name, name), in_form(self.changed(), name)) for name in forms]
+        here, reference = self.address(), self.changed()
+        links = [TextLink(_LABELS.get(name, name), in_form(reference, name)) for name in forms]
         if "csv" in forms:
             links.append(TextLink("CSV for spreadsheets", self.changed(format="csv", csv="sheet")))
         first = next(iter(forms.values())).media_type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from tests.server.serving import SCRIPT, Running
 
 playwright = pytest.importorskip("playwright.sync_api")
 START = "/explore/mayros"
+FOREIGN = Path(__file__).parents[2] / "proofs" / "interop" / "digitalbazaar"
 Pages = Callable[..., Any]
 
 
@@ -58,6 +60,17 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
     assert done.stdout.startswith("VERIFIED (bundle)\n")
     assert "verified logic: the rules of the skill" in done.stdout
     assert "the files of verify-kyc 1.0.0 are the ones that its publisher signed" in done.stdout
+
+    if not (FOREIGN / "node_modules" / "@digitalbazaar").is_dir():
+        pytest.skip("the other implementation is not installed: npm ci --prefix tests/proofs/interop/digitalbazaar")
+    document = json.loads(bundle.read_text(encoding="utf-8"))
+    credentials = [document["assertion"], *document["credentials"]]
+    asked = "".join(json.dumps({"verify": credential}) + "\n" for credential in credentials)
+    other = subprocess.run(
+        ["node", str(FOREIGN / "credentials.mjs")], input=asked, capture_output=True, text=True, timeout=60, check=True
+    )
+    answers = [json.loads(answer) for answer in other.stdout.splitlines()]
+    assert answers == [{"verified": True, "why": ""}] * len(credentials)
 
 
 def test_a_query_is_typed_corrected_run_and_taken_away(signed_in: Pages, running: Running) -> None:

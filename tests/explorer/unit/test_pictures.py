@@ -97,6 +97,6 @@ def test_bars_put_the_marked_part_on_top_and_join_what_is_too_much() -> None:
 def test_a_histogram_states_its_range_and_needs_two_numbers() -> None:
     picture = histogram([1, 2, 2, 10])
     assert picture is not None
-    assert picture.root.get("aria-label") == "4 numbers from 1 to 10, half of them below 2"
+    assert picture.summary == "4 numbers from 1 to 10, half of them below 2"
     assert histogram([3, 3]) is None
     assert histogram([float("nan"), float("inf")]) is None

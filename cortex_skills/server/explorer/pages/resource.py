@@ -151,29 +151,31 @@ def _neighbourhood(reading: Reading) -> tuple[str, Neighbourhood]:
 
 def _fan(reading: Reading, found: Neighbourhood) -> Svg:
     name = reading.graph.names.name(found.node.value)
-    to = reading.addresses
+    display = reading.near  # a picture alone has no links
+    to = display.addresses
 
     def side(direction: Direction, href: str, *, is_incoming: bool) -> FanSide:
         groups = []
         for group in direction.groups:
-            predicate = reading.display.iri(group.predicate.value)
+            predicate = display.iri(group.predicate.value)
             given = {"name" if is_incoming else "subject": name, "predicate": predicate.name}
             of_group = to.page("r/used" if is_incoming else "list", **given)
-            terms = tuple(reading.display.term(row.term) for row in group.rows)
+            terms = tuple(display.term(row.term) for row in group.rows)
             groups.append(FanGroup(predicate, terms, group.count, group.is_exact, of_group))
         more = max(0, direction.predicates - len(groups))
         return FanSide(tuple(groups), more, direction.is_complete, href)
 
     incoming = side(found.incoming, to.used(name), is_incoming=True)
     outgoing = side(found.outgoing, to.triples(subject=name), is_incoming=False)
-    return fan(reading.display.iri(found.node.value), incoming, outgoing)
+    return fan(display.iri(found.node.value), incoming, outgoing)
 
 
 def _as_predicate(reading: Reading, node: NamedNode) -> UsedAs | None:
     graph = reading.graph
-    page = graph.store.match(Pattern(graph.names.graph, None, node), _PLOTTED)
-    if not page.triples:
+    triples = Pattern(graph.names.graph, None, node)
+    if next(graph.store.quads(triples), None) is None:
         return None
+    page = graph.store.match(triples, _PLOTTED)
     more = "more than " if page.cursor is not None else ""
     words = f"{more}{len(page.triples):,} triples have it as their predicate"
     plot = _plot([triple[2] for triple in page.triples])

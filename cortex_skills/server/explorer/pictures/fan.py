@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element
 
 from cortex_skills.server.explorer.display import ShownName, ShownTerm
-from cortex_skills.server.explorer.pictures.svg import Svg
+from cortex_skills.server.explorer.pictures.svg import Element, Svg
 
 PREDICATES = 12
 VALUES = 7
