@@ -24,6 +24,7 @@ from cortex_skills.registry.skill_listing import GROUPS, SkillListing
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
+from cortex_skills.server.explorer.chosen_skills import FIELD, ChosenOutcome, deprecate_chosen, promote_chosen
 from cortex_skills.server.explorer.display import IN_TABLE, OF_NAME, ShownText, field_value, shown_text
 from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import RegistryQuery
@@ -62,6 +63,7 @@ class RegistryRow:
         health: without redundancy, in per cent.
         used: when it was used last; empty before the first time.
         by: how it was found; empty in a list.
+        field: the name of its check box.
 
     """
 
@@ -74,6 +76,7 @@ class RegistryRow:
     success_words: str
     health: int
     used: str
+    field: str
     by: str = ""
 
 
@@ -105,6 +108,7 @@ class RegistryView:
         check: the address of the health check.
         proposals: what maintenance would do; None when the health was not checked.
         away: the other forms.
+        outcome: what was done with the chosen skills; None if nothing was asked for.
 
     """
 
@@ -123,6 +127,7 @@ class RegistryView:
     check: str
     proposals: tuple[Proposal, ...] | None
     away: TakeAway
+    outcome: ChosenOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +222,7 @@ def _row(
         success_words(quality),
         round(_PER_CENT * health(quality, 0, now).overall),
         "" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M}",
+        FIELD + shown_key(registry, record.key),
     )
 
 
@@ -283,6 +289,16 @@ def _maintain(call: PageCall, _: Mapping[str, str]) -> str:
     return _address(call, check="yes")
 
 
+def _promote(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    outcome = promote_chosen(call, fields)
+    return replace(view(call), outcome=outcome)
+
+
+def _deprecate(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    outcome = deprecate_chosen(call, fields)
+    return replace(view(call), outcome=outcome)
+
+
 def _document(call: PageCall) -> bytes:
     namespace = namespace_of(call)
     registry, listing = call.service.registry(namespace), _listing(call, namespace)
@@ -314,7 +330,11 @@ PAGE = ExplorerPage(
     view,
     query=RegistryQuery,
     forms={"json": Form("application/json", _document)},
-    actions={"maintain": Action("Do the maintenance", "registry", _maintain)},
+    actions={
+        "maintain": Action("Do the maintenance", "registry", _maintain),
+        "promote": Action("Promote", "registry", _promote, form="choose"),
+        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose"),
+    },
     pool="slow",
     label="Registry",
     section="Skills",
