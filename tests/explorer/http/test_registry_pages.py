@@ -282,3 +282,21 @@ def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refuse
 
 def test_a_reader_has_no_check_boxes(reader: httpx.Client) -> None:
     assert 'type="checkbox"' not in reader.get(LIST, headers=CLICKED).text
+
+
+def test_a_similar_skill_is_shown_side_by_side_with_its_difference(running: Running, reader: httpx.Client) -> None:
+    registry = running.plugin.registry
+    for name, body in (("mill-a", "Grind <b>slowly</b>."), ("mill-b", "Grind fast.")):
+        add(registry, name, "Grinds coffee beans by hand in a wooden mill.", body=body)
+    page = reader.get(f"{LIST}/mill-a", headers=CLICKED).text
+    assert f'href="{LIST}/mill-a?beside=mill-b#beside"' in page
+    text = shown(reader, f"{LIST}/mill-a?beside=mill-b")
+    assert "From mill-b to mill-a" in text
+    assert "-Grind fast." in text
+    assert "+Grind <b>slowly</b>." in text
+    assert "[instructions of mill-b" in text
+    assert reader.get(f"{LIST}/mill-a?beside=none", headers=CLICKED).status_code == 404
+    for name in ("<i>", "a%20b", "x" * 301):
+        assert reader.get(f"{LIST}/mill-a?beside={name}", headers=CLICKED).status_code == 400
+    for name in ("mill-a", "mill-b"):
+        registry.purge(key(name), actor="tests")

@@ -23,11 +23,11 @@ from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
 from cortex_skills.registry.skill_record import SkillKey, SkillVersion
 from cortex_skills.registry.skill_use import SkillUse, skill_use
-from cortex_skills.registry.views import differences, document_view, health_view, version_view
+from cortex_skills.registry.views import differences, document_view, health_view, key_of, version_view
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
-from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall
+from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.server.explorer.pages.edit_skill import address_of_edit
 from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
@@ -78,6 +78,16 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Another skill beside this one: what an agent will read of each, and the difference from the other to this one."""
+
+    name: ShownText
+    href: str
+    reads: tuple[ShownText, ...]
+    changes: tuple[tuple[str, ShownText], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegisteredSkillPage:
     """A registered skill.
 
@@ -91,7 +101,9 @@ class RegisteredSkillPage:
         use, use_words: the outcomes and loads of the last 30 days.
         facts: where it comes from: label and text.
         relations: to other skills, as a picture and as a table.
-        similar: other skills that are the same by meaning or words, with the similarity.
+        similar: other skills that are the same by meaning or words, with the similarity
+            and the address that shows it beside this one.
+        beside: the one that is shown beside it; None without one.
         shown: the version that is shown.
         versions: all versions, the latest first; `more_versions` are left out.
         compared: the number of the version before; None for the first one.
@@ -122,7 +134,8 @@ class RegisteredSkillPage:
     use_words: str
     facts: tuple[tuple[str, ShownText], ...]
     relations: Relations
-    similar: tuple[tuple[ShownText, str, str], ...]
+    similar: tuple[tuple[ShownText, str, str, str], ...]
+    beside: Beside | None
     shown: VersionRow
     versions: tuple[VersionRow, ...]
     more_versions: int
@@ -173,9 +186,15 @@ def view(call: PageCall) -> RegisteredSkillPage:
         tuple(_facts(found, document, use)),
         relations_of(registry, record, lambda key: skill_address(call, registry, key)),
         tuple(
-            (shown_text(shown_key(registry, key), OF_NAME), skill_address(call, registry, key), f"{value:.2f}")
+            (
+                shown_text(shown_key(registry, key), OF_NAME),
+                skill_address(call, registry, key),
+                f"{value:.2f}",
+                addresses.registered_skill(call.path["name"], **{**call.query, "beside": shown_key(registry, key)}),
+            )
             for key, value in (similar or [])[:_SIMILAR]
         ),
+        _beside(call, found, document),
         next(row for row in rows if row.is_shown),
         rows[:_VERSIONS],
         max(0, len(rows) - _VERSIONS),
@@ -191,6 +210,29 @@ def view(call: PageCall) -> RegisteredSkillPage:
         addresses.address(PATH, namespace=call.query.get("namespace")),
         address_of_edit(call, found),
         TakeAway((TextLink("JSON", _here(call, format="json")),), "application/json", _here(call)),
+    )
+
+
+def _beside(call: PageCall, found: FoundSkill, document: SkillDocument) -> Beside | None:
+    """The skill that `beside=` names.
+
+    Raises:
+        HttpError: `not_found`.
+
+    """
+    registry, name = found.registry, call.query.get("beside")
+    if not name:
+        return None
+    record = registry.find(key_of(name, registry.terms.names.namespace))
+    if record is None:
+        raise not_found("no such skill is registered here to be shown beside it")
+    version = registry.version(record.version_id)
+    text, _ = text_of_skill(registry, record, version, call.service.plugin.cleaning)
+    return Beside(
+        shown_text(shown_key(registry, record.key), OF_NAME),
+        skill_address(call, registry, record.key),
+        tuple(shown_text(line, CHARACTERS) for line in text.splitlines()[:LINES]),
+        tuple(shown_changes(registry.document(version), document)),
     )
 
 
