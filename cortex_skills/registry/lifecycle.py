@@ -74,6 +74,11 @@ def revised(standing: Standing) -> Standing:
     return standing
 
 
+def following_standing(standing: Standing, origin: Origin) -> Standing:
+    """The standing of a skill after its next version, of this origin, was registered."""
+    return revised(standing) if standing.origin == origin else first_standing(origin)
+
+
 def following_state(standing: Standing) -> Lifecycle | None:
     """The state after a promotion; None when there is no higher one."""
     return _PROMOTED.get(standing.lifecycle)

@@ -129,8 +129,7 @@ class SkillRegistry(StandingChanges):
             if same := self._same(record, version, signature, origin, create_only=create_only):
                 return RegistryChange(Registered(same, created=False))
             before = self.version(record.version_id)
-            own = record.standing.origin == origin
-            standing = lifecycle.revised(record.standing) if own else lifecycle.first_standing(origin)
+            standing = lifecycle.following_standing(record.standing, origin)
             edges = replace(
                 edges,
                 derived_from=sources or record.edges.derived_from,

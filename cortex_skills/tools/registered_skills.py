@@ -19,6 +19,7 @@ from cortex_graph import GraphError
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.available import described, shown_record
+from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.lifecycle import ORIGINS, STATES
 from cortex_skills.registry.model_text import between_marks, document_for_model, is_trusted
 from cortex_skills.registry.reflections import check_memories
@@ -70,7 +71,11 @@ def shown_skill(call: Call, record: SkillRecord, version_id: str | None = None) 
 
 
 def text_of_skill(
-    registry: SkillRegistry, record: SkillRecord, version: SkillVersion, policy: Policy
+    registry: SkillRegistry,
+    record: SkillRecord,
+    version: SkillVersion,
+    policy: Policy,
+    document: SkillDocument | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The text and the details of a version of a skill with its document, for a model.
 
@@ -79,11 +84,12 @@ def text_of_skill(
         record: the record.
         version: the version that is shown.
         policy: of the host; what is removed beyond the rule.
+        document: of the version; by default the one that is registered.
 
     """
     view = shown_record(registry, record, policy)
     trusted = version.id == record.version_id and is_trusted(record.standing, view["current"]["attest"])
-    found = document_for_model(registry.document(version), trusted=trusted, policy=policy)
+    found = document_for_model(document or registry.document(version), trusted=trusted, policy=policy)
     standing = f"{view['lifecycle']}, {view['origin']}, trust tier {view['trustTier']}"
     lines = [f"{record.key} version {version.number} ({standing}): {json_text(found.view['description'])}"]
     if not trusted:

@@ -2,9 +2,9 @@
 
 Rules kept here:
 - an action is a form of a page of this server, with the token of the session, the action and the address of the page;
-- it needs the permission of the action, and a session whose token, or a new code of the same token, was shown again in
-  the last ten minutes; otherwise nothing is done, and the form is shown again with what was typed and a field for the
-  token;
+- it needs the permission of the action and, if it changes anything, a session whose token, or a new code of the same
+  token, was shown again in the last ten minutes; otherwise nothing is done, and the form is shown again with what was
+  typed and a field for the token;
 - what is done is an operation of the REST API or a tool, with its checks, and leaves an audit record with the name of
   the token as the agent.
 """
@@ -24,13 +24,14 @@ from cortex_skills.server.explorer.callers import (
     Visitor,
     address_of,
     check_attempts,
+    check_origin,
     now,
     read_form,
     state_of,
     visitor_of,
 )
 from cortex_skills.server.explorer.display import shown_text
-from cortex_skills.server.explorer.page import Action, ExplorerPage, PageCall
+from cortex_skills.server.explorer.page import Action, ExplorerPage, Faulty, PageCall
 from cortex_skills.server.explorer.sessions import BrowserSession
 from cortex_skills.server.http_errors import HttpError, as_http
 from cortex_skills.server.middleware.request_log import REQUEST_ID
@@ -74,9 +75,10 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
             error of the action.
 
     """
-    fields = await read_form(scope, receive)
+    check_origin(scope)
     visitor = visitor_of(scope)
     session = visitor.session
+    fields = await (read_form(scope, receive) if session is None else read_form(scope, receive, page.longest_form))
     if session is None:
         hint = "sign in with a token; a program uses the REST API"
         raise HttpError("permission_denied", "an action needs a session", hint=hint)
@@ -87,7 +89,7 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
     visitor.principal.require(page.permission)
     visitor.principal.require(action.permission)
     path: str = scope["path"]
-    if not session.is_form_token(fields.get("form", ""), name, path):
+    if not session.is_form_token(fields.get("form", ""), action.form or name, path):
         return await _again(scope, visitor, session, action, fields, _OLD, 403)
     given = fields.get("token", "")
     if given:
@@ -96,7 +98,7 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
             state_of(scope).failures.add(address_of(scope), now())
             return await _again(scope, visitor, session, action, fields, _WRONG, 401)
         session = state_of(scope).sessions.confirm(session, now())
-    if not session.may_act(now()):
+    if action.changes and not session.may_act(now()):
         return await _again(scope, visitor, session, action, fields, "", 401)
     typed = {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
     return await _run(page, scope, visitor, action, typed)
@@ -105,11 +107,14 @@ async def act(page: ExplorerPage, scope: Scope, receive: Receive) -> Response:
 async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Action, fields: dict[str, str]) -> Response:
     service: Service = scope["app"].state.service
     query = parse_query(page.query, scope["query_string"])
-    began, outcome = time.monotonic(), "ok"
+    began, outcome, status = time.monotonic(), "ok", 200
     try:
         with service.calls.token() as cancel:
             call = PageCall(service, visitor.principal, query, scope["path_params"], cancel=cancel)
-            address = await service.pools[page.pool].run(partial(action.run, call, fields))
+            done = await service.pools[page.pool].run(partial(action.run, call, fields))
+    except Faulty as fault:
+        known = as_http(fault.error, scope[REQUEST_ID])
+        done, outcome, status = fault.view, known.code, known.status
     except Exception as error:
         outcome = as_http(error, scope[REQUEST_ID]).code
         raise
@@ -117,7 +122,9 @@ async def _run(page: ExplorerPage, scope: Scope, visitor: Visitor, action: Actio
         milliseconds = (time.monotonic() - began) * 1000
         tool, agent = f"explorer_{fields['action']}", visitor.principal.name
         service.plugin.record(tool, outcome=outcome, agent=agent, milliseconds=milliseconds)
-    return RedirectResponse(address, 303)
+    if isinstance(done, str):
+        return RedirectResponse(done, 303)
+    return await html(scope, page.template, done, surroundings(scope, visitor, page.name), status)
 
 
 async def _again(
@@ -131,7 +138,7 @@ async def _again(
 ) -> Response:
     typed = [(key, value) for key, value in fields.items() if key not in _OWN_FIELDS]
     kept = tuple((key, value, f"{shown_text(key).plain}: {shown_text(value).plain}") for key, value in typed)
-    form = session.form_token(fields["action"], scope["path"])
+    form = session.form_token(action.form or fields["action"], scope["path"])
     path = quote(scope["path"])
     shown = shown_text(scope["path"]).plain
     view = ConfirmView(action.label, path, shown, kept, form, not session.may_act(now()), fault)

@@ -33,7 +33,7 @@ COOKIE = "cortex_session"
 _SECURE_COOKIE = f"__Secure-{COOKIE}"
 _LABEL = 12
 _FORM = frozenset({"application/x-www-form-urlencoded"})
-_FIELDS = 32
+_FIELDS = 40
 _MAX_FORM = 64 << 10  # bytes: a form is read before its sender has shown anything
 LOCAL_USER = "explorer"
 
@@ -137,8 +137,8 @@ def check_origin(scope: Scope) -> None:
         raise HttpError("origin_not_allowed", "a form is accepted from a page of this server only", hint=hint)
 
 
-async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
-    """The fields of a form from a page of this server.
+async def read_form(scope: Scope, receive: Receive, most: int = _MAX_FORM) -> dict[str, str]:
+    """The fields of a form from a page of this server, of at most so many bytes.
 
     Raises:
         HttpError: `origin_not_allowed`, `method_not_allowed`, `invalid_arguments`, or one of `Bodies`.
@@ -148,8 +148,8 @@ async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
         raise method_not_allowed(scope["method"], "GET, HEAD, POST")
     check_origin(scope)
     declared = Headers(scope=scope).get("content-length", "none")
-    if not declared.isdecimal() or len(declared) > 6 or int(declared) > _MAX_FORM:
-        raise HttpError("request_too_large", f"a form has at most {_MAX_FORM >> 10} KiB", hint="send less")
+    if not declared.isdecimal() or len(declared) > 6 or int(declared) > most:
+        raise HttpError("request_too_large", f"a form has at most {most >> 10} KiB", hint="send less")
     service: Service = scope["app"].state.service
     async with service.bodies.read(Headers(scope=scope), receive, _FORM) as body:
         pairs = form_pairs(body)

@@ -107,13 +107,19 @@ class Action:
     Attributes:
         label: the word on its button.
         permission: of the caller, beside that of the page.
-        run: does it, with the other fields of the form; the address to go to, below `/explore`.
+        run: does it, with the other fields of the form; the address to go to, below `/explore`, or a view of the page.
+            Raises `Faulty` to show the page again with what was typed.
+        form: what the token of the form is made for, where several actions are buttons of one form; by default the
+            name of the action.
+        changes: whether it changes anything; if not, a session may do it without its token shown again.
 
     """
 
     label: str
     permission: str
-    run: Callable[[PageCall, Mapping[str, str]], str]
+    run: Callable[[PageCall, Mapping[str, str]], object]
+    form: str = ""
+    changes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,7 @@ class ExplorerPage:
         pool: the worker pool of the page and its forms.
         forms: the other forms by name, the preferred first.
         actions: what can be done on it, by name.
+        longest_form: in bytes, of a form that a session sends.
         label: in the navigation; empty for a page that is not in it.
         section: the heading there.
         keys: the keys that open it, such as `g r`.
@@ -147,6 +154,7 @@ class ExplorerPage:
     pool: Literal["quick", "slow", "sparql"] = "quick"
     forms: Mapping[str, Form] = field(default_factory=dict)
     actions: Mapping[str, Action] = field(default_factory=dict)
+    longest_form: int = 64 << 10
     label: str = ""
     section: str = ""
     keys: str = ""

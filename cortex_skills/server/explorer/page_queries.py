@@ -123,3 +123,4 @@ class RegisteredSkillQuery(ApiModel, total=False):
 
     namespace: Word
     of: Word
+    beside: Word

@@ -241,3 +241,62 @@ def test_hostile_skills_are_shown_as_text(running: Running, token: str) -> None:
             assert answer.status_code in (200, 404), (text, path)
             check_page(answer.text)
         registry.purge(key("hostile"), actor="tests")
+
+
+def test_several_are_promoted_or_deprecated_and_the_answer_lists_what_was_refused(running: Running, token: str) -> None:
+    registry, browser = running.plugin.registry, signed_in(running, token)
+    for name in ("many-a", "many-b"):
+        add(registry, name, f"Is {name}.", "learned")
+        registry.promote(key(name), actor="ada", unmeasured=True)
+    add(registry, "many-c", "Is many-c.", "learned")
+    path = f"{LIST}?group=learned"
+    page = browser.get(path, headers=CLICKED).text
+    assert '<input type="checkbox" name="skill:many-a" value="verified" aria-label="many-a">' in page
+    form = re.search(r'name="form" value="([^"]*)"><div class="scroll"', page)
+    assert form is not None, page
+    registry.deprecate(key("many-b"), "old", actor="ada")
+    chosen = {"skill:many-a": "verified", "skill:many-b": "verified", "skill:many-c": "candidate", "skill:<i>": "x"}
+    given = {"form": form[1], "action": "promote", **chosen}
+    asking = submitted(browser, path, given)
+    assert (asking.status_code, "skill:many-a: verified" in asking.text) == (401, True)
+    answer = submitted(browser, path, {**given, "token": token})
+    text = re.sub(r"\s+", " ", check_page(answer.text).text)
+    assert answer.status_code == 200
+    assert "1 promoted, 3 refused" in text
+    assert "many-a is released now" in text
+    assert "many-b was refused: it is deprecated now, and was not promoted" in text
+    assert "many-c was refused: mayros/many-c is not verified: 0 of 0" in text
+    assert "<i> was refused:" in text
+    assert registry.record(key("many-c")).standing.lifecycle == "candidate"
+    given = {"form": form[1], "action": "deprecate", **chosen}
+    assert submitted(browser, path, given).status_code == 400
+    assert submitted(browser, path, {"form": form[1], "action": "promote"}).status_code == 400
+    assert submitted(browser, path, {**given, "form": "0" * 64, "reason": "x"}).status_code == 403
+    assert registry.record(key("many-a")).standing.lifecycle == "released"
+    text = re.sub(r"\s+", " ", submitted(browser, path, {**given, "reason": "<b>too many</b>"}).text)
+    assert "many-a</bdi> is deprecated now" in text
+    assert registry.record(key("many-a")).standing.reason == "<b>too many</b>"
+    for name in ("many-a", "many-b", "many-c"):
+        registry.purge(key(name), actor="tests")
+
+
+def test_a_reader_has_no_check_boxes(reader: httpx.Client) -> None:
+    assert 'type="checkbox"' not in reader.get(LIST, headers=CLICKED).text
+
+
+def test_a_similar_skill_is_shown_side_by_side_with_its_difference(running: Running, reader: httpx.Client) -> None:
+    registry = running.plugin.registry
+    for name, body in (("mill-a", "Grind <b>slowly</b>."), ("mill-b", "Grind fast.")):
+        add(registry, name, "Grinds coffee beans by hand in a wooden mill.", body=body)
+    page = reader.get(f"{LIST}/mill-a", headers=CLICKED).text
+    assert f'href="{LIST}/mill-a?beside=mill-b#beside"' in page
+    text = shown(reader, f"{LIST}/mill-a?beside=mill-b")
+    assert "From mill-b to mill-a" in text
+    assert "-Grind fast." in text
+    assert "+Grind <b>slowly</b>." in text
+    assert "[instructions of mill-b" in text
+    assert reader.get(f"{LIST}/mill-a?beside=none", headers=CLICKED).status_code == 404
+    for name in ("<i>", "a%20b", "x" * 301):
+        assert reader.get(f"{LIST}/mill-a?beside={name}", headers=CLICKED).status_code == 400
+    for name in ("mill-a", "mill-b"):
+        registry.purge(key(name), actor="tests")

@@ -75,7 +75,8 @@ def test_a_page_is_shown_to_those_with_its_permission_only(place: Place, page: E
     path = place.path(page, form)
     may = {role for role, permissions in ROLES.items() if page.permission in permissions}
     answers = {role: place.browsers[role].get(path, headers=CLICKED) for role in ROLES}
-    known = {200, 303} | ({404} if page.path.endswith(("/{id}", "/skills/{name}", "/registry/{name}")) else set())
+    of_one = ("/{id}", "/skills/{name}", "/registry/{name}", "/registry/{name}/edit")
+    known = {200, 303} | ({404} if page.path.endswith(of_one) else set())
     for role, answer in answers.items():
         if role not in may:
             assert answer.status_code == 403, role

@@ -8,6 +8,7 @@ from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
     assertion,
     audit_page,
+    edit_skill,
     find_page,
     home,
     map_page,
@@ -41,4 +42,5 @@ PAGES: tuple[ExplorerPage, ...] = (
     skill_page.PAGE,
     registry_list.PAGE,
     registered_skill.PAGE,
+    edit_skill.PAGE,
 )

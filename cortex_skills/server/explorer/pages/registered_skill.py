@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,29 +21,33 @@ from cortex_skills.registry.lifecycle import following_state
 from cortex_skills.registry.measured_gain import gain_of
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
-from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_finder import SkillFinder
-from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import SkillKey, SkillVersion
 from cortex_skills.registry.skill_use import SkillUse, skill_use
-from cortex_skills.registry.views import Level, differences, document_view, health_view, key_of, version_view
+from cortex_skills.registry.views import differences, document_view, health_view, key_of, version_view
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
-from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, Near, PageCall, not_found
+from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
 from cortex_skills.server.explorer.page_queries import RegisteredSkillQuery
-from cortex_skills.server.explorer.pages.registry_list import (
+from cortex_skills.server.explorer.pages.edit_skill import address_of_edit
+from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
+from cortex_skills.server.explorer.pictures.svg import Svg
+from cortex_skills.server.explorer.reading import TakeAway, TextLink
+from cortex_skills.server.explorer.registered import (
+    CHARACTERS,
+    LINES,
     PATH,
+    FoundSkill,
     ShownStanding,
+    found_skill,
     namespace_of,
+    shown_changes,
     shown_key,
     shown_standing,
     skill_address,
     success_picture,
     success_words,
 )
-from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
-from cortex_skills.server.explorer.pictures.svg import Svg
-from cortex_skills.server.explorer.reading import TakeAway, TextLink
 from cortex_skills.server.explorer.skill_relations import Relations, relations_of
 from cortex_skills.server.rest.operations import ApiCall
 from cortex_skills.server.rest.procedural_skills import delete_skills, deprecate_skill, promote_skill
@@ -51,8 +55,6 @@ from cortex_skills.server.rest.registered_skills import skill_view
 from cortex_skills.server.rest.registry_models import LONGEST_REASON
 from cortex_skills.tools.registered_skills import text_of_skill
 
-_LINES = 400
-_CHARACTERS = 200
 _VERSIONS = 100
 _SIMILAR = 20
 _METADATA = 40
@@ -76,6 +78,16 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Another skill beside this one: what an agent will read of each, and the difference from the other to this one."""
+
+    name: ShownText
+    href: str
+    reads: tuple[ShownText, ...]
+    changes: tuple[tuple[str, ShownText], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegisteredSkillPage:
     """A registered skill.
 
@@ -89,7 +101,9 @@ class RegisteredSkillPage:
         use, use_words: the outcomes and loads of the last 30 days.
         facts: where it comes from: label and text.
         relations: to other skills, as a picture and as a table.
-        similar: other skills that are the same by meaning or words, with the similarity.
+        similar: other skills that are the same by meaning or words, with the similarity
+            and the address that shows it beside this one.
+        beside: the one that is shown beside it; None without one.
         shown: the version that is shown.
         versions: all versions, the latest first; `more_versions` are left out.
         compared: the number of the version before; None for the first one.
@@ -102,6 +116,7 @@ class RegisteredSkillPage:
         may_deprecate: whether it is in use.
         needed_by: who depends on it, as text; it is not deleted then.
         list_href: the list of the registry.
+        edit: the form for the next version; empty if it is not edited here.
         away: the other forms.
 
     """
@@ -119,7 +134,8 @@ class RegisteredSkillPage:
     use_words: str
     facts: tuple[tuple[str, ShownText], ...]
     relations: Relations
-    similar: tuple[tuple[ShownText, str, str], ...]
+    similar: tuple[tuple[ShownText, str, str, str], ...]
+    beside: Beside | None
     shown: VersionRow
     versions: tuple[VersionRow, ...]
     more_versions: int
@@ -133,64 +149,8 @@ class RegisteredSkillPage:
     may_deprecate: bool
     needed_by: str
     list_href: str
+    edit: str
     away: TakeAway
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a request is about."""
-
-    registry: SkillRegistry
-    finder: SkillFinder
-    record: SkillRecord
-    versions: tuple[SkillVersion, ...]
-    shown: SkillVersion
-    levels: Level
-
-    @property
-    def before(self) -> SkillVersion | None:
-        """The version before the one that is shown."""
-        return next((each for each in self.versions if each.id == self.shown.previous), None)
-
-
-def _found(call: PageCall) -> _Found:
-    """The skill of the path.
-
-    Raises:
-        HttpError: `not_found`, with similar names.
-
-    """
-    namespace = namespace_of(call)
-    registry, finder = call.service.registry(namespace), call.service.skill_finder(namespace)
-    name, _, number = call.path["name"].partition("@")
-    try:
-        key = key_of(name, call.query.get("of") or namespace)
-        record = registry.find(key)
-    except CortexError as error:
-        if error.code != "invalid_arguments":
-            raise
-        record = None
-    if record is None:
-        raise not_found("no such skill is registered here", _nearest(call, registry, finder, name))
-    versions = tuple(registry.versions(record.key))
-    wanted = (lambda each: str(each.number) == number) if number else (lambda each: each.id == record.version_id)
-    shown = next(filter(wanted, versions), None)
-    if shown is None:
-        near = (Near("the current version", skill_address(call, registry, record.key)),)
-        raise not_found("the skill has no such version", near)
-    return _Found(registry, finder, record, versions, shown, registry.levels())
-
-
-def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name: str) -> Sequence[Near]:
-    words = name.replace("-", " ").strip()[:OF_HEADING]
-    if not words:
-        return ()
-    try:
-        found = finder.find(words, 3, reliable_only=False, timeout_s=1.0).skills
-    except CortexError:  # the skills are being indexed
-        return ()
-    keys = [each.record.key for each in found]
-    return tuple(Near(shown_text(str(key), 80).plain, skill_address(call, registry, key)) for key in keys)
 
 
 def view(call: PageCall) -> RegisteredSkillPage:
@@ -201,7 +161,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
         CortexError: `graph_corrupt`, `signature_invalid`: the document is not what was registered.
 
     """
-    found, now = _found(call), datetime.now(UTC)
+    found, now = found_skill(call), datetime.now(UTC)
     registry, record, quality = found.registry, found.record, found.record.quality
     document = registry.document(found.shown)
     before = None if found.before is None else registry.document(found.before)
@@ -226,23 +186,53 @@ def view(call: PageCall) -> RegisteredSkillPage:
         tuple(_facts(found, document, use)),
         relations_of(registry, record, lambda key: skill_address(call, registry, key)),
         tuple(
-            (shown_text(shown_key(registry, key), OF_NAME), skill_address(call, registry, key), f"{value:.2f}")
+            (
+                shown_text(shown_key(registry, key), OF_NAME),
+                skill_address(call, registry, key),
+                f"{value:.2f}",
+                addresses.registered_skill(call.path["name"], **{**call.query, "beside": shown_key(registry, key)}),
+            )
             for key, value in (similar or [])[:_SIMILAR]
         ),
+        _beside(call, found, document),
         next(row for row in rows if row.is_shown),
         rows[:_VERSIONS],
         max(0, len(rows) - _VERSIONS),
         None if found.before is None else found.before.number,
-        () if before is None else tuple(_changes(before, document)),
-        tuple(shown_text(line, _CHARACTERS) for line in lines[:_LINES]),
-        f"{min(len(lines), _LINES):,} of {len(lines):,} lines",
+        () if before is None else tuple(shown_changes(before, document)),
+        tuple(shown_text(line, CHARACTERS) for line in lines[:LINES]),
+        f"{min(len(lines), LINES):,} of {len(lines):,} lines",
         following_state(record.standing) or "",
         "" if gain is None else str(gain),
         gain is None or gain.is_shown,
         record.standing.lifecycle not in ("deprecated", "archived"),
         shown_text(needed, IN_TABLE).plain,
         addresses.address(PATH, namespace=call.query.get("namespace")),
+        address_of_edit(call, found),
         TakeAway((TextLink("JSON", _here(call, format="json")),), "application/json", _here(call)),
+    )
+
+
+def _beside(call: PageCall, found: FoundSkill, document: SkillDocument) -> Beside | None:
+    """The skill that `beside=` names.
+
+    Raises:
+        HttpError: `not_found`.
+
+    """
+    registry, name = found.registry, call.query.get("beside")
+    if not name:
+        return None
+    record = registry.find(key_of(name, registry.terms.names.namespace))
+    if record is None:
+        raise not_found("no such skill is registered here to be shown beside it")
+    version = registry.version(record.version_id)
+    text, _ = text_of_skill(registry, record, version, call.service.plugin.cleaning)
+    return Beside(
+        shown_text(shown_key(registry, record.key), OF_NAME),
+        skill_address(call, registry, record.key),
+        tuple(shown_text(line, CHARACTERS) for line in text.splitlines()[:LINES]),
+        tuple(shown_changes(registry.document(version), document)),
     )
 
 
@@ -250,7 +240,7 @@ def _here(call: PageCall, **parameters: Any) -> str:
     return addresses.registered_skill(call.path["name"], **call.query, **parameters)
 
 
-def _similar(found: _Found) -> list[tuple[SkillKey, float]] | None:
+def _similar(found: FoundSkill) -> list[tuple[SkillKey, float]] | None:
     try:
         return found.finder.similar(found.record)
     except CortexError as error:
@@ -259,7 +249,7 @@ def _similar(found: _Found) -> list[tuple[SkillKey, float]] | None:
         return None
 
 
-def _health(found: _Found, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
+def _health(found: FoundSkill, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
     parts = health_view(found.record.quality, similar, now)
     return tuple((name, f"{value:.2f}") for name, value in parts.items())
 
@@ -279,7 +269,7 @@ def _use_picture(use: SkillUse, now: datetime) -> Svg | None:
     return stacked_bars(bars, labels, use.words)
 
 
-def _facts(found: _Found, document: SkillDocument, use: SkillUse) -> Iterator[tuple[str, ShownText]]:
+def _facts(found: FoundSkill, document: SkillDocument, use: SkillUse) -> Iterator[tuple[str, ShownText]]:
     """Where the skill comes from."""
     yield "kind", shown_text(found.shown.kind)
     yield "made", shown_text(f"{shown_standing(found.record).origin}, first {found.record.created:%Y-%m-%d %H:%M} UTC")
@@ -295,7 +285,7 @@ def _facts(found: _Found, document: SkillDocument, use: SkillUse) -> Iterator[tu
         yield f"{event.time[:10]} {event.kind.removeprefix('skill.')}", shown_text(f"by {event.actor}{reason}")
 
 
-def _version_row(call: PageCall, found: _Found, version: SkillVersion) -> VersionRow:
+def _version_row(call: PageCall, found: FoundSkill, version: SkillVersion) -> VersionRow:
     level = attest_level(version, found.levels)
     return VersionRow(
         version.number,
@@ -305,15 +295,6 @@ def _version_row(call: PageCall, found: _Found, version: SkillVersion) -> Versio
         _ATTEST.get(level, ("bad", "the signature is not valid")),
         version.id == found.shown.id,
     )
-
-
-def _changes(before: SkillDocument, document: SkillDocument) -> Iterator[tuple[str, ShownText]]:
-    lines = differences(before, document)
-    for line in lines[:_LINES]:
-        kind = {"+": "add", "-": "gone"}.get(line[:1], "") if line[:3] not in ("+++", "---") else ""
-        yield kind, shown_text(line, _CHARACTERS)
-    if len(lines) > _LINES:
-        yield "", shown_text(f"and {len(lines) - _LINES:,} more lines")
 
 
 # --- actions
@@ -327,7 +308,7 @@ def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
             `skill_not_found`.
 
     """
-    found = _found(call)
+    found = found_skill(call)
     state = found.record.standing.lifecycle
     if fields.get("state") != state:
         raise CortexError(
@@ -347,7 +328,7 @@ def _deprecate(call: PageCall, fields: Mapping[str, str]) -> str:
     reason = fields.get("reason", "").strip()
     if not 0 < len(reason) <= LONGEST_REASON:
         raise CortexError("invalid_arguments", f"a reason has 1 to {LONGEST_REASON:,} characters", hint="give a reason")
-    deprecate_skill(_api(call, _found(call), {"reason": reason}))
+    deprecate_skill(_api(call, found_skill(call), {"reason": reason}))
     return _here(call)
 
 
@@ -358,12 +339,12 @@ def _delete(call: PageCall, _: Mapping[str, str]) -> str:
         CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
 
     """
-    found = _found(call)
+    found = found_skill(call)
     delete_skills(call.api(namespace=namespace_of(call), name=str(found.record.key)))
     return addresses.address(PATH, namespace=call.query.get("namespace"))
 
 
-def _api(call: PageCall, found: _Found, body: dict[str, Any]) -> ApiCall:
+def _api(call: PageCall, found: FoundSkill, body: dict[str, Any]) -> ApiCall:
     return replace(call.api(namespace=namespace_of(call)), body={"name": str(found.record.key), **body})
 
 
@@ -371,7 +352,7 @@ def _api(call: PageCall, found: _Found, body: dict[str, Any]) -> ApiCall:
 
 
 def _document(call: PageCall) -> bytes:
-    found, now = _found(call), datetime.now(UTC)
+    found, now = found_skill(call), datetime.now(UTC)
     registry, record = found.registry, found.record
     document = registry.document(found.shown)
     before = None if found.before is None else registry.document(found.before)

@@ -17,41 +17,36 @@ from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.lifecycle import STATES
-from cortex_skills.registry.quality import Quality, health
+from cortex_skills.registry.quality import health
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_finder import MAX_LIMIT, FoundSkills
 from cortex_skills.registry.skill_listing import GROUPS, SkillListing
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
-from cortex_skills.server.explorer.addresses import ROOT
+from cortex_skills.server.explorer.chosen_skills import FIELD, ChosenOutcome, deprecate_chosen, promote_chosen
 from cortex_skills.server.explorer.display import IN_TABLE, OF_NAME, ShownText, field_value, shown_text
 from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import RegistryQuery
-from cortex_skills.server.explorer.pictures.plots import interval
 from cortex_skills.server.explorer.pictures.svg import Svg
 from cortex_skills.server.explorer.reading import TakeAway, TextLink
+from cortex_skills.server.explorer.registered import (
+    PATH,
+    ShownStanding,
+    namespace_of,
+    shown_key,
+    shown_standing,
+    skill_address,
+    success_picture,
+    success_words,
+)
 from cortex_skills.server.rest.procedural_skills import maintain_skills
 from cortex_skills.server.rest.registered_skills import skill_view
 
-PATH = f"{ROOT}/registry"
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
-_KINDS = {"released": "ok", "verified": "ok", "candidate": "none", "archived": "none", "degraded": "warn"}
-_TRUST = {1: "not trusted yet", 2: "proved itself", 3: "trusted", 4: "fully trusted"}
 _PER_CENT = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ShownStanding:
-    """The state of a skill with the kind of its mark, and its trust as stars and words."""
-
-    state: str
-    kind: str
-    stars: str
-    trust: str
-    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +63,7 @@ class RegistryRow:
         health: without redundancy, in per cent.
         used: when it was used last; empty before the first time.
         by: how it was found; empty in a list.
+        field: the name of its check box.
 
     """
 
@@ -80,6 +76,7 @@ class RegistryRow:
     success_words: str
     health: int
     used: str
+    field: str
     by: str = ""
 
 
@@ -111,6 +108,7 @@ class RegistryView:
         check: the address of the health check.
         proposals: what maintenance would do; None when the health was not checked.
         away: the other forms.
+        outcome: what was done with the chosen skills; None if nothing was asked for.
 
     """
 
@@ -129,6 +127,7 @@ class RegistryView:
     check: str
     proposals: tuple[Proposal, ...] | None
     away: TakeAway
+    outcome: ChosenOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +137,6 @@ class Selected:
     skills: tuple[tuple[SkillRecord, SkillVersion], ...]
     total: int
     found: FoundSkills | None
-
-
-def namespace_of(call: PageCall) -> str:
-    """The namespace whose registry a page shows.
-
-    Raises:
-        HttpError: `permission_denied`: the caller may not use it; `invalid_arguments`: the request must name one.
-
-    """
-    return call.principal.namespace(call.query.get("namespace"))
 
 
 def view(call: PageCall) -> RegistryView:
@@ -233,44 +222,8 @@ def _row(
         success_words(quality),
         round(_PER_CENT * health(quality, 0, now).overall),
         "" if quality.last_used_at is None else f"{quality.last_used_at:%Y-%m-%d %H:%M}",
+        FIELD + shown_key(registry, record.key),
     )
-
-
-def shown_key(registry: SkillRegistry, key: SkillKey) -> str:
-    """The name of a skill; with its namespace if that is another one than the registry's."""
-    return key.name if key.namespace == registry.terms.names.namespace else str(key)
-
-
-def skill_address(call: PageCall, registry: SkillRegistry, key: SkillKey, **parameters: Any) -> str:
-    """The page of a registered skill, in the registry that the call reads."""
-    given = {"namespace": call.query.get("namespace"), **parameters}
-    if key.namespace != registry.terms.names.namespace:
-        given["of"] = key.namespace
-    return addresses.registered_skill(key.name, **given)
-
-
-def shown_standing(record: SkillRecord) -> ShownStanding:
-    """The state and the trust of a skill, as marks and words."""
-    standing = record.standing
-    tier = min(4, max(1, standing.trust_tier))
-    origin = {"builtin": "of the package", "human": "of a person", "learned": "learned"}[standing.origin]
-    kind = _KINDS.get(standing.lifecycle, "bad")
-    return ShownStanding(standing.lifecycle, kind, "★" * tier + "☆" * (4 - tier), _TRUST[tier], origin)
-
-
-def success_picture(quality: Quality) -> Svg | None:
-    """The success rate as a point with its interval; None before the first outcome."""
-    if not quality.invocations:
-        return None
-    return interval(*quality.interval(), quality.success_rate, success_words(quality))
-
-
-def success_words(quality: Quality) -> str:
-    """The success rate and its interval in words."""
-    if not quality.invocations:
-        return "no outcome yet"
-    low, high = quality.interval()
-    return f"{quality.successes:,} of {quality.invocations:,} succeeded, 95 %: {low:.2f} to {high:.2f}"
 
 
 def _figures(listing: SkillListing) -> tuple[tuple[str, str], ...]:
@@ -336,6 +289,16 @@ def _maintain(call: PageCall, _: Mapping[str, str]) -> str:
     return _address(call, check="yes")
 
 
+def _promote(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    outcome = promote_chosen(call, fields)
+    return replace(view(call), outcome=outcome)
+
+
+def _deprecate(call: PageCall, fields: Mapping[str, str]) -> RegistryView:
+    outcome = deprecate_chosen(call, fields)
+    return replace(view(call), outcome=outcome)
+
+
 def _document(call: PageCall) -> bytes:
     namespace = namespace_of(call)
     registry, listing = call.service.registry(namespace), _listing(call, namespace)
@@ -367,7 +330,11 @@ PAGE = ExplorerPage(
     view,
     query=RegistryQuery,
     forms={"json": Form("application/json", _document)},
-    actions={"maintain": Action("Do the maintenance", "registry", _maintain)},
+    actions={
+        "maintain": Action("Do the maintenance", "registry", _maintain),
+        "promote": Action("Promote", "registry", _promote, form="choose"),
+        "deprecate": Action("Deprecate", "registry", _deprecate, form="choose"),
+    },
     pool="slow",
     label="Registry",
     section="Skills",
