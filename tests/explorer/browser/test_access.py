@@ -38,6 +38,7 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "skill": ("/explore/skills/verify-kyc",),
     "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),
     "registered": ("/explore/registry/read-table", "/explore/registry/plan-day"),
+    "edit": ("/explore/registry/read-table/edit", "/explore/registry/plan-day/edit"),
 }
 OTHERS = ("/explore/logout", "/explore/nothing", f"{NS}/r?name=nobody")
 EXPECTED = ("status of 400", "status of 404")  # what the browser writes about the pages of errors
