@@ -5,7 +5,8 @@ Rules kept here:
 - the body is kept as written and contains no NUL;
 - the semantic block is in the frontmatter, or it is the whole companion file named by
   `metadata: {semantic: semantic.yaml}`; the companion also has at most 64 KiB, and `type: semantic` is then optional;
-- the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text;
+- the fields of agentskills.io are text: an unquoted `1.0` or `no` is read as that text, and a list or mapping in
+  `metadata` as JSON, with a warning;
 - frontmatter without a semantic block is a plain agentskills.io skill;
 - an unknown key of the frontmatter, such as one for an agent host, is a warning; in the semantic block, a problem;
 - `skillVersion` may be `1` or `1.2`, quoted or not; it is completed with a warning;
@@ -17,6 +18,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,7 +36,7 @@ from cortex_skills.manifest.model import (
     Query,
     Semantic,
 )
-from cortex_skills.manifest.rules import check_rules, warnings_of
+from cortex_skills.manifest.rules import check_rules, is_nested, warnings_of
 from cortex_skills.manifest.skill_names import normalized
 from cortex_skills.manifest.versions import completed
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Path, Problem, check
@@ -132,7 +134,8 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
         ManifestError: with all problems.
 
     """
-    document = _with_normal_name(front.document if front.companion_name is None else _joined(front, block))
+    given = _with_normal_name(front.document if front.companion_name is None else _joined(front, block))
+    document = _with_text_metadata(given)
     problems = [*check("skill", document), *check_rules(document, folder_name)]
     data = document.data
     if problems:
@@ -147,7 +150,7 @@ def build(front: Frontmatter, block: LocatedDocument | None, folder_name: str | 
         allowed_tools_text=" ".join(tools) if isinstance(tools := data.get("allowed-tools"), list) else tools,
         semantic=_semantic(data["semantic"]) if "semantic" in data else None,
         body=front.body,
-        warnings=tuple(warnings_of(document)),
+        warnings=tuple(warnings_of(given)),
     )
 
 
@@ -156,6 +159,17 @@ def _with_normal_name(document: LocatedDocument) -> LocatedDocument:
     if not isinstance(name, str) or name.isascii():
         return document
     return replace(document, data={**document.data, "name": normalized(name)})
+
+
+def _with_text_metadata(document: LocatedDocument) -> LocatedDocument:
+    """The document with JSON in place of the lists and mappings in `metadata`, which existing skills have for hosts."""
+    metadata = document.data.get("metadata") if isinstance(document.data, dict) else None
+    if not isinstance(metadata, dict):
+        return document
+    texts = {
+        key: json.dumps(value, ensure_ascii=False) if is_nested(value) else value for key, value in metadata.items()
+    }
+    return replace(document, data={**document.data, "metadata": texts})
 
 
 def _joined(front: Frontmatter, block: LocatedDocument | None) -> LocatedDocument:

@@ -51,12 +51,19 @@ def check_rules(document: LocatedDocument, folder_name: str | None) -> Iterator[
         yield from _dependency_rules(document, semantic, name)
 
 
+def is_nested(value: object) -> bool:
+    """Whether a value of `metadata` is a list or a mapping."""
+    return isinstance(value, dict | list)
+
+
 def warnings_of(document: LocatedDocument) -> Iterator[Problem]:
-    """The unknown keys of a valid document, which are ignored, and a version that is not complete."""
+    """The unknown keys of a valid document, which are ignored, and values that are read as others."""
     known = schema("skill")["properties"]
     for key in (key for key in document.data if key not in known):
         hint = did_you_mean(key, known.keys() - document.data.keys()) or "keys for agent hosts have no effect here"
         yield document.problem((key,), "is not a field of a skill and is ignored", hint)
+    for key in (key for key, value in document.data.get("metadata", {}).items() if is_nested(value)):
+        yield document.problem(("metadata", key), "is read as JSON, a text", "other readers of the format expect text")
     version = document.data.get("semantic", {}).get("skillVersion")
     if version is not None and (full := completed(version)) != version:
         yield document.problem(("semantic", "skillVersion"), f"is read as {full}", f'write "{full}"')

@@ -1,5 +1,6 @@
 """Reading manifests from files."""
 
+import json
 import os
 from pathlib import Path
 
@@ -87,3 +88,17 @@ def test_a_companion_outside_the_folder_is_never_opened(skill, tmp_path, name):
     found = messages(skill({"SKILL.md": text}))
     assert ("SKILL.md", "metadata.semantic") in {problem[:2] for problem in found}
     assert "secret" not in str(found)
+
+
+def test_metadata_for_a_host_is_kept_as_json_with_a_warning(tmp_path):
+    """The form of the plain skills of the original system."""
+    nested = (
+        'metadata:\n  {\n    "host":\n      { "emoji": "📧", "bins": ["mail"], "install": [{ "id": "brew", }], },\n  }'
+    )
+    (tmp_path / "a-skill").mkdir()
+    text = f"---\nname: a-skill\ndescription: b\n{nested}\n---\n"
+    (tmp_path / "a-skill" / "SKILL.md").write_text(text, encoding="utf-8")
+    manifest = load_manifest(tmp_path / "a-skill")
+    assert json.loads(manifest.metadata["host"]) == {"emoji": "📧", "bins": ["mail"], "install": [{"id": "brew"}]}
+    (warning,) = manifest.warnings
+    assert (warning.path, warning.message) == (("metadata", "host"), "is read as JSON, a text")
