@@ -93,6 +93,23 @@ def test_a_page_is_shown_to_those_with_its_permission_only(place: Place, page: E
                 assert place.clients[role].get(path, headers=CLICKED).status_code == answer.status_code
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.forms], ids=lambda page: page.name)
+def test_a_page_answers_in_each_form_that_the_header_asks_for(place: Place, page: ExplorerPage) -> None:
+    client = place.clients[next(role for role, permissions in ROLES.items() if page.permission in permissions)]
+    kinds = {form.media_type.partition(";")[0]: name for name, form in page.forms.items()}
+    for kind, name in kinds.items():
+        path = str(httpx.URL(place.path(page, name)).copy_remove_param("format"))
+        answer = client.get(path, headers={"Accept": kind})
+        assert answer.status_code in (200, 404), (kind, answer.text)
+        assert "accept" in answer.headers["vary"].lower()
+        if answer.status_code == 200:
+            assert answer.headers["content-type"].partition(";")[0] == kind
+    refused = client.get(
+        str(httpx.URL(place.path(page, "html")).copy_remove_param("format")), headers={"Accept": "a/b"}
+    )
+    assert refused.status_code in (404, 406)
+
+
 @pytest.mark.parametrize(("page", "form"), CASES, ids=NAMES)
 def test_a_page_is_shown_to_nobody_without_a_valid_token(place: Place, page: ExplorerPage, form: str) -> None:
     path = place.path(page, form)
