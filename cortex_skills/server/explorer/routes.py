@@ -143,7 +143,8 @@ def _form_of(page: ExplorerPage, scope: Scope) -> tuple[bytes, Form | None]:
         if named[0] != "html" and named[0] not in page.forms:
             raise _not_acceptable(page, f"this page has no form `{named[0][:40]}`")
         return rest, page.forms.get(named[0])
-    offered: dict[str, Form | None] = {HTML: None, **{form.media_type: form for form in page.forms.values()}}
+    kinds = {form.media_type.partition(";")[0]: form for form in page.forms.values()}
+    offered: dict[str, Form | None] = {HTML: None, **kinds}
     found = chosen(",".join(Headers(scope=scope).getlist("accept")) or None, offered)
     if found is None:
         raise _not_acceptable(page, "this page has none of the accepted forms")
