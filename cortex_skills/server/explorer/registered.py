@@ -44,7 +44,7 @@ class ShownStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSkill:
+class SkillOfPage:
     """What a request is about."""
 
     registry: SkillRegistry
@@ -60,7 +60,7 @@ class FoundSkill:
         return next((each for each in self.versions if each.id == self.shown.previous), None)
 
 
-def found_skill(call: PageCall) -> FoundSkill:
+def found_skill(call: PageCall) -> SkillOfPage:
     """The skill of the path.
 
     Raises:
@@ -85,7 +85,7 @@ def found_skill(call: PageCall) -> FoundSkill:
     if shown is None:
         near = (Near("the current version", skill_address(call, registry, record.key)),)
         raise not_found("the skill has no such version", near)
-    return FoundSkill(registry, finder, record, versions, shown, registry.levels())
+    return SkillOfPage(registry, finder, record, versions, shown, registry.levels())
 
 
 def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name: str) -> Sequence[Near]:

@@ -28,7 +28,7 @@ from cortex_skills.server.explorer.registered import (
     CHARACTERS,
     LINES,
     PATH,
-    FoundSkill,
+    SkillOfPage,
     found_skill,
     namespace_of,
     shown_changes,
@@ -115,7 +115,7 @@ def view(call: PageCall) -> EditPage:
     return _page(call, found, str(found.shown.number), _fields(found.registry.document(found.shown)))
 
 
-def address_of_edit(call: PageCall, found: FoundSkill) -> str:
+def address_of_edit(call: PageCall, found: SkillOfPage) -> str:
     """The form of a skill; empty for a skill of another namespace, which is registered again by its own registry."""
     key = found.record.key
     if key.namespace != found.registry.terms.names.namespace:
@@ -123,7 +123,7 @@ def address_of_edit(call: PageCall, found: FoundSkill) -> str:
     return addresses.address(f"{addresses.registered_skill(key.name)}/edit", namespace=call.query.get("namespace"))
 
 
-def _edited(call: PageCall) -> FoundSkill:
+def _edited(call: PageCall) -> SkillOfPage:
     found = found_skill(call)
     if not address_of_edit(call, found):
         raise not_found("a skill of another namespace is not edited here")
@@ -182,7 +182,7 @@ def _next(document: SkillDocument, body: Mapping[str, Any]) -> SkillDocument:
 
 def _page(
     call: PageCall,
-    found: FoundSkill,
+    found: SkillOfPage,
     version: str,
     fields: Mapping[str, str],
     *,
@@ -285,7 +285,7 @@ def _checked_version(fields: Mapping[str, str]) -> str:
     return version if version.isdecimal() and len(version) < 10 else "0"
 
 
-def _check_version(found: FoundSkill, version: str) -> None:
+def _check_version(found: SkillOfPage, version: str) -> None:
     """Refuse a form that was made from another version than the current one."""
     current = found.registry.version(found.record.version_id).number
     if version != str(current):
@@ -294,7 +294,7 @@ def _check_version(found: FoundSkill, version: str) -> None:
 
 
 def _again(
-    call: PageCall, found: FoundSkill, version: str, fields: Mapping[str, str], error: CortexError | HttpError
+    call: PageCall, found: SkillOfPage, version: str, fields: Mapping[str, str], error: CortexError | HttpError
 ) -> Faulty:
     return Faulty(_page(call, found, version, fields, error=error), error)
 

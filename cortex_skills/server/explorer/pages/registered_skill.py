@@ -37,8 +37,8 @@ from cortex_skills.server.explorer.registered import (
     CHARACTERS,
     LINES,
     PATH,
-    FoundSkill,
     ShownStanding,
+    SkillOfPage,
     found_skill,
     namespace_of,
     shown_changes,
@@ -213,7 +213,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
     )
 
 
-def _beside(call: PageCall, found: FoundSkill, document: SkillDocument) -> Beside | None:
+def _beside(call: PageCall, found: SkillOfPage, document: SkillDocument) -> Beside | None:
     """The skill that `beside=` names.
 
     Raises:
@@ -240,7 +240,7 @@ def _here(call: PageCall, **parameters: Any) -> str:
     return addresses.registered_skill(call.path["name"], **call.query, **parameters)
 
 
-def _similar(found: FoundSkill) -> list[tuple[SkillKey, float]] | None:
+def _similar(found: SkillOfPage) -> list[tuple[SkillKey, float]] | None:
     try:
         return found.finder.similar(found.record)
     except CortexError as error:
@@ -249,7 +249,7 @@ def _similar(found: FoundSkill) -> list[tuple[SkillKey, float]] | None:
         return None
 
 
-def _health(found: FoundSkill, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
+def _health(found: SkillOfPage, similar: int, now: datetime) -> tuple[tuple[str, str], ...]:
     parts = health_view(found.record.quality, similar, now)
     return tuple((name, f"{value:.2f}") for name, value in parts.items())
 
@@ -269,7 +269,7 @@ def _use_picture(use: SkillUse, now: datetime) -> Svg | None:
     return stacked_bars(bars, labels, use.words)
 
 
-def _facts(found: FoundSkill, document: SkillDocument, use: SkillUse) -> Iterator[tuple[str, ShownText]]:
+def _facts(found: SkillOfPage, document: SkillDocument, use: SkillUse) -> Iterator[tuple[str, ShownText]]:
     """Where the skill comes from."""
     yield "kind", shown_text(found.shown.kind)
     yield "made", shown_text(f"{shown_standing(found.record).origin}, first {found.record.created:%Y-%m-%d %H:%M} UTC")
@@ -285,7 +285,7 @@ def _facts(found: FoundSkill, document: SkillDocument, use: SkillUse) -> Iterato
         yield f"{event.time[:10]} {event.kind.removeprefix('skill.')}", shown_text(f"by {event.actor}{reason}")
 
 
-def _version_row(call: PageCall, found: FoundSkill, version: SkillVersion) -> VersionRow:
+def _version_row(call: PageCall, found: SkillOfPage, version: SkillVersion) -> VersionRow:
     level = attest_level(version, found.levels)
     return VersionRow(
         version.number,
@@ -344,7 +344,7 @@ def _delete(call: PageCall, _: Mapping[str, str]) -> str:
     return addresses.address(PATH, namespace=call.query.get("namespace"))
 
 
-def _api(call: PageCall, found: FoundSkill, body: dict[str, Any]) -> ApiCall:
+def _api(call: PageCall, found: SkillOfPage, body: dict[str, Any]) -> ApiCall:
     return replace(call.api(namespace=namespace_of(call)), body={"name": str(found.record.key), **body})
 
 
