@@ -173,7 +173,7 @@ def _fan(reading: Reading, found: Neighbourhood) -> Svg:
 def _as_predicate(reading: Reading, node: NamedNode) -> UsedAs | None:
     graph = reading.graph
     triples = Pattern(graph.names.graph, None, node)
-    if next(graph.store.quads(triples), None) is None:
+    if not graph.store.count(triples, 1):
         return None
     page = graph.store.match(triples, _PLOTTED)
     more = "more than " if page.cursor is not None else ""
