@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cortex_skills.audit import call_records
+from cortex_skills.audit.bounded import bounded, bounded_text
 from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.audit.recent_calls import RecentCall, RecentCalls
 
@@ -31,6 +32,7 @@ class AuditLog:
     def __init__(self, agent: str, recent: RecentCalls) -> None:
         self._agent = agent
         self.recent = recent
+        self._keeps = False  # no journal yet
 
     def record(self, entry: AuditRecord) -> RecentCall:
         """Record a call or an event."""
@@ -38,11 +40,11 @@ class AuditLog:
 
     def kept(self, value: object) -> Any:
         """What a record may hold of an input, an output or data, as JSON; None where no journal is kept."""
-        return None
+        return bounded(value) if self._keeps and value is not None else None
 
     def kept_text(self, text: str) -> Any:
         """What a record may hold of the text of a result; None where no journal is kept."""
-        return None
+        return bounded_text(text) if self._keeps else None
 
     def event(
         self,
