@@ -95,10 +95,6 @@ class AuditLog:
         data: Mapping[str, Any] | None,
         fields: dict[str, Any],
     ) -> AuditRecord:
-        given = {
-            **fields,
-            **{name: self.kept(fields[name]) for name in ("inputs", "outputs") if name in fields},
-            "actor": actor,
-            "data": self.kept(data),
-        }
+        given: dict[str, Any] = fields | {"actor": actor, "data": self.kept(data)}
+        given |= {name: self.kept(fields[name]) for name in ("inputs", "outputs") if name in fields}
         return call_records.of_event(event, self._agent if agent is None else agent, outcome, **given)

@@ -31,8 +31,7 @@ def bounded(value: object) -> Any:
 def bounded_text(text: str) -> str:
     """The beginning of a text, redacted: whole words, since half a secret may not look like one."""
     if len(text) > MAX_OUTPUT:
-        beginning, _, rest = text[:MAX_OUTPUT].rpartition(" ")
-        text = f"{beginning or LEFT_OUT}{LEFT_OUT if beginning else ''}" if rest else text[:MAX_OUTPUT]
+        text = f"{text[:MAX_OUTPUT].rpartition(' ')[0]}{LEFT_OUT}"
     return redacted_text(text)
 
 
