@@ -82,6 +82,7 @@ class Gate:
         wanted: Tool | None = None
         try:
             who = checked_agent(who)
+            self.host.audit.check_call()
             wanted = find_tool(tool)
             chosen, skills = self.active.enter(skill)
             try:

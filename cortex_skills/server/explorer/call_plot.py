@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCalls
+from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, CallReader
 from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
 from cortex_skills.server.explorer.pictures.svg import Svg
 
@@ -13,7 +13,7 @@ _MOST_PAGES = 10  # as many calls as are kept
 
 
 def calls_by_minute(
-    calls: RecentCalls, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
+    calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
 ) -> tuple[Svg, str]:
     """The calls of the last minutes as a picture and in words.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
+from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, CallReader
 from cortex_skills.gate.removed_texts import CHARACTERS
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.addresses import ROOT
@@ -136,12 +136,12 @@ _REMOVED = ("Removed texts", {"removed": "yes"})
 _FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
 
 
-def _calls(call: PageCall) -> RecentCalls:
+def _calls(call: PageCall) -> CallReader:
     plugin = call.service.plugin
     if not call.principal.may_use(plugin.graph.namespace):
         hint = "ask for a token that opens the namespace in which the skills act"
         raise HttpError("permission_denied", "your token does not open the namespace of these calls", hint=hint)
-    return plugin.recent_calls
+    return plugin.audit.calls
 
 
 def _filter(call: PageCall) -> CallFilter:
@@ -179,7 +179,7 @@ def call_row(found: RecentCall) -> CallRow:
     )
 
 
-def _opened(call: PageCall, calls: RecentCalls) -> OpenedCall | None:
+def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
     call_id = call.query.get("id")
     if not call_id:
         return None
