@@ -150,7 +150,13 @@ def _id(line: ChainedLine) -> str:
 
 def _texts(wanted: CallFilter, namespace: str | None) -> list[bytes]:
     """Texts that the line of every record that matches has: others are not parsed."""
-    given = {"skillId": wanted.skill, "agent": wanted.agent, "action": wanted.tool, "namespace": namespace}
+    given = {
+        "event": wanted.event,
+        "skillId": wanted.skill,
+        "agent": wanted.agent,
+        "action": wanted.tool,
+        "namespace": namespace,
+    }
     texts = [
         b'"%s":%s' % (name.encode(), json.dumps(value).encode()) for name, value in given.items() if value is not None
     ]

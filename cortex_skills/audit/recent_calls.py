@@ -54,6 +54,7 @@ class CallFilter:
         cleaned: whether something was removed from an enrichment.
         since: the earliest start, with a time zone.
         until: the latest start, with a time zone.
+        event: what happened, such as `tool.call`.
 
     """
 
@@ -64,10 +65,16 @@ class CallFilter:
     cleaned: bool | None = None
     since: datetime | None = None
     until: datetime | None = None
+    event: str | None = None
 
     def matches(self, record: AuditRecord) -> bool:
         """Whether a record is one of them."""
-        same = ((self.skill, record.skill), (self.agent, record.agent), (self.tool, record.tool))
+        same = (
+            (self.skill, record.skill),
+            (self.agent, record.agent),
+            (self.tool, record.tool),
+            (self.event, record.event),
+        )
         if any(wanted is not None and wanted != given for wanted, given in same):
             return False
         if self.cleaned is not None and self.cleaned != (record.stripped > 0):
