@@ -50,10 +50,6 @@ class RequestedApproval(Protocol):
     def id(self) -> str:
         """The id of the record."""
 
-    @property
-    def state(self) -> str:
-        """Its state, such as `pending`."""
-
 
 class ApprovalDesk(Protocol):
     """Keeps requests until a person decides."""
