@@ -14,7 +14,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
 
@@ -24,6 +24,7 @@ from cortex_graph import GraphError
 from cortex_skills.actions.action import Action, ActionCall
 from cortex_skills.actions.action_request import ActionRequest, ApprovalDesk
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
+from cortex_skills.audit.call_records import ACTION_CALL
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.action_text import text_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall
@@ -54,6 +55,10 @@ class ActionFacts:
     trust_level: str | None = None
     approval_required: bool = False
     approved_by: str | None = None
+
+    def for_audit(self) -> dict[str, Any]:
+        """The attributes of the audit record."""
+        return {"event": ACTION_CALL, "actor": self.approved_by, **asdict(self)}
 
 
 class ActionSteps:
@@ -132,6 +137,8 @@ class ActionSteps:
                 return self._ask(manifest, acting, name, decision.reason, preview)
             acting.check_time()
             call.host.memories.settle()
+            recorded = {"skill": name, "inputs": inputs, **asdict(facts)}
+            call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
             outputs = _checked_outputs(manifest, _run(action, acting))
         return text_for_model(manifest, outputs, call.host.cleaning)
 

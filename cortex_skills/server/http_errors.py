@@ -28,6 +28,7 @@ _STATUS = {
     "path_refused": 403,
     "trust_level_too_low": 403,
     "assertion_limit": 422,
+    "audit_unavailable": 503,
     "cancelled": 503,
     "config_invalid": 500,
     "gain_not_measured": 409,
