@@ -76,6 +76,7 @@ class Action:
         check: refuses a call by its targets, without acting.
         preview: what a call would change, as a person reads it; empty when there is nothing to show.
         read_only: whether it changes nothing, anywhere.
+        permissions: what the acting skill must have been granted.
 
     """
 
@@ -84,6 +85,7 @@ class Action:
     check: Callable[[ActionCall], None] = field(default=lambda _: None)
     preview: Callable[[ActionCall], str] = field(default=lambda _: "")
     read_only: bool = False
+    permissions: tuple[str, ...] = ()
 
 
 def too_late(manifest: ActionManifest) -> CortexError:

@@ -56,6 +56,7 @@ class Actions:
         check: Callable[[ActionCall], None] | None = None,
         preview: Callable[[ActionCall], str] | None = None,
         read_only: bool = False,
+        permissions: Collection[str] = (),
     ) -> ActionManifest:
         """Add an action of the host.
 
@@ -65,6 +66,7 @@ class Actions:
             check: refuses a call by its targets with a `CortexError`, without acting.
             preview: what a call would change, as the person who approves it reads it.
             read_only: whether it changes nothing, anywhere; a client that may not write may call it then.
+            permissions: what the acting skill must have been granted, such as `graph:read`.
 
         Raises:
             CortexError: `manifest_invalid`: a field is wrong, or the id is taken.
@@ -73,7 +75,7 @@ class Actions:
         valid = manifest if isinstance(manifest, ActionManifest) else ActionManifest.of(manifest)
         if not callable(run):
             raise CortexError("manifest_invalid", f"the action {valid.id} has nothing to run", hint="pass a function")
-        action = Action(valid, run, check or _nothing, preview or _no_text, read_only)
+        action = Action(valid, run, check or _nothing, preview or _no_text, read_only, tuple(permissions))
         with self._changing:
             if valid.id in self._taken or valid.id in self._added or valid.id in self._registered:
                 raise CortexError(

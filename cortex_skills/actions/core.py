@@ -18,4 +18,7 @@ CORE_IDS = frozenset({"fs_read", "fs_write", "search_index", "run_agent", "shell
 
 def configured_actions(settings: ActionSettings) -> Iterator[Action]:
     """The core actions that are offered with these settings."""
-    yield from ()
+    if settings.workspace:
+        from cortex_skills.actions.search_index import SEARCH_INDEX
+
+        yield SEARCH_INDEX

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - an action is called like any tool, and only the gate runs it: the tool itself refuses;
-- its permission is that every active skill allows it; what else it needs is the trust level, which the gate checks.
+- every active skill must allow it, and the acting one needs its permissions; the gate checks the trust level.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def tool_of(action: Action) -> Tool:
         description=manifest.description,
         input_schema=manifest.input_schema(),
         output_schema=_details(manifest.output_schema()),
-        permissions=(),
+        permissions=action.permissions,
         budget=None,
         run=_refuse,
         read_only=action.read_only,
