@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
-    "action_failed": 500,
+    "action_failed": 422,
     "action_timeout": 504,
     "approval_required": 409,
     "command_refused": 403,
