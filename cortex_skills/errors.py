@@ -17,6 +17,7 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 CODES = frozenset({
+    "approval_changed", "approval_limit", "approval_not_found", "approval_resolved",
     "assertion_limit", "cancelled", "config_invalid", "gain_not_measured", "graph_busy", "graph_corrupt",
     "graph_unavailable",
     "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
