@@ -39,6 +39,12 @@ SKILL_NAME: dict[str, Any] = {
     "maxLength": 512,
     "description": "The name of a registered skill: NAME, or NAMESPACE/NAME.",
 }
+EXPECTED_VERSION: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 64,
+    "description": "Nothing is registered unless this `skill_id` is the current version.",
+}
 _RECORD: dict[str, Any] = {"type": "object", "required": ["namespace", "name", "origin", "lifecycle", "trustTier"]}
 
 

@@ -87,6 +87,31 @@ def test_a_skill_is_registered_listed_read_and_superseded(writer, namespace):
     assert done(writer.get(f"/api/v1/skill/{second['id']}"))["digest"] == second["digest"]
 
 
+def test_a_version_that_was_superseded_is_not_overwritten(writer):
+    text = TEXT.format(name="fetch-data", more="", body="")
+    first = register(writer)["id"]
+    body = {"name": "fetch-data", "expectedVersion": first}
+    second = done(writer.post("/api/skills", json={**body, "content": "Second.\n"}))["id"]
+    late = writer.post("/api/skills", json={**body, "content": "Late.\n"})
+    assert refused(late) == (409, "skill_changed")
+    assert late.json()["details"] == {"expected": first, "current": second}
+    body = {"inline_skill": text, "expected_version": first}
+    assert refused(writer.post("/api/v1/skill/register", json=body)) == (409, "skill_changed")
+    assert refused(writer.post("/api/v1/skill/register", json={"expected_version": first}))[0] == 400
+    assert done(writer.get("/api/skills/detail", params={"name": "fetch-data"}))["content"] == "Second.\n"
+
+
+def test_a_trigger_pattern_and_a_licence_are_removed_by_null(writer):
+    given = {"name": "fetch-data", "triggerPattern": "When asked.", "license": "MIT", "compatibility": "any"}
+    done(writer.post("/api/skills", json={**given, "content": "It.\n"}))
+    assert refused(writer.post("/api/skills", json={"name": "fetch-data", "triggerPattern": ""}))[0] == 400
+    gone = {"name": "fetch-data", "triggerPattern": None, "license": None, "compatibility": None}
+    version = done(writer.post("/api/skills", json=gone))["id"]
+    kept = done(writer.get(f"/api/v1/skill/{version}"))
+    assert (kept["trigger_pattern"], kept["license"], kept["compatibility"]) == (None, None, None)
+    assert kept["body"] == "It.\n"
+
+
 def test_the_compat_digest_is_that_of_other_registries(own: Running):
     client = own.client(own.token("testns", ("testns",), ("read", "write")))
     inline = "---\nname: demo\ndescription: A demo skill.\n---\nBody.\n"

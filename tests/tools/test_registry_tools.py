@@ -270,6 +270,21 @@ def test_a_model_creates_learned_candidates_and_a_taken_name_is_a_conflict(plugi
         assert again.code == "skill_exists"
 
 
+def test_an_update_of_a_version_that_is_not_the_current_one_is_refused(plugin: Plugin) -> None:
+    inline = {"name": "notes", "description": "Notes.", "trigger_pattern": "When asked.", "license": "MIT"}
+    first = done(call(plugin, "memory_skill_register", inline_skill=inline))["skill_id"]
+    update = {"operation": "update", "name": "notes", "expected_version": first}
+    done(call(plugin, "skill_write", **update, trigger_pattern=None, license=None))
+    late = call(plugin, "skill_write", **update, body="Late.\n")
+    assert (late.code, "has version 2 now" in late.text) == ("skill_changed", True)
+    late = call(plugin, "memory_skill_register", inline_skill=inline, expected_version=first)
+    assert late.code == "skill_changed"
+    document = plugin.registry.document(plugin.registry.current(SkillKey("mayros", "notes")))
+    assert (document.trigger_pattern, document.license, document.body) == (None, None, "")
+    other = call(plugin, "skill_write", operation="promote", name="notes", expected_version=first)
+    assert other.code == "invalid_arguments"
+
+
 def test_an_update_changes_the_given_fields_only(plugin: Plugin) -> None:
     create(plugin, "notes", license="MIT", metadata={"a": [1, None]}, allowed_tools=["x"], depends_on=["fetch-data"])
     before = plugin.registry.document(plugin.registry.current(SkillKey("mayros", "notes")))

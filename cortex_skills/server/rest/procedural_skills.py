@@ -128,10 +128,13 @@ def get_skill_detail(call: ApiCall) -> ApiAnswer:
     permission="write",
     query=NamespaceQuery,
     body=models.ProceduralSkill,
-    errors=("manifest_invalid", "graph_corrupt", "signature_invalid", *_CHANGES),
+    errors=("manifest_invalid", "skill_exists", "skill_changed", "graph_corrupt", "signature_invalid", *_CHANGES),
 )
 def store_skill(call: ApiCall) -> ApiAnswer:
-    """Register a skill, or its next version with the members that are given."""
+    """Register a skill, or its next version with the members that are given.
+
+    A version that was registered meanwhile is not overwritten (409).
+    """
     registry, body = registry_of(call), call.body
     fields: dict[str, Any] = {_FIELDS[name]: value for name, value in body.items() if name in _FIELDS}
     fields |= {_LISTS[name]: tuple(value) for name, value in body.items() if name in _LISTS}
@@ -147,7 +150,13 @@ def store_skill(call: ApiCall) -> ApiAnswer:
         document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
     else:
         document = registry.document(registry.version(record.version_id)).changed(**fields)
-    done = registry.register(document, actor=call.caller.name, origin="human")
+    done = registry.register(
+        document,
+        actor=call.caller.name,
+        origin="human",
+        create_only=record is None,
+        expected_version=body.get("expectedVersion", None if record is None else record.version_id),
+    )
     return ApiAnswer(200, {"ok": True, "id": done.version.id, "created": done.created})
 
 
