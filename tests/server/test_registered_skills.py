@@ -127,6 +127,16 @@ def test_skills_are_found_by_a_query(writer):
     assert refused(writer.get("/api/skills/find", params={"query": " "}))[1] == "invalid_arguments"
 
 
+def test_candidates_are_found_on_request(own: Running, reader, namespace):
+    registry = registry_in(own, namespace)
+    learned = inline_document({"name": "grate-carrots", "description": "Grates carrots."}, namespace)
+    registry.register(learned, actor="a1", origin="learned")
+    assert done(reader.get("/api/skills/find", params={"query": "carrots"}))["skills"] == []
+    found = done(reader.get("/api/skills/find", params={"query": "carrots", "candidates": "true"}))["skills"]
+    assert [(each["name"], each["lifecycle"]) for each in found] == [("grate-carrots", "candidate")]
+    assert refused(reader.get("/api/skills/find", params={"query": "carrots", "candidates": "1"}))[0] == 400
+
+
 def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with embedding_server() as embedder:
@@ -136,8 +146,19 @@ def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
             client = running.client(running.token("a", ("mayros",), ("read", "write")))
             register(client)
             found = done(client.get("/api/skills/find", params={"query": "data"}))
+            fact = {"entry_type": "fact", "data": "The data is fresh."}
+            assert client.post("/api/v1/memory/remember", json=fact).status_code == 201
+            recall = {"json": {"text": "data"}, "params": {"withProblem": "true"}}
+            recalled = done(client.post("/api/v1/memory/recall", **recall))
+            latest = done(client.post("/api/v1/memory/recall", json={}, params={"withProblem": "true"}))
+            listed = done(client.post("/api/v1/memory/recall", json={"text": "data"}))
     assert [each["name"] for each in found["skills"]] == ["fetch-data"]
-    assert found["problem"].startswith(f"found by words alone: the embedder {embedder.url} answers 500")
+    problem = f"found by words alone: the embedder {embedder.url} answers 500"
+    assert found["problem"].startswith(problem)
+    assert recalled["problem"].startswith(problem)
+    assert [each["data"] for each in recalled["memories"]] == ["The data is fresh."]
+    assert latest == {"memories": [recalled["memories"][0] | {"relevance": 1.0}], "problem": None}
+    assert listed == recalled["memories"]
 
 
 def test_the_pages_of_a_list_have_every_skill_once(writer):

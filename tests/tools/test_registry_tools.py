@@ -285,6 +285,25 @@ def test_an_update_of_a_version_that_is_not_the_current_one_is_refused(plugin: P
     assert other.code == "invalid_arguments"
 
 
+def test_candidates_are_found_on_request_and_marked(plugin: Plugin) -> None:
+    done(call(plugin, "skill_write", operation="create", name="grate-carrots", description="Grates carrots."))
+    unasked = call(plugin, "skill_find", query="grate carrots")
+    assert done(unasked)["skills"] == []
+    assert unasked.text == (
+        "No verified skill matches. Candidates do, which have not proved themselves yet: candidates true."
+    )
+    asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
+    (found,) = done(asked)["skills"]
+    assert (found["name"], found["lifecycle"], found["trustTier"]) == ("grate-carrots", "candidate", 1)
+    assert asked.text == 'grate-carrots: "Grates carrots." (candidate, not used yet)'
+    for success in (True, False, False):
+        done(call(plugin, "skill_feedback", name="grate-carrots", success=success))
+    asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
+    assert asked.text.endswith("(candidate, 1 of 3 uses succeeded)")
+    done(call(plugin, "skill_write", "manager", operation="deprecate", name="grate-carrots", reason="blunt"))
+    assert call(plugin, "skill_find", query="grate carrots", candidates=True).text == "No skill matches."
+
+
 def test_an_update_changes_the_given_fields_only(plugin: Plugin) -> None:
     create(plugin, "notes", license="MIT", metadata={"a": [1, None]}, allowed_tools=["x"], depends_on=["fetch-data"])
     before = plugin.registry.document(plugin.registry.current(SkillKey("mayros", "notes")))

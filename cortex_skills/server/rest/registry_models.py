@@ -16,6 +16,7 @@ from cortex_skills.server.rest.model_types import (
     MemoryId,
     NamespaceQuery,
     NextCursor,
+    QueryBoolean,
     SkillVersionId,
 )
 
@@ -63,6 +64,7 @@ class FindSkillsQuery(NamespaceQuery):
 
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S", description="In any words.")]
     limit: NotRequired[Annotated[int, Field(ge=1, le=MAX_LIMIT, description="10 by default."), FROM_QUERY]]
+    candidates: NotRequired[Annotated[QueryBoolean, Field(description="Candidates too; false by default.")]]
 
 
 class RegistryPageQuery(NamespaceQuery, total=False):
