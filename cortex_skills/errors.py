@@ -17,8 +17,9 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 CODES = frozenset({
-    "assertion_limit", "cancelled", "config_invalid", "gain_not_measured", "graph_busy", "graph_corrupt",
-    "graph_unavailable",
+    "approval_changed", "approval_limit", "approval_not_found", "approval_resolved",
+    "assertion_limit", "audit_unavailable", "cancelled", "config_invalid", "gain_not_measured", "graph_busy",
+    "graph_corrupt", "graph_unavailable",
     "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
     "permission_denied",
     "proof_failed", "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout",

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cortex_graph import NamespacedGraph
+from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
@@ -63,6 +64,7 @@ class Host:
         memories: of the agents of the namespace.
         limits: the budgets and rate windows of each session.
         session: where skills run.
+        audit: where calls and events are recorded.
         cleaning: restrictions on what a model reads, beyond the default ones.
         embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
@@ -74,6 +76,7 @@ class Host:
     memories: Memories
     limits: AllLimits
     session: Session
+    audit: AuditLog
     cleaning: Policy = RULE
     embedder: Embedder | None = None
     registers: bool = True

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from cortex_skills.audit import call_records as audit
+from cortex_skills.audit import call_records
+from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
@@ -83,18 +84,19 @@ class Plugin:
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
         registers = registers and self._today is graph
+        self.recent_calls = RecentCalls()
+        self.audit = AuditLog(self.agent, self.recent_calls)
         self._host = Host(
-            config, graph, self.memories, limits, session, self.cleaning, self.embedder, registers=registers
+            config, graph, self.memories, limits, session, self.audit, self.cleaning, self.embedder, registers=registers
         )
         self._hooks = Hooks()
-        self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
         self.removed_texts: RemovedTexts | None = None
         if config.audit.keep_removed:
             from cortex_skills.gate.removed_texts import RemovedTexts
 
             self.removed_texts = RemovedTexts.of(config, graph.namespace)
-        self._gate = Gate(self._host, self._active, self._hooks, self.recent_calls, self.removed_texts)
+        self._gate = Gate(self._host, self._active, self._hooks, self.removed_texts)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
@@ -366,8 +368,8 @@ class Plugin:
         from cortex_skills.gate.gate import checked_agent
 
         who = self.agent if agent is None else checked_agent(agent)
-        entry = audit.of_host(tool, skill, who, outcome, milliseconds)
-        self.recent_calls.record(entry)
+        entry = call_records.of_host(tool, skill, who, outcome, milliseconds, self.audit.kept(arguments))
+        self.audit.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
         self._host.after_call("", entry, {} if arguments is None else arguments)
 
@@ -433,7 +435,7 @@ class Plugin:
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
 
-        who = audit.word(self.agent if agent is None else agent)
+        who = call_records.word(self.agent if agent is None else agent)
         self._hooks.notify("before_agent_start", AgentStart(who, self.session))
         blocks = []
         for skill in self.skills.values():

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.audit import call_records as audit
-from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
@@ -44,13 +43,11 @@ class Gate:
         host: Host,
         active: ActiveSkills,
         hooks: Hooks,
-        recent_calls: RecentCalls,
         removed_texts: RemovedTexts | None = None,
     ) -> None:
         self.host = host
         self.active = active
         self.hooks = hooks
-        self.recent_calls = recent_calls
         self.removed_texts = removed_texts
 
     def call(
@@ -108,8 +105,10 @@ class Gate:
             milliseconds=milliseconds,
             stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
+            inputs=self.host.audit.kept(arguments),
+            outputs=self.host.audit.kept_text(result.text),
         )
-        recent = self.recent_calls.record(entry)
+        recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:
             from cortex_skills.enrichment.left_out import texts_left_out
 

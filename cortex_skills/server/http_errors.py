@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 # The status of the plugin's codes.
 _STATUS = {
     "assertion_limit": 422,
+    "audit_unavailable": 503,
     "cancelled": 503,
     "config_invalid": 500,
     "gain_not_measured": 409,
