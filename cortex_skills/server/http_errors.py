@@ -55,6 +55,7 @@ _STATUS = {
     "signature_invalid": 422,
     "signature_required": 409,
     "skill_ambiguous": 409,
+    "skill_changed": 409,
     "skill_error": 500,
     "skill_exists": 409,
     "skill_in_use": 409,
