@@ -264,11 +264,8 @@ def _takes_in(registry: SkillRegistry, key: SkillKey) -> bool:
 def _free_name(registry: SkillRegistry, key: SkillKey) -> str:
     """The name of a candidate: another one when a learned skill has it already."""
     record = registry.find(key)
-    if record is None:
+    if record is None or record.standing.origin != "learned":  # `register` refuses that of a person or of the package
         return key.name
-    if record.standing.origin != "learned":
-        maker = "a person" if record.standing.origin == "human" else "the package"
-        raise CortexError("skill_exists", f"{key} was made by {maker}, and is not replaced", hint="choose another name")
     for number in range(2, 100):
         name = f"{key.name[: MAX_NAME - 3].rstrip('-')}-{number}"
         if registry.find(SkillKey(key.namespace, name)) is None:

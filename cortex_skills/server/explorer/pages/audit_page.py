@@ -132,8 +132,8 @@ def view(call: PageCall) -> AuditView:
 
 
 _LEDES = (
-    "Every call that reached the gate since this server started, the last 10,000: its outcome, and what was removed from"
-    " its answer.",
+    "Every call that reached the gate since this server started, the last 10,000: its outcome, and what was removed"
+    " from its answer.",
     "Every call in the journal of the audit, the newest first: its outcome, and what was removed from its answer.",
 )
 _TABS: tuple[tuple[str, dict[str, str]], ...] = (
