@@ -52,6 +52,7 @@ from cortex_skills.server.rest import (
     skills,
     stats,
     triples,
+    trust_level,
     verification,
 )
 from cortex_skills.server.rest.openapi import index_operations
@@ -75,6 +76,7 @@ API: tuple[Operation, ...] = (
     *procedural_skills.OPERATIONS,
     *reflection_operations.OPERATIONS,
     *memory_operations.OPERATIONS,
+    *trust_level.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}

@@ -18,6 +18,19 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
+    "action_failed": 422,
+    "action_timeout": 504,
+    "approval_changed": 409,
+    "approval_limit": 422,
+    "approval_not_found": 404,
+    "approval_required": 409,
+    "approval_resolved": 409,
+    "command_refused": 403,
+    "confinement_missing": 503,
+    "cost_limit": 422,
+    "host_refused": 403,
+    "path_refused": 403,
+    "trust_level_too_low": 403,
     "assertion_limit": 422,
     "audit_unavailable": 503,
     "cancelled": 503,
