@@ -25,10 +25,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from cortex_skills.audit import lines, repair
 from cortex_skills.audit.call_records import of_event
+from cortex_skills.audit.chain import Signer
 from cortex_skills.audit.journal_files import CutFile, about, day_files, day_name
 from cortex_skills.audit.journal_head import LENGTH, NAME, JournalHead, read_head
 from cortex_skills.errors import CortexError
@@ -42,15 +43,6 @@ OWN_NAMESPACE = ""  # of the records of the audit about itself
 
 _DAY_S = 86_400
 _AGENT = "cortex-skills"
-
-
-class Signer(Protocol):
-    """A key; `cortex_skills.keys.Key` is one."""
-
-    did: str
-
-    def sign(self, message: bytes) -> bytes:
-        """The Ed25519 signature of a message."""
 
 
 class Journal:

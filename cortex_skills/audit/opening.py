@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex_skills.audit.audit_log import AuditLog
-from cortex_skills.audit.journal import Journal, Signer
+from cortex_skills.audit.chain import Signer
+from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.errors import CortexError
 

@@ -11,6 +11,7 @@ from cortex_skills.cli.output import Output
 
 COMMANDS = [
     ["approve"],
+    ["audit"],
     ["init"],
     ["dev"],
     ["test"],
