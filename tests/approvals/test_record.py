@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex_skills.actions import ActionRequest
 from cortex_skills.approvals.record import (
     LEASE,
     MAX_REQUEST,
@@ -42,7 +43,7 @@ REQUEST: dict[str, Any] = {
 
 
 def made(**changes: Any) -> tuple[str, str]:
-    return new_request(**{**REQUEST, "now": NOW, "lasts": timedelta(hours=1), **changes})
+    return new_request(ActionRequest(**{**REQUEST, **changes}), NOW, timedelta(hours=1))
 
 
 def record(resolution: str = "", start: str = "", reported: str = "", end: str = "") -> ApprovalRecord:
@@ -147,5 +148,5 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(max_size=9), json_values, max_size=4))
 def test_what_is_read_is_what_was_requested(inputs: dict[str, Any]) -> None:
     found = read_record(*made(inputs=inputs), "", "", "", "")
-    assert found.inputs == inputs
-    assert {name: getattr(found, name) for name in REQUEST} == {**REQUEST, "inputs": inputs}
+    assert found.request.inputs == inputs
+    assert {name: getattr(found.request, name) for name in REQUEST} == {**REQUEST, "inputs": inputs}
