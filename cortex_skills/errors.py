@@ -17,8 +17,8 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 CODES = frozenset({
-    "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found", "approval_required",
-    "approval_resolved",
+    "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found",
+    "approval_rejected", "approval_required", "approval_resolved",
     "assertion_limit", "audit_unavailable", "cancelled", "command_refused", "config_invalid", "confinement_missing",
     "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "host_refused",
     "path_refused", "trust_level_too_low",
