@@ -67,7 +67,7 @@ class ActionCall:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Action:
+class AgentAction:
     """An action.
 
     Attributes:

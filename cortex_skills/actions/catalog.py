@@ -1,7 +1,7 @@
 """The actions of one plugin: the core ones that are configured, those of installed distributions, and the host's own.
 
 A distribution adds actions with an entry point of the group `cortex_skills.actions`, whose name is the action's id and
-whose value is an `Action`:
+whose value is an `AgentAction`:
 
     [project.entry-points."cortex_skills.actions"]
     create_ticket = "my_package.actions:CREATE_TICKET"
@@ -21,7 +21,7 @@ from importlib.metadata import entry_points
 from threading import Lock
 from typing import Any
 
-from cortex_skills.actions.action import Action, ActionCall
+from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.core import CORE_IDS, configured_actions
 from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.config.settings import ActionSettings
@@ -45,7 +45,7 @@ class Actions:
         self.settings = settings
         self._taken = frozenset(taken) | CORE_IDS
         self._core = {action.manifest.id: action for action in configured_actions(settings)}
-        self._registered: dict[str, Action] = {}
+        self._registered: dict[str, AgentAction] = {}
         self._changing = Lock()
 
     def register(
@@ -75,7 +75,7 @@ class Actions:
         valid = manifest if isinstance(manifest, ActionManifest) else ActionManifest.of(manifest)
         if not callable(run):
             raise CortexError("manifest_invalid", f"the action {valid.id} has nothing to run", hint="pass a function")
-        action = Action(valid, run, check or _nothing, preview or _no_text, read_only, tuple(permissions))
+        action = AgentAction(valid, run, check or _nothing, preview or _no_text, read_only, tuple(permissions))
         with self._changing:
             if valid.id in self._taken or valid.id in self._added or valid.id in self._registered:
                 raise CortexError(
@@ -87,18 +87,18 @@ class Actions:
             self._registered = {**self._registered, valid.id: action}
         return valid
 
-    def find(self, name: str) -> Action | None:
+    def find(self, name: str) -> AgentAction | None:
         """The action of an id; None when there is none."""
         return self._core.get(name) or self._registered.get(name) or self._added.get(name)
 
-    def all(self) -> Mapping[str, Action]:
+    def all(self) -> Mapping[str, AgentAction]:
         """Every action by its id, the core ones first."""
         return {**self._core, **self._added, **self._registered}
 
     @cached_property
-    def _added(self) -> Mapping[str, Action]:
+    def _added(self) -> Mapping[str, AgentAction]:
         """The actions of installed distributions."""
-        found: dict[str, Action] = {}
+        found: dict[str, AgentAction] = {}
         try:
             entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
         except Exception as error:  # unreadable metadata of any distribution
@@ -107,8 +107,8 @@ class Actions:
         for entry in entries:
             try:
                 action = entry.load()
-                if not isinstance(action, Action):
-                    raise TypeError(f"it is a {type(action).__name__}, not an Action")
+                if not isinstance(action, AgentAction):
+                    raise TypeError(f"it is a {type(action).__name__}, not an AgentAction")
                 if action.manifest.id != entry.name:
                     raise ValueError(
                         f"its id is {action.manifest.id!r}, and the name of its entry point {entry.name!r}"

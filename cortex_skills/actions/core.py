@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cortex_skills.actions.action import Action
+from cortex_skills.actions.action import AgentAction
 from cortex_skills.config.settings import ActionSettings
 
 CORE_IDS = frozenset({"fs_read", "fs_write", "search_index", "run_agent", "shell_safe", "http_get"})
 
 
-def configured_actions(settings: ActionSettings) -> Iterator[Action]:
+def configured_actions(settings: ActionSettings) -> Iterator[AgentAction]:
     """The core actions that are offered with these settings."""
     if settings.workspace:
         from cortex_skills.actions.search_index import SEARCH_INDEX

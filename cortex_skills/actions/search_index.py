@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from cortex_graph.datetimes import date_time
-from cortex_skills.actions.action import Action, ActionCall
+from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.memory.model import MemoryQuery
 from cortex_skills.memory.requests import MAX_LIMIT, MAX_QUERY
@@ -81,4 +81,4 @@ def _run(call: ActionCall) -> dict[str, Any]:
     return {"results": results, "count": len(results)}
 
 
-SEARCH_INDEX = Action(MANIFEST, _run, read_only=True, permissions=("memory:recall",))
+SEARCH_INDEX = AgentAction(MANIFEST, _run, read_only=True, permissions=("memory:recall",))

@@ -21,7 +21,7 @@ from typing import Any
 import rfc8785
 
 from cortex_graph import GraphError
-from cortex_skills.actions.action import Action, ActionCall
+from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
 from cortex_skills.approvals.desk import Approvals
@@ -81,7 +81,7 @@ class ActionSteps:
     def run(
         self,
         tool: Tool,
-        action: Action,
+        action: AgentAction,
         call: Call,
         limits: SessionLimits | None,
         facts: ActionFacts,
@@ -231,7 +231,7 @@ def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:
     return call.budgets.cost(name, COSTS[manifest.cost], call.host.config.actions.cost_budget)
 
 
-def _run(action: Action, call: ActionCall) -> Mapping[str, Any]:
+def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:
     try:
         return action.run(call)
     except (CortexError, GraphError):

@@ -32,7 +32,7 @@ _WITHOUT_APPROVAL: dict[TrustLevel, frozenset[Risk]] = {
 }
 
 
-class Trusted(Protocol):
+class TrustSubject(Protocol):
     """What is decided about; a manifest of an action is one."""
 
     @property
@@ -80,7 +80,7 @@ def trust_level(value: object) -> TrustLevel:
     return next((level for level in LEVELS if level == value), LOWEST)
 
 
-def decide(level: object, action: Trusted, *, allow_reads: bool = False) -> TrustDecision:
+def decide(level: object, action: TrustSubject, *, allow_reads: bool = False) -> TrustDecision:
     """Whether an action runs, waits for a person, or is refused.
 
     Args:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from cortex_skills.actions.action import Action
+from cortex_skills.actions.action import AgentAction
 from cortex_skills.tools.base import Call, Tool
 
 _OPEN = frozenset({"network", "agent", "shell"})
 
 
 @lru_cache(maxsize=1024)
-def tool_of(action: Action) -> Tool:
+def tool_of(action: AgentAction) -> Tool:
     """The tool of an action."""
     manifest = action.manifest
     return Tool(

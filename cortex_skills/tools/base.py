@@ -23,7 +23,7 @@ from cortex_skills.safe_io.schemas import did_you_mean, errors_of
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
-    from cortex_skills.actions.action import Action
+    from cortex_skills.actions.action import AgentAction
 
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
@@ -137,7 +137,7 @@ class Tool:
     output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
     open_world: bool = False
     profile: Profile = "core"
-    action: Action | None = None
+    action: AgentAction | None = None
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

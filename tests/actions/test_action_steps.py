@@ -269,11 +269,11 @@ def test_a_skill_must_allow_an_action(acting, tmp_path) -> None:
 
 
 DISTRIBUTION = """
-from cortex_skills.actions import Action, ActionManifest
+from cortex_skills.actions import AgentAction, ActionManifest
 from tests.actions.manifests import manifest
 
-SHOUT = Action(ActionManifest.of(manifest(id="shout")), lambda call: {"lines": len(call.inputs["text"])})
-CORE = Action(ActionManifest.of(manifest(id="fs_write")), lambda call: {"lines": 1})
+SHOUT = AgentAction(ActionManifest.of(manifest(id="shout")), lambda call: {"lines": len(call.inputs["text"])})
+CORE = AgentAction(ActionManifest.of(manifest(id="fs_write")), lambda call: {"lines": 1})
 """
 
 
