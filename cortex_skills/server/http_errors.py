@@ -20,7 +20,12 @@ log = logging.getLogger(__name__)
 _STATUS = {
     "action_failed": 500,
     "action_timeout": 504,
+    "approval_changed": 409,
+    "approval_limit": 422,
+    "approval_not_found": 404,
+    "approval_rejected": 403,
     "approval_required": 409,
+    "approval_resolved": 409,
     "command_refused": 403,
     "confinement_missing": 503,
     "cost_limit": 422,
