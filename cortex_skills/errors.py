@@ -27,8 +27,8 @@ CODES = frozenset({
     "proof_failed", "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout",
     "rate_limited", "reflection_depth_exceeded", "relative_iri", "remote_context", "scan_rejected",
     "signature_invalid", "signature_required",
-    "skill_ambiguous", "skill_error", "skill_exists", "skill_in_use", "skill_memory", "skill_not_found",
-    "skill_timeout", "store_locked",
+    "skill_ambiguous", "skill_changed", "skill_error", "skill_exists", "skill_in_use", "skill_memory",
+    "skill_not_found", "skill_timeout", "store_locked",
     "tool_not_allowed", "tool_not_found", "transpile_error", "unauthorized", "undeclared_predicate", "write_limit",
     "zk_disabled",
 })  # fmt: skip

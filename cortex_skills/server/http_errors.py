@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
-    "action_failed": 500,
+    "action_failed": 422,
     "action_timeout": 504,
     "approval_changed": 409,
     "approval_limit": 422,
@@ -60,6 +60,7 @@ _STATUS = {
     "signature_invalid": 422,
     "signature_required": 409,
     "skill_ambiguous": 409,
+    "skill_changed": 409,
     "skill_error": 500,
     "skill_exists": 409,
     "skill_in_use": 409,

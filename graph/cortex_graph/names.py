@@ -231,7 +231,7 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, trust, memories."""
+    """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, and the like."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
     is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust")
