@@ -39,27 +39,27 @@ def test_requests_are_listed_shown_and_rejected(plugin: Plugin, approvals) -> No
     (listed,) = approvals("list").json["approvals"]
     assert (listed["id"], listed["state"], listed["inputs"]) == (approval_id, "pending", {"text": "one\x1b[2J\u202e"})
     shown = approvals("show", approval_id, json=False)
-    assert "\x1b" not in shown.out
-    assert "\u202e" not in shown.out
-    assert "it would change:\n  +one" in shown.out
+    assert "\x1b" not in shown.stdout
+    assert "\u202e" not in shown.stdout
+    assert "it would change:\n  +one" in shown.stdout
     rejected = approvals("reject", approval_id, "--reason", "no", "--by", "ada").json
     assert (rejected["state"], rejected["resolvedBy"], rejected["resolvedReason"]) == ("rejected", "ada", "no")
     assert approvals("list").json["approvals"] == []
-    assert approvals("list", json=False).out == "no request waits\n"
+    assert approvals("list", json=False).stdout == "no request waits\n"
     assert approvals("list", "--all").json["approvals"] == [rejected]
     again = approvals("reject", approval_id, json=False)
-    assert again.code == 1
-    assert "was rejected by ada at" in again.err
+    assert again.exit_code == 1
+    assert "was rejected by ada at" in again.stderr
 
 
 def test_a_request_that_cannot_run_here_still_waits(plugin: Plugin, approvals) -> None:
     approval_id = asked(plugin)
     refused = approvals("approve", approval_id, json=False)
-    assert refused.code == 1
-    assert "the request cannot run here" in refused.err
-    assert "--skills FOLDER" in refused.err
+    assert refused.exit_code == 1
+    assert "the request cannot run here" in refused.stderr
+    assert "--skills FOLDER" in refused.stderr
     assert plugin.approvals.state_of(plugin.approvals.show(approval_id)) == "pending"
-    assert approvals("show", "0" * 32, json=False).err.startswith("error[approval_not_found]")
+    assert approvals("show", "0" * 32, json=False).stderr.startswith("error[approval_not_found]")
 
 
 def test_watching_prints_each_change(plugin: Plugin, tmp_path: Path) -> None:
