@@ -159,7 +159,7 @@ class Host:
         """The redacted calls of the open sessions, where learning is on."""
         from cortex_skills.registry.session_calls import SessionCalls
 
-        return SessionCalls()
+        return SessionCalls(self.session.session)
 
     @cached_property
     def wording(self) -> Wording | None:

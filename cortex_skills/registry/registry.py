@@ -39,7 +39,7 @@ from cortex_skills.registry.lifecycle import Origin
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import check_signature, signed_message, unknown
 from cortex_skills.registry.skill_md import write_skill_md
-from cortex_skills.registry.skill_record import Edges, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import Edges, LearnedIn, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.standing import StandingChanges, named
 
 _MAX_DEPENDENCIES = 1_000
@@ -76,6 +76,7 @@ class SkillRegistry(StandingChanges):
         signature: VersionSignature | None = None,
         derived_from: Iterable[SkillKey] = (),
         memories: Iterable[NamedNode] = (),
+        learned_in: LearnedIn | None = None,
     ) -> Registered:
         """Register a document: as the first version of a skill, or as its next one.
 
@@ -90,6 +91,7 @@ class SkillRegistry(StandingChanges):
             signature: of its digest, by its publisher; by default the key of this installation signs it.
             derived_from: the skills that it was made of.
             memories: the memories that it was made of.
+            learned_in: the session that it was learned in.
 
         Raises:
             CortexError: `skill_exists`: the name is taken; `skill_changed`: another version is the current one;
@@ -110,6 +112,7 @@ class SkillRegistry(StandingChanges):
             kind=document.kind,
             description=document.description,
             front=front_of(document),
+            learned_in=learned_in,
         )
 
         def current() -> tuple[SkillRecord | None, SkillVersion | None]:
@@ -248,6 +251,8 @@ class SkillRegistry(StandingChanges):
             "origin": record.standing.origin,
             "attest": self.levels()(version.public_key),
         }
+        if version.learned_in is not None:
+            details["session"] = version.learned_in.session
         return RegistryChange(
             Registered(version, created=True),
             kind,
@@ -293,8 +298,8 @@ class SkillRegistry(StandingChanges):
                 raise CortexError("invalid_arguments", f"{source} was merged before")
             if gone.standing.origin == "learned" and kept.standing.origin != "learned":
                 self._check_replaces(kept, "learned", create_only=False)
-            before = self.version(kept.version_id)
-            document = merged(self.document(before), self.document(self.version(gone.version_id)))
+            before, added = self.version(kept.version_id), self.version(gone.version_id)
+            document = merged(self.document(before), self.document(added))
             self._write_blobs(blobs_of(document))
             version = self._signed(
                 replace(
@@ -310,6 +315,7 @@ class SkillRegistry(StandingChanges):
                     previous=before.id,
                     public_key="",
                     signature="",
+                    learned_in=added.learned_in,
                 ),
                 None,
             )

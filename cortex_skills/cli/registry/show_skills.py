@@ -140,6 +140,8 @@ def show(common: Common, name: str, number: int | None) -> None:
         if gain is not None:
             out.line(f"measured gain: {gain}")
         out.line(f"digest {signed['digest']}, {signed['attest']}")
+        if learned := signed["learnedIn"]:
+            out.line(f"learned in the session {learned['session']} of {learned['agent']}, {learned['time']}")
         for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
             if names:
                 out.line(f"{title}: {', '.join(names)}")

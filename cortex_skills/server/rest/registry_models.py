@@ -258,6 +258,14 @@ class ExportTarget(ApiModel, total=False):
     ]
 
 
+class LearnedInView(ApiModel):
+    """The session that a version was learned in."""
+
+    session: Annotated[str, Field(description="An id; it opens no session.")]
+    agent: Annotated[str, Field(description="Whose calls they were.")]
+    time: str
+
+
 class VersionView(ApiModel):
     """A version."""
 
@@ -270,6 +278,7 @@ class VersionView(ApiModel):
     publicKey: str | None
     signature: str | None
     previous: SkillVersionId | None
+    learnedIn: LearnedInView | None
 
 
 class QualityView(ApiModel):
