@@ -39,7 +39,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "proofs": ({},),
     "audit": ({},),
     "skills": ({},),
-    "registry": ({}, {"check": "yes"}, {"q": "table"}),
+    "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
 SKILLS = 31  # more than a page has
 
