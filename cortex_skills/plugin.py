@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.actions import Actions
     from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.desk import Approvals
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
@@ -314,6 +315,11 @@ class Plugin:
         return self._host.actions
 
     @property
+    def approvals(self) -> Approvals:
+        """The requests of agents that wait for a person. A host does not pass this on to an agent."""
+        return self._gate.approvals
+
+    @property
     def trust(self) -> TrustStore:
         """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
         return self._host.trust
@@ -528,6 +534,7 @@ class Plugin:
         self._host.end_session()
         if self._watcher is not None:
             self._watcher.stop()
+        self._gate.approvals.close()
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()

@@ -26,6 +26,10 @@ def configured_actions(settings: ActionSettings) -> Iterator[AgentAction]:
             files by descriptors.
 
     """
+    if settings.allowed_hosts:
+        from cortex_skills.actions.http_get import HTTP_GET
+
+        yield HTTP_GET
     if not settings.workspace:
         return
     from cortex_skills.actions.fs_read import fs_read

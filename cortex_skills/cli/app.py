@@ -21,6 +21,7 @@ import click
 
 from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
+from cortex_skills.cli.approvals import approvals
 from cortex_skills.cli.approve import approve
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
@@ -186,7 +187,7 @@ program = CommandLine(
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key, approve],
-        "Let agents act": [trust_level],
+        "Let agents act": [trust_level, approvals],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],

@@ -167,6 +167,15 @@ class ActionSettings:
     cost_budget: int = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class ApprovalSettings:
+    """How actions wait for a person (`approvals`); times in milliseconds and minutes."""
+
+    wait_ms: int = 0
+    lasts_minutes: int = 1440
+    ask: Literal["none", "client"] = "none"
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -195,6 +204,7 @@ class Config:
     audit: AuditSettings = AuditSettings()
     learning: Learning = Learning()
     actions: ActionSettings = field(default_factory=ActionSettings)
+    approvals: ApprovalSettings = ApprovalSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
