@@ -31,6 +31,9 @@ from cortex_skills.gate.result import Result
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
+    from cortex_skills.actions import Actions
+    from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.desk import Approvals
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
@@ -72,6 +75,7 @@ class Plugin:
         from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.memory import Memories
         from cortex_skills.policy.session_limits import AllLimits
+        from cortex_skills.tools.catalog import tool_names
 
         self.config = config
         self.graph = graph
@@ -87,7 +91,16 @@ class Plugin:
         self.recent_calls = RecentCalls()
         self.audit = AuditLog(self.agent, self.recent_calls)
         self._host = Host(
-            config, graph, self.memories, limits, session, self.audit, self.cleaning, self.embedder, registers=registers
+            config,
+            graph,
+            self.memories,
+            limits,
+            session,
+            self.audit,
+            self.cleaning,
+            self.embedder,
+            registers=registers,
+            tool_names=tool_names,
         )
         self._hooks = Hooks()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
@@ -297,6 +310,25 @@ class Plugin:
             raise
 
     @property
+    def actions(self) -> Actions:
+        """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
+        return self._host.actions
+
+    @property
+    def approvals(self) -> Approvals:
+        """The requests of agents that wait for a person. A host does not pass this on to an agent."""
+        return self._gate.approvals
+
+    @property
+    def trust(self) -> TrustStore:
+        """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
+        return self._host.trust
+
+    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
+        """The trust level of the namespace of a graph."""
+        return self._host.trust_of(graph)
+
+    @property
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
@@ -339,7 +371,7 @@ class Plugin:
         """
         from cortex_skills.gate.decisions import decide
 
-        return decide(tool, self.skills, skill=skill, permissions=permissions)
+        return decide(tool, self.skills, skill=skill, permissions=permissions, actions=self.actions)
 
     def record(
         self,
@@ -419,7 +451,7 @@ class Plugin:
         from cortex_skills.tools import all_tools
         from cortex_skills.tools.offered import of_profiles, offered
 
-        found = of_profiles(all_tools().values(), self.config.tools.profiles)
+        found = of_profiles(all_tools(self.actions).values(), self.config.tools.profiles)
         if format is None:
             return [tool.definition() for tool in found]
         return offered(found, self.skills, format)
@@ -502,6 +534,7 @@ class Plugin:
         self._host.end_session()
         if self._watcher is not None:
             self._watcher.stop()
+        self._gate.approvals.close()
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()

@@ -18,6 +18,20 @@ log = logging.getLogger(__name__)
 
 # The status of the plugin's codes.
 _STATUS = {
+    "action_failed": 422,
+    "action_timeout": 504,
+    "approval_changed": 409,
+    "approval_limit": 422,
+    "approval_not_found": 404,
+    "approval_rejected": 403,
+    "approval_required": 409,
+    "approval_resolved": 409,
+    "command_refused": 403,
+    "confinement_missing": 503,
+    "cost_limit": 422,
+    "host_refused": 403,
+    "path_refused": 403,
+    "trust_level_too_low": 403,
     "assertion_limit": 422,
     "audit_unavailable": 503,
     "cancelled": 503,
@@ -46,6 +60,7 @@ _STATUS = {
     "signature_invalid": 422,
     "signature_required": 409,
     "skill_ambiguous": 409,
+    "skill_changed": 409,
     "skill_error": 500,
     "skill_exists": 409,
     "skill_in_use": 409,
