@@ -47,3 +47,7 @@ def configured_actions(settings: ActionSettings) -> Iterator[AgentAction]:
     yield fs_read(settings, workspace)
     yield fs_write(settings, workspace)
     yield SEARCH_INDEX
+    if settings.commands:
+        from cortex_skills.actions.shell_safe import shell_safe
+
+        yield shell_safe(settings, workspace)
