@@ -28,6 +28,7 @@ from cortex_skills.policy.session_limits import AllLimits
 if TYPE_CHECKING:
     from cortex_skills.actions.catalog import Actions
     from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.queue import ApprovalQueue
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.learning import Wording
     from cortex_skills.registry.loaded_skills import LoadedSkills
@@ -109,6 +110,15 @@ class Host:
             self.audit.event("trust_level.changed", actor=actor, data=data)
 
         return TrustStore(graph.store, graph.names, self.config.actions.trust_level, changed)
+
+    @cached_property
+    def approval_queue(self) -> ApprovalQueue:
+        """The requests of the namespace that wait for a person, of today."""
+        from cortex_graph.as_of import PastGraph
+        from cortex_skills.approvals.queue import ApprovalQueue
+
+        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
+        return ApprovalQueue(graph.store, graph.names)
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:

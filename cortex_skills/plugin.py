@@ -22,7 +22,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills.audit import call_records
-from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
     from cortex_skills.actions import Actions
     from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.desk import Approvals
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
@@ -64,7 +64,9 @@ class Plugin:
         today: NamespacedGraph | None = None,
         *,
         registers: bool = True,
+        serves: bool = False,
     ) -> None:
+        from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.finder import open_embedder
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -88,7 +90,7 @@ class Plugin:
         limits = AllLimits(config.skill_sandbox)
         registers = registers and self._today is graph
         self.recent_calls = RecentCalls()
-        self.audit = AuditLog(self.agent, self.recent_calls)
+        self.audit = open_audit(config, graph.namespace, self.agent, self.recent_calls, serves=serves)
         self._host = Host(
             config,
             graph,
@@ -125,6 +127,7 @@ class Plugin:
         as_of: datetime | str | None = None,
         undated: str = "include",
         registers: bool = True,
+        serves: bool = False,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -143,6 +146,8 @@ class Plugin:
             registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
                 that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
                 is first used.
+            serves: whether the process serves agents: the journal of the audit is kept by default then, beside the
+                folder of the store.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
@@ -160,7 +165,7 @@ class Plugin:
                 from cortex_graph import as_of as past
 
                 graph = past.as_of(today, as_of, undated)
-            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers)
+            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers, serves=serves)
         except BaseException:
             today.store.close()
             raise
@@ -312,6 +317,11 @@ class Plugin:
     def actions(self) -> Actions:
         """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
         return self._host.actions
+
+    @property
+    def approvals(self) -> Approvals:
+        """The requests of agents that wait for a person. A host does not pass this on to an agent."""
+        return self._gate.approvals
 
     @property
     def trust(self) -> TrustStore:
@@ -528,11 +538,13 @@ class Plugin:
         self._host.end_session()
         if self._watcher is not None:
             self._watcher.stop()
+        self._gate.approvals.close()
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()
         self.memories.close()
         self._today.store.close()
+        self.audit.close()
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from cortex_skills.policy.trust_levels import Risk
 
@@ -41,23 +41,3 @@ class ActionRequest:
     risk: Risk
     reason: str
     preview: str = ""
-
-
-class RequestedApproval(Protocol):
-    """A request that is kept until a person decides."""
-
-    @property
-    def id(self) -> str:
-        """The id of the record."""
-
-
-class ApprovalDesk(Protocol):
-    """Keeps requests until a person decides."""
-
-    def request(self, request: ActionRequest) -> RequestedApproval:
-        """Keep a request.
-
-        Raises:
-            CortexError: it cannot be kept.
-
-        """

@@ -14,11 +14,10 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -28,6 +27,7 @@ from cortex_graph.datetimes import date_time
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore, Pattern
 from cortex_graph.vocabulary import CORTEX, DATE_TIME, GENERATED_AT, TYPE
+from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.approvals.record import (
     ApprovalRecord,
     ApprovalState,
@@ -86,23 +86,15 @@ class ApprovalQueue:
         self._graph = names.approvals_graph
         self.now = now
 
-    def add(
-        self,
-        *,
-        action: str,
-        manifest_version: str,
-        inputs: Mapping[str, Any],
-        agent: str,
-        skill: str,
-        risk: str,
-        reason: str,
-        preview: str = "",
-        lasts: timedelta = LASTS,
-    ) -> ApprovalRecord:
-        """Add a request; the arguments are those of `ApprovalRecord`, and how long it can be approved.
+    def add(self, request: ActionRequest, lasts: timedelta = LASTS) -> ApprovalRecord:
+        """Add a request.
+
+        Args:
+            request: what waits for a person.
+            lasts: how long it can be approved.
 
         Returns:
-            The record; that of the same request of the agent, if one waits.
+            The record; that of an equal request, if one waits.
 
         Raises:
             CortexError: `invalid_arguments`: the request is too long, or cannot be written; `approval_limit`: too many
@@ -111,32 +103,18 @@ class ApprovalQueue:
 
         """
         now = self.now()
-        new_id, text = new_request(
-            action=action,
-            manifest_version=manifest_version,
-            inputs=inputs,
-            agent=agent,
-            namespace=self._names.namespace,
-            skill=skill,
-            risk=risk,
-            reason=reason,
-            preview=preview,
-            now=now,
-            lasts=lasts,
-        )
+        new_id, text = new_request(request, now, lasts)
         record = read_record(new_id, text, "", "", "", "")
         self._remove_old(now)
         waiting = self.list("pending").records
         for other in waiting:
-            if other.digest == record.digest and replace(other, id=new_id, created=now, expires=now) == replace(
-                record, created=now, expires=now
-            ):
+            if other.request == record.request:
                 return other
-        of_agent = sum(other.agent == agent for other in waiting)
+        agent = request.agent
+        of_agent = sum(other.request.agent == agent for other in waiting)
         if len(waiting) >= MAX_WAITING or of_agent >= MAX_WAITING_OF_AGENT:
-            count = (
-                f"{of_agent} requests of {agent}" if of_agent >= MAX_WAITING_OF_AGENT else f"{len(waiting)} requests"
-            )
+            is_agent = of_agent >= MAX_WAITING_OF_AGENT
+            count = f"{of_agent} requests of {agent}" if is_agent else f"{len(waiting)} requests"
             hint = "have them approved or rejected: cortex-skills approvals list"
             raise CortexError("approval_limit", f"{count} wait for approval, and no more are taken", hint=hint)
         node = self._node(new_id)
@@ -185,9 +163,13 @@ class ApprovalQueue:
                 if error.code == "approval_changed" and state in (None, "pending") and agent is None:
                     damaged.append(approval_id)
                 continue
-            if state in (None, record.state(self.now())) and agent in (None, record.agent):
+            if state in (None, record.state(self.now())) and agent in (None, record.request.agent):
                 records.append(record)
         return ListedApprovals(tuple(records), tuple(damaged))
+
+    def waiting(self) -> set[str]:
+        """The ids of the requests that are not resolved."""
+        return set(self._newest(waiting=True))
 
     def resolve(self, approval_id: str, approved: bool, by: str, reason: str = "") -> ApprovalRecord:
         """Approve or reject a request that waits.

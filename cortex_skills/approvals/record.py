@@ -19,10 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast, get_args
 
 from cortex_graph.datetimes import date_time
+from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.errors import CortexError
+from cortex_skills.policy.trust_levels import Risk
 from cortex_skills.safe_io.strict_json import read_json
 
 ApprovalState = Literal["pending", "approved", "rejected", "expired", "running", "done", "failed", "interrupted"]
@@ -75,15 +77,7 @@ class ApprovalRecord:
 
     Attributes:
         id: 32 hexadecimal digits.
-        action: the id of the action.
-        manifest_version: of the action.
-        inputs: as they will run.
-        agent: on whose behalf.
-        namespace: of the plugin.
-        skill: that the agent acts with.
-        risk: `low`, `medium` or `high`.
-        reason: why a person has to decide.
-        preview: what the action would change, such as the difference of a file; empty when there is none.
+        request: what waits for a person.
         digest: over what runs, in hexadecimal.
         created: when it was requested.
         expires: until when it can be approved.
@@ -95,15 +89,7 @@ class ApprovalRecord:
     """
 
     id: str
-    action: str
-    manifest_version: str
-    inputs: Mapping[str, Any] = field(hash=False)
-    agent: str
-    namespace: str
-    skill: str
-    risk: str
-    reason: str
-    preview: str
+    request: ActionRequest
     digest: str
     created: datetime
     expires: datetime
@@ -127,19 +113,19 @@ class ApprovalRecord:
 
     def to_json(self, now: datetime) -> dict[str, Any]:
         """The record as a JSON object, with its state at a time."""
-        state, resolution, end = self.state(now), self.resolution, self.end
+        request, resolution, end = self.request, self.resolution, self.end
         return {
             "id": self.id,
-            "state": state,
-            "action": self.action,
-            "manifestVersion": self.manifest_version,
-            "inputs": dict(self.inputs),
-            "agent": self.agent,
-            "namespace": self.namespace,
-            "skill": self.skill,
-            "risk": self.risk,
-            "reason": self.reason,
-            "preview": self.preview,
+            "state": self.state(now),
+            "action": request.action,
+            "manifestVersion": request.manifest_version,
+            "inputs": dict(request.inputs),
+            "agent": request.agent,
+            "namespace": request.namespace,
+            "skill": request.skill,
+            "risk": request.risk,
+            "reason": request.reason,
+            "preview": request.preview,
             "digest": self.digest,
             "created": date_time(self.created),
             "expires": date_time(self.expires),
@@ -157,38 +143,30 @@ def end_json(end: RunEnd) -> dict[str, Any]:
     return {"code": end.code, "text": end.text, "details": dict(end.details), "isCut": end.is_cut}
 
 
-def new_request(
-    *,
-    action: str,
-    manifest_version: str,
-    inputs: Mapping[str, Any],
-    agent: str,
-    namespace: str,
-    skill: str,
-    risk: str,
-    reason: str,
-    preview: str,
-    now: datetime,
-    lasts: timedelta,
-) -> tuple[str, str]:
-    """The id and the canonical JSON of a new request; the arguments are those of `ApprovalRecord`.
+def new_request(request: ActionRequest, now: datetime, lasts: timedelta) -> tuple[str, str]:
+    """The id and the canonical JSON of a new request.
+
+    Args:
+        request: what waits for a person.
+        now: the time.
+        lasts: how long it can be approved.
 
     Raises:
         CortexError: `invalid_arguments`: it is longer than `MAX_REQUEST`, or has a value that RFC 8785 cannot write.
 
     """
-    runs = _runs(action, manifest_version, inputs, agent, namespace)
-    request = runs | {
-        "skill": skill,
-        "risk": risk,
-        "reason": reason,
-        "preview": preview,
+    runs = _runs(request.action, request.manifest_version, request.inputs, request.agent, request.namespace)
+    stored = runs | {
+        "skill": request.skill,
+        "risk": request.risk,
+        "reason": request.reason,
+        "preview": request.preview,
         "digest": sha256(_DOMAIN + canonical(runs)).hexdigest(),
         "created": date_time(now),
         "expires": date_time(now + lasts),
         "nonce": uuid.uuid4().hex,
     }
-    text = canonical(request)
+    text = canonical(stored)
     if len(text) > MAX_REQUEST:
         hint = "split it into smaller ones"
         raise CortexError("invalid_arguments", f"a request for approval has at most {MAX_REQUEST:,} bytes", hint=hint)
@@ -215,19 +193,22 @@ def read_record(approval_id: str, request: str, resolution: str, start: str, rep
         runs = _runs(*(given[name] for name in ("action", "manifestVersion", "inputs", "agent", "namespace")))
         if _id_of(request.encode()) != approval_id or sha256(_DOMAIN + canonical(runs)).hexdigest() != given["digest"]:
             changed(approval_id)
-        if not all(isinstance(given[name], str) for name in _TEXTS) or not isinstance(given["inputs"], dict):
+        known = given["risk"] in get_args(Risk) and all(isinstance(given[name], str) for name in _TEXTS)
+        if not known or not isinstance(given["inputs"], dict):
             changed(approval_id)
         record = ApprovalRecord(
             id=approval_id,
-            action=given["action"],
-            manifest_version=given["manifestVersion"],
-            inputs=given["inputs"],
-            agent=given["agent"],
-            namespace=given["namespace"],
-            skill=given["skill"],
-            risk=given["risk"],
-            reason=given["reason"],
-            preview=given["preview"],
+            request=ActionRequest(
+                action=given["action"],
+                manifest_version=given["manifestVersion"],
+                inputs=given["inputs"],
+                agent=given["agent"],
+                namespace=given["namespace"],
+                skill=given["skill"],
+                risk=given["risk"],
+                reason=given["reason"],
+                preview=given["preview"],
+            ),
             digest=given["digest"],
             created=_time(given["created"]),
             expires=_time(given["expires"]),

@@ -21,7 +21,9 @@ import click
 
 from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
+from cortex_skills.cli.approvals import approvals
 from cortex_skills.cli.approve import approve
+from cortex_skills.cli.audit import audit
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
@@ -186,11 +188,12 @@ program = CommandLine(
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key, approve],
-        "Let agents act": [trust_level],
+        "Let agents act": [trust_level, approvals],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],
         "Keep the graph": [explore, graph],
+        "Look at what was done": [audit],
         "Keep skills": [registry],
         "Maintain the installation": [doctor, completion],
     },

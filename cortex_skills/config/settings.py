@@ -119,8 +119,13 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """Whether texts that were removed from enrichments are kept (`audit`): the folder, and the file of the key."""
+    """The journal of calls (`audit`), and whether texts that were removed from enrichments are kept, and where."""
 
+    journal: Literal["auto", "on", "off"] = "auto"
+    folder: str = ""
+    keep_days: int = 0
+    fsync: Literal["never", "minute", "always"] = "minute"
+    on_full: Literal["refuse-actions", "refuse-all", "warn"] = "refuse-actions"
     keep_removed: bool = False
     removed: str = ""
     removed_key: str = ""
@@ -167,6 +172,15 @@ class ActionSettings:
     cost_budget: int = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class ApprovalSettings:
+    """How actions wait for a person (`approvals`); times in milliseconds and minutes."""
+
+    wait_ms: int = 0
+    lasts_minutes: int = 1440
+    ask: Literal["none", "client"] = "none"
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -195,6 +209,7 @@ class Config:
     audit: AuditSettings = AuditSettings()
     learning: Learning = Learning()
     actions: ActionSettings = field(default_factory=ActionSettings)
+    approvals: ApprovalSettings = ApprovalSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

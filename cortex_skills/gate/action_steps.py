@@ -22,8 +22,9 @@ import rfc8785
 
 from cortex_graph import GraphError
 from cortex_skills.actions.action import ActionCall, AgentAction
-from cortex_skills.actions.action_request import ActionRequest, ApprovalDesk
+from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.actions.manifest import COMMAND, ActionManifest
+from cortex_skills.approvals.desk import Approvals
 from cortex_skills.audit.call_records import ACTION_CALL
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.action_text import text_for_model
@@ -33,6 +34,7 @@ from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
 from cortex_skills.safe_io.schemas import errors_of, shown
 from cortex_skills.tools import Call, Outcome, Tool
+from cortex_skills.tools.approval_status import answer_of
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +72,7 @@ class ActionSteps:
 
     """
 
-    def __init__(self, hooks: Hooks, desk: ApprovalDesk | None = None) -> None:
+    def __init__(self, hooks: Hooks, desk: Approvals | None = None) -> None:
         self.desk = desk
         self._hooks = hooks
         self._rates: dict[str, RateWindow] = {}
@@ -162,9 +164,8 @@ class ActionSteps:
             reason,
             preview,
         )
-        kept = self.desk.request(request)
-        text = f"{manifest.id} did not run yet: it waits for a person as {kept.id}, because {reason}."
-        return Outcome(text, {"action": manifest.id, "status": "pending_approval", "approval": kept.id})
+        kept = self.desk.request(request, call.cancel)
+        return answer_of(kept, self.desk.state_of(kept))
 
     def _rate(self, manifest: ActionManifest) -> RateWindow:
         with self._making:

@@ -14,10 +14,12 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
 from cortex_skills.actions.action_request import ActionRequest
+from cortex_skills.approvals.desk import Approvals
 from cortex_skills.audit import call_records as audit
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
@@ -52,7 +54,15 @@ class Gate:
         self.active = active
         self.hooks = hooks
         self.removed_texts = removed_texts
-        self.action_steps = ActionSteps(hooks)
+        self.approvals = Approvals(
+            host.approval_queue,
+            host.config.approvals,
+            host.audit,
+            self.run_approved,
+            self.check_runs_here,
+            partial(hooks.notify, "approval_resolved"),
+        )
+        self.action_steps = ActionSteps(hooks, self.approvals)
 
     def call(
         self,
@@ -97,6 +107,18 @@ class Gate:
         arguments = dict(request.inputs)
         return self._call(request.action, arguments, request.skill, request.agent, cancel, limits, "", approved)
 
+    def check_runs_here(self, request: ActionRequest) -> None:
+        """Check that this process has the action and the skill of a request, before a person's decision is taken.
+
+        Raises:
+            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
+
+        """
+        if find_tool(request.action, self.host.actions).action is None:
+            raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
+        chosen, _ = self.active.enter(request.skill)
+        chosen.calls.leave()
+
     def _call(
         self,
         tool: str,
@@ -119,6 +141,7 @@ class Gate:
         facts: ActionFacts | None = None
         try:
             who = checked_agent(who)
+            self.host.audit.check_call()
             wanted = find_tool(tool, self.host.actions)
             if wanted.action is not None:
                 facts = ActionFacts(wanted.action.manifest.category)

@@ -40,6 +40,7 @@ from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
 from cortex_skills.server.rest import (
+    approvals,
     audit_log,
     memory_operations,
     overview,
@@ -77,6 +78,7 @@ API: tuple[Operation, ...] = (
     *reflection_operations.OPERATIONS,
     *memory_operations.OPERATIONS,
     *trust_level.OPERATIONS,
+    *approvals.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}

@@ -23,6 +23,7 @@ _STATUS = {
     "approval_changed": 409,
     "approval_limit": 422,
     "approval_not_found": 404,
+    "approval_rejected": 403,
     "approval_required": 409,
     "approval_resolved": 409,
     "command_refused": 403,

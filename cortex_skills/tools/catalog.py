@@ -25,6 +25,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.action_tools import tool_of
+from cortex_skills.tools.approval_status import APPROVAL_STATUS
 from cortex_skills.tools.base import Tool
 from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
 from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
@@ -65,6 +66,7 @@ TOOLS = {
         SKILL_MEMORY_REFLECT,
         *SKILLS_OF_REFLECTIONS,
         SKILL_LEARN,
+        APPROVAL_STATUS,
     )
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,24 +18,17 @@ def count(call: ActionCall) -> dict[str, Any]:
     return {"lines": call.inputs["text"].count("\n") + 1}
 
 
-class Desk:
-    """Keeps requests."""
-
-    def __init__(self) -> None:
-        self.requests: list[ActionRequest] = []
-
-    def request(self, request: ActionRequest) -> SimpleNamespace:
-        self.requests.append(request)
-        return SimpleNamespace(id=f"r{len(self.requests)}")
-
-
 @pytest.fixture
 def counting(acting):
-    """A plugin with an action that runs at `supervised_auto`, and a desk."""
+    """A plugin with an action that runs at `supervised_auto`."""
     plugin = acting(trustLevel="supervised_auto")
     plugin.actions.register(manifest(), count)
-    plugin._gate.action_steps.desk = Desk()
     return plugin
+
+
+def requests(plugin) -> list[ActionRequest]:
+    """What waits for a person."""
+    return [record.request for record in plugin.approvals.list("pending").records]
 
 
 def last(plugin):
@@ -54,11 +46,12 @@ def test_an_action_is_called_like_a_tool(counting) -> None:
 
 
 def test_actions_are_offered_as_tools_of_the_profile_operator(counting, acting) -> None:
-    (tool,) = counting.tools(format="mcp")
+    tool, status = sorted(counting.tools(format="mcp"), key=lambda each: each["name"], reverse=True)
+    assert status["name"] == "approval_status"
     assert tool["name"] == "count_lines"
     assert tool["inputSchema"]["additionalProperties"] is False
     assert tool["annotations"]["readOnlyHint"] is False
-    assert acting().tools(format="mcp") == []
+    assert [tool["name"] for tool in acting().tools(format="mcp")] == ["approval_status"]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +136,9 @@ def test_a_request_has_what_would_run_and_what_it_would_change(counting) -> None
         manifest(id="repeat", risk="high", inputs=fields), count, preview=lambda call: f"{call.inputs['times']} times"
     )
     result = counting.call("repeat", {"text": "a"}, agent="a1")
-    assert (result.is_error, result.details["status"], result.details["approval"]) == (False, "pending_approval", "r1")
-    (request,) = counting._gate.action_steps.desk.requests
+    assert (result.is_error, result.details["status"]) == (False, "pending_approval")
+    assert counting.approvals.show(result.details["approval"]).request.action == "repeat"
+    (request,) = requests(counting)
     inputs = {"text": "a", "times": 3}
     reason = "at the trust level observe an action of high risk needs the approval of a person"
     assert request == ActionRequest(
@@ -158,7 +152,7 @@ def kept(counting) -> ActionRequest:
     """A request that waits, at `observe`."""
     counting.trust.set("observe", actor="ada")
     counting.call("count_lines", {"text": "a\nb"}, agent="a1")
-    return counting._gate.action_steps.desk.requests[0]
+    return requests(counting)[0]
 
 
 def test_an_approved_request_runs(counting, kept) -> None:
@@ -188,14 +182,13 @@ def test_an_approved_request_is_checked_again(counting, kept, changes: Mapping[s
 
 def test_an_approved_request_needs_the_trust_level_of_today(acting) -> None:
     plugin = acting(trustLevel="supervised_auto")
-    plugin._gate.action_steps.desk = desk = Desk()
     ran: list[str] = []
     plugin.actions.register(
         manifest(minTrustLevel="supervised_auto", risk="high"), lambda c: ran.append(c.agent) or count(c)
     )
     plugin.call("count_lines", {"text": "a"})
     plugin.trust.set("suggest", actor="ada")
-    assert plugin._gate.run_approved(desk.requests[0], "ada").code == "trust_level_too_low"
+    assert plugin._gate.run_approved(requests(plugin)[0], "ada").code == "trust_level_too_low"
     assert ran == []
 
 

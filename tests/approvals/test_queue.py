@@ -13,6 +13,7 @@ from cortex_graph import GraphStore, NamespacedGraph, open_store
 from cortex_graph.names import Names
 from cortex_graph.ontology import ontology
 from cortex_graph.store import Pattern
+from cortex_skills.actions import ActionRequest
 from cortex_skills.approvals import queue as module
 from cortex_skills.approvals.queue import ApprovalQueue
 from cortex_skills.approvals.record import LEASE, ApprovalRecord, RunEnd
@@ -49,6 +50,7 @@ def queue(store: GraphStore, clock: Clock) -> ApprovalQueue:
 def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalRecord:
     request: dict[str, Any] = {
         "action": "fs_write",
+        "namespace": "mayros",
         "manifest_version": "v1",
         "inputs": {"path": "out/a"},
         "agent": agent,
@@ -56,7 +58,7 @@ def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalReco
         "risk": "medium",
         "reason": "it writes a file",
     }
-    return queue.add(**{**request, **changes})
+    return queue.add(ActionRequest(**{**request, **changes}))
 
 
 def error_of(call: Any, *arguments: Any) -> CortexError:
@@ -142,7 +144,7 @@ def test_waiting_requests_are_bounded(queue: ApprovalQueue, monkeypatch: pytest.
     add(queue, agent="a2")
     assert error_of(lambda: add(queue, agent="a3")).message == "3 requests wait for approval, and no more are taken"
     queue.resolve(first.id, approved=False, by="ada")
-    assert add(queue, agent="a3").agent == "a3"
+    assert add(queue, agent="a3").request.agent == "a3"
 
 
 def test_resolved_requests_are_removed_after_a_month(queue: ApprovalQueue, clock: Clock, store: GraphStore) -> None:
@@ -163,11 +165,11 @@ def test_lists_are_of_a_state_or_an_agent_and_newest_first(queue: ApprovalQueue,
         clock.time += timedelta(seconds=1)
         records.append(add(queue, agent=f"a{number % 2}", inputs={"n": number}))
     queue.resolve(records[3].id, approved=False, by="ada")
-    listed = [record.inputs["n"] for record in queue.list().records]
+    listed = [record.request.inputs["n"] for record in queue.list().records]
     assert listed == [3, 2, 1, 0]
-    assert [record.inputs["n"] for record in queue.list("pending").records] == [2, 1, 0]
-    assert [record.inputs["n"] for record in queue.list(agent="a1").records] == [3, 1]
-    assert [record.inputs["n"] for record in queue.list(limit=2).records] == [3, 2]
+    assert [record.request.inputs["n"] for record in queue.list("pending").records] == [2, 1, 0]
+    assert [record.request.inputs["n"] for record in queue.list(agent="a1").records] == [3, 1]
+    assert [record.request.inputs["n"] for record in queue.list(limit=2).records] == [3, 2]
 
 
 @pytest.mark.parametrize("approval_id", ["0" * 32, "", "0" * 31, "../" * 10, "A" * 32, "\ud800", None, 7, ["x"]])
