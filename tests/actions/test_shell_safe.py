@@ -8,31 +8,22 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from cortex_sandbox.isolation.confined_command import ConfinedCommand
 from cortex_skills import CortexError, Plugin
-from cortex_skills.actions import ActionRequest
 from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.argument_policies import checked_arguments
 from cortex_skills.actions.child_output import run_child
 from cortex_skills.cancellation import CancelToken
+from tests.actions.asking import approved
 from tests.actions.manifests import manifest
 
 SECRET = "the secret of the owner"
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement is of Linux")
-
-
-class Desk:
-    """Keeps the last request."""
-
-    def request(self, request: ActionRequest) -> SimpleNamespace:
-        self.last = request
-        return SimpleNamespace(id="r1")
 
 
 @pytest.fixture
@@ -53,17 +44,12 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def plugin(acting, folder: Path) -> Plugin:
     commands = ["ls", "cat", "grep", "find", "git", "pnpm"]
-    opened = acting(trustLevel="bounded_auto", workspace=str(folder), commands=commands)
-    opened._gate.action_steps.desk = Desk()
-    return opened
+    return acting(trustLevel="bounded_auto", workspace=str(folder), commands=commands)
 
 
 def run(plugin: Plugin, command: str, *args: str, **more: Any) -> Any:
     """Ask for a command, and approve it; the result of the first step that refuses."""
-    asked = plugin.call("shell_safe", {"command": command, "args": list(args), **more})
-    if asked.is_error:
-        return asked
-    return plugin._gate.run_approved(plugin._gate.action_steps.desk.last, "ada")
+    return approved(plugin, "shell_safe", {"command": command, "args": list(args), **more})
 
 
 def outputs(result: Any) -> tuple[str, int]:
