@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from cortex_skills.actions import ActionRequest
 from cortex_skills.server.explorer.pages import PAGES
 from tests.server.serving import Running
 
@@ -34,8 +35,10 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
         f"{NS}/sparql?query=SELECT",
     ),
     "audit": ("/explore/audit",),
+    "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
+    "approval": ("/explore/approvals/APPROVAL",),
     "skills": ("/explore/skills",),
-    "skill": ("/explore/skills/verify-kyc",),
+    "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),
     "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),
     "registered": ("/explore/registry/read-table", "/explore/registry/plan-day"),
     "edit": ("/explore/registry/read-table/edit", "/explore/registry/plan-day/edit"),
@@ -51,7 +54,14 @@ def addresses(running: Running) -> list[str]:
     (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
     proof = graph.proofs.of(triple["id"])[0].id
     given = [address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in PAGES}]
-    return [each.replace("TRIPLE", triple["id"]).replace("PROOF", proof) for each in given] + list(OTHERS)
+    request = ActionRequest(
+        "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
+    )
+    approval = running.plugin.approvals.request(request).id
+    ids = {"TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval}
+    for word, found in ids.items():
+        given = [each.replace(word, found) for each in given]
+    return given + list(OTHERS)
 
 
 def test_every_page_has_an_address_here() -> None:
@@ -98,7 +108,8 @@ def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Runni
 
 def test_hostile_texts_stay_texts(signed_in: Pages, running: Running) -> None:
     page = signed_in()
-    for address in (f"{NS}/r?name=hostile", f"{NS}/list?subject=hostile", f"{NS}/map?name=hostile"):
+    of_triples = (f"{NS}/r?name=hostile", f"{NS}/list?subject=hostile", f"{NS}/map?name=hostile")
+    for address in (*of_triples, *ADDRESSES["skills"], *ADDRESSES["skill"][1:]):
         go(page, running, address)
         assert page.locator("main img, main iframe, main object, main script").count() == 0
         assert page.locator("[onerror], [onload], [onclick]").count() == 0
