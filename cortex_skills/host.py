@@ -8,12 +8,14 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cortex_graph import NamespacedGraph
+from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import AuditRecord
 from cortex_skills.config.settings import Config
 from cortex_skills.enrichment.policy import RULE, Policy
@@ -24,6 +26,9 @@ from cortex_skills.policy.declared_predicates import DeclaredPredicates
 from cortex_skills.policy.session_limits import AllLimits
 
 if TYPE_CHECKING:
+    from cortex_skills.actions.catalog import Actions
+    from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.queue import ApprovalQueue
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.learning import Wording
     from cortex_skills.registry.loaded_skills import LoadedSkills
@@ -63,9 +68,11 @@ class Host:
         memories: of the agents of the namespace.
         limits: the budgets and rate windows of each session.
         session: where skills run.
+        audit: where calls and events are recorded.
         cleaning: restrictions on what a model reads, beyond the default ones.
         embedder: finds skills and memories by meaning; None for words alone.
         registers: whether skills that are loaded, or are in the configured folders, are registered.
+        tool_names: returns the names of tools, which no action may have.
 
     """
 
@@ -74,9 +81,44 @@ class Host:
     memories: Memories
     limits: AllLimits
     session: Session
+    audit: AuditLog
     cleaning: Policy = RULE
     embedder: Embedder | None = None
     registers: bool = True
+    tool_names: Callable[[], Collection[str]] = tuple
+
+    @cached_property
+    def actions(self) -> Actions:
+        """The actions that agents may ask for."""
+        from cortex_skills.actions.catalog import Actions
+
+        return Actions(self.config.actions, self.tool_names())
+
+    @cached_property
+    def trust(self) -> TrustStore:
+        """The trust level of the namespace, of today."""
+        from cortex_graph.as_of import PastGraph
+
+        return self.trust_of(self.graph.today if isinstance(self.graph, PastGraph) else self.graph)
+
+    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
+        """The trust level of the namespace of a graph."""
+        from cortex_skills.actions.trust_store import TrustChange, TrustStore
+
+        def changed(change: TrustChange, actor: str) -> None:
+            data = {"namespace": graph.namespace, "from": change.before, "to": change.after}
+            self.audit.event("trust_level.changed", actor=actor, data=data)
+
+        return TrustStore(graph.store, graph.names, self.config.actions.trust_level, changed)
+
+    @cached_property
+    def approval_queue(self) -> ApprovalQueue:
+        """The requests of the namespace that wait for a person, of today."""
+        from cortex_graph.as_of import PastGraph
+        from cortex_skills.approvals.queue import ApprovalQueue
+
+        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
+        return ApprovalQueue(graph.store, graph.names)
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:
@@ -127,7 +169,7 @@ class Host:
         """The redacted calls of the open sessions, where learning is on."""
         from cortex_skills.registry.session_calls import SessionCalls
 
-        return SessionCalls()
+        return SessionCalls(self.session.session)
 
     @cached_property
     def wording(self) -> Wording | None:

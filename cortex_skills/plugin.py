@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from cortex_skills.audit import call_records as audit
+from cortex_skills.audit import call_records
+from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
@@ -30,6 +31,9 @@ from cortex_skills.gate.result import Result
 
 if TYPE_CHECKING:
     from cortex_graph import NamespacedGraph
+    from cortex_skills.actions import Actions
+    from cortex_skills.actions.trust_store import TrustStore
+    from cortex_skills.approvals.desk import Approvals
     from cortex_skills.enrichment.policy import Policy
     from cortex_skills.gate.decisions import Decision
     from cortex_skills.gate.removed_texts import RemovedTexts
@@ -71,6 +75,7 @@ class Plugin:
         from cortex_skills.lifecycle.watcher import Watcher
         from cortex_skills.memory import Memories
         from cortex_skills.policy.session_limits import AllLimits
+        from cortex_skills.tools.catalog import tool_names
 
         self.config = config
         self.graph = graph
@@ -83,18 +88,28 @@ class Plugin:
         session = Session(graph.namespace, self.agent, self.session)
         limits = AllLimits(config.skill_sandbox)
         registers = registers and self._today is graph
+        self.recent_calls = RecentCalls()
+        self.audit = AuditLog(self.agent, self.recent_calls)
         self._host = Host(
-            config, graph, self.memories, limits, session, self.cleaning, self.embedder, registers=registers
+            config,
+            graph,
+            self.memories,
+            limits,
+            session,
+            self.audit,
+            self.cleaning,
+            self.embedder,
+            registers=registers,
+            tool_names=tool_names,
         )
         self._hooks = Hooks()
-        self.recent_calls = RecentCalls()
         self._active = ActiveSkills(Loader(self._host, [Path(folder) for folder in developing]), approve)
         self.removed_texts: RemovedTexts | None = None
         if config.audit.keep_removed:
             from cortex_skills.gate.removed_texts import RemovedTexts
 
             self.removed_texts = RemovedTexts.of(config, graph.namespace)
-        self._gate = Gate(self._host, self._active, self._hooks, self.recent_calls, self.removed_texts)
+        self._gate = Gate(self._host, self._active, self._hooks, self.removed_texts)
         if graph.namespace in config.proofs.shapes:
             self.prover().namespace_rules  # noqa: B018 - errors in the shapes are raised when the plugin opens
         self._watcher = Watcher(self._active.reload_changed) if config.hot_reload else None
@@ -295,6 +310,25 @@ class Plugin:
             raise
 
     @property
+    def actions(self) -> Actions:
+        """The actions that agents may ask for: `register` adds the host's own. Only `call` runs one."""
+        return self._host.actions
+
+    @property
+    def approvals(self) -> Approvals:
+        """The requests of agents that wait for a person. A host does not pass this on to an agent."""
+        return self._gate.approvals
+
+    @property
+    def trust(self) -> TrustStore:
+        """The trust level of the namespace. Only the owner may set it: a host does not pass this on to an agent."""
+        return self._host.trust
+
+    def trust_of(self, graph: NamespacedGraph) -> TrustStore:
+        """The trust level of the namespace of a graph."""
+        return self._host.trust_of(graph)
+
+    @property
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace. It decides nothing about who may change what."""
         return self._host.registry
@@ -337,7 +371,7 @@ class Plugin:
         """
         from cortex_skills.gate.decisions import decide
 
-        return decide(tool, self.skills, skill=skill, permissions=permissions)
+        return decide(tool, self.skills, skill=skill, permissions=permissions, actions=self.actions)
 
     def record(
         self,
@@ -366,8 +400,8 @@ class Plugin:
         from cortex_skills.gate.gate import checked_agent
 
         who = self.agent if agent is None else checked_agent(agent)
-        entry = audit.of_host(tool, skill, who, outcome, milliseconds)
-        self.recent_calls.record(entry)
+        entry = call_records.of_host(tool, skill, who, outcome, milliseconds, self.audit.kept(arguments))
+        self.audit.record(entry)
         self._hooks.notify("after_tool_call", ToolEnd(entry, self.session))
         self._host.after_call("", entry, {} if arguments is None else arguments)
 
@@ -417,7 +451,7 @@ class Plugin:
         from cortex_skills.tools import all_tools
         from cortex_skills.tools.offered import of_profiles, offered
 
-        found = of_profiles(all_tools().values(), self.config.tools.profiles)
+        found = of_profiles(all_tools(self.actions).values(), self.config.tools.profiles)
         if format is None:
             return [tool.definition() for tool in found]
         return offered(found, self.skills, format)
@@ -433,7 +467,7 @@ class Plugin:
         from cortex_skills.enrichment import context_block
         from cortex_skills.policy.permissions import is_of_memories
 
-        who = audit.word(self.agent if agent is None else agent)
+        who = call_records.word(self.agent if agent is None else agent)
         self._hooks.notify("before_agent_start", AgentStart(who, self.session))
         blocks = []
         for skill in self.skills.values():
@@ -500,6 +534,7 @@ class Plugin:
         self._host.end_session()
         if self._watcher is not None:
             self._watcher.stop()
+        self._gate.approvals.close()
         self._active.close()
         if self._watcher is not None:
             self._watcher.close()

@@ -1,11 +1,11 @@
-"""The audit record of every call that reaches the gate.
+"""The audit record of every call that reaches the gate, and of events that are no calls.
 
 Rules kept here:
-- a record has the tool, skill, agent, outcome and duration; never an argument, a value of the graph, or output of a
-  skill;
+- a record has the tool or action, skill, agent, outcome and duration; inputs and outputs only where a journal is kept
+  (`audit_log`), redacted and bounded;
 - a host records calls of its other tools in the same way, with one word as the outcome;
 - a record is one line of JSON on the logger `cortex_skills.audit` at INFO; the host configures its destination. The
-  line has the number of removed values, and only `RecentCalls` their places.
+  line has no input, output or data of an event, and the number of removed values; only `RecentCalls` has their places.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ from cortex_skills.errors import CortexError
 
 log = logging.getLogger("cortex_skills.audit")
 
+TOOL_CALL = "tool.call"
+ACTION_CALL = "action.call"
 MAX_NAME = 256
 MAX_REMOVED = 20
 _MAX_MILLISECONDS = 1e11
+_OF_JOURNAL = ("inputs", "outputs", "data")
+_EVENT = re.compile(r"[a-z][a-z_]{0,31}(\.[a-z][a-z_]{0,31}){1,3}")
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -41,17 +45,26 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One call.
+    """One call, or one event that is no call.
 
     Attributes:
         time: the start, RFC 3339, UTC.
-        tool: the tool that was called.
+        tool: the tool or action that was called; of another event, its name.
         skill: the acting skill; None when none was found.
         agent: the agent that the call is for.
         outcome: `ok`, or the stable code of the error.
         milliseconds: the duration.
         stripped: how many values the cleaner removed from the enrichment.
         removed: the first `MAX_REMOVED` of them, without their texts.
+        event: `tool.call`, `action.call`, or what happened, such as `trust_level.changed`.
+        category: `tool`, the category of an action, or the first part of the event.
+        actor: who did it, if not the agent: the person who approved.
+        inputs: the arguments, redacted and bounded; None where no journal is kept.
+        outputs: the beginning of the result, in the same way.
+        data: of an event that is no call, such as `from` and `to`, in the same way.
+        approval_required: whether the call had to wait for an approval.
+        approved_by: who approved it.
+        trust_level: of the agent, when the call was checked.
 
     """
 
@@ -63,6 +76,20 @@ class AuditRecord:
     milliseconds: float
     stripped: int = 0
     removed: tuple[Removed, ...] = ()
+    event: str = TOOL_CALL
+    category: str = "tool"
+    actor: str | None = None
+    inputs: Any = None
+    outputs: Any = None
+    data: Any = None
+    approval_required: bool = False
+    approved_by: str | None = None
+    trust_level: str | None = None
+
+    @property
+    def level(self) -> str:
+        """`info`, `warning` for what was refused or failed, `error` for an error of the plugin."""
+        return {"ok": "info", "internal_error": "error"}.get(self.outcome, "warning")
 
     @property
     def is_refused(self) -> bool:
@@ -71,14 +98,15 @@ class AuditRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as a JSON object."""
-        return asdict(self) | {"removed": [asdict(removed) for removed in self.removed]}
+        return asdict(self) | {"level": self.level, "removed": [asdict(removed) for removed in self.removed]}
 
 
 def record(entry: AuditRecord) -> None:
     """Write a record to the logger."""
     if log.isEnabledFor(logging.INFO):
         line = entry.to_json()
-        del line["removed"]
+        for name in ("removed", *_OF_JOURNAL):
+            del line[name]
         log.info("%s", json.dumps(line, ensure_ascii=True))
 
 
@@ -98,19 +126,47 @@ def word(name: object) -> str:
     return name[:MAX_NAME] if isinstance(name, str) else f"<{type(name).__name__}>"
 
 
-def of_host(tool: str, skill: str | None, agent: str, outcome: str, milliseconds: float) -> AuditRecord:
+def of_host(
+    tool: str, skill: str | None, agent: str, outcome: str, milliseconds: float, inputs: Any = None
+) -> AuditRecord:
     """The record of a call of a tool of the host.
 
     Raises:
         CortexError: `invalid_arguments`: the outcome is not a word, or the duration is invalid.
 
     """
-    if not isinstance(outcome, str) or not _OUTCOME.fullmatch(outcome):
-        hint = "`ok`, or a code such as `tool_not_allowed`: up to 64 lower-case letters, digits and _"
-        raise CortexError("invalid_arguments", "the outcome of a call must be one word", hint=hint)
+    _check_outcome(outcome)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < math.inf:
         raise CortexError(
             "invalid_arguments", "the milliseconds of a call must be a number from 0", hint="leave it out"
         )
     took = float(milliseconds)
-    return AuditRecord(started(took), word(tool), None if skill is None else word(skill), agent, outcome, took)
+    acting = None if skill is None else word(skill)
+    return AuditRecord(started(took), word(tool), acting, agent, outcome, took, inputs=inputs)
+
+
+def of_event(event: str, agent: str, outcome: str = "ok", **fields: Any) -> AuditRecord:
+    """The record of an event that is no call.
+
+    Args:
+        event: what happened, such as `approval.approved`.
+        agent: whom it concerns.
+        outcome: `ok`, or a code.
+        fields: other attributes of the record.
+
+    Raises:
+        CortexError: `invalid_arguments`: the event or the outcome is malformed.
+
+    """
+    if not _EVENT.fullmatch(event):
+        hint = "lower-case words joined by dots: `approval.approved`"
+        raise CortexError("invalid_arguments", "the name of an event is malformed", hint=hint)
+    _check_outcome(outcome)
+    given = {"category": event.partition(".")[0], "skill": None, "milliseconds": 0.0} | fields
+    return AuditRecord(time=started(), tool=event, agent=agent, outcome=outcome, event=event, **given)
+
+
+def _check_outcome(outcome: object) -> None:
+    if not isinstance(outcome, str) or not _OUTCOME.fullmatch(outcome):
+        hint = "`ok`, or a code such as `tool_not_allowed`: up to 64 lower-case letters, digits and _"
+        raise CortexError("invalid_arguments", "the outcome of a call must be one word", hint=hint)

@@ -21,6 +21,7 @@ import click
 
 from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
+from cortex_skills.cli.approvals import approvals
 from cortex_skills.cli.approve import approve
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
@@ -42,6 +43,7 @@ from cortex_skills.cli.skills import list_skills, status
 from cortex_skills.cli.tests import test
 from cortex_skills.cli.token import token
 from cortex_skills.cli.trust import trust
+from cortex_skills.cli.trust_level import trust_level
 from cortex_skills.cli.validate import validate
 from cortex_skills.errors import CortexError, from_floor
 
@@ -185,6 +187,7 @@ program = CommandLine(
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key, approve],
+        "Let agents act": [trust_level, approvals],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],

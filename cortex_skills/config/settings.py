@@ -149,6 +149,33 @@ class Learning:
     runs: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ActionSettings:
+    """Which actions are offered, and what they may reach (`actions`)."""
+
+    trust_level: Literal["observe", "suggest", "supervised_auto", "bounded_auto"] = "observe"
+    allow_reads_without_approval: bool = False
+    workspace: str = ""
+    read: tuple[str, ...] = ("memory", "persona", "logs", "out", "etc", "docs")
+    write: tuple[str, ...] = ("memory", "out", "logs")
+    never: tuple[str, ...] = ("brain", "packages", "apps", "node_modules", ".git", ".env*", "logs/audit")
+    commands: tuple[str, ...] = ("ls", "cat", "grep", "find", "git")
+    agents: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    allow_unconfined: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    allow_loopback: bool = False
+    cost_budget: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettings:
+    """How actions wait for a person (`approvals`); times in milliseconds and minutes."""
+
+    wait_ms: int = 0
+    lasts_minutes: int = 1440
+    ask: Literal["none", "client"] = "none"
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -176,6 +203,8 @@ class Config:
     finder: FinderSettings = FinderSettings()
     audit: AuditSettings = AuditSettings()
     learning: Learning = Learning()
+    actions: ActionSettings = field(default_factory=ActionSettings)
+    approvals: ApprovalSettings = ApprovalSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

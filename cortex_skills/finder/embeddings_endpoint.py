@@ -1,61 +1,51 @@
 """The embedder on a server that has an OpenAI-compatible `POST /v1/embeddings`.
 
 Rules kept here:
-- one deadline for each request; after two failures in a row the server is not asked for half a minute (`HttpClient`);
 - an answer must have one vector for each text, all finite and of one dimension, which never changes afterwards;
-  anything else is an `EmbedderError`, and no part of the answer is used;
-- the key of the server is read from an environment variable, and is in no message.
+  anything else is an `EmbedderError`, and no part of the answer is used.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from cortex_graph.exceptions import GraphError
-from cortex_graph.stores.http.breaker import CircuitBreaker
-from cortex_graph.stores.http.client import HttpClient
 from cortex_skills.config.settings import FinderSettings
 from cortex_skills.finder.embedders import EmbedderError, Vectors
 from cortex_skills.finder.static_vectors import unit_rows
+from cortex_skills.safe_io.json_endpoint import EndpointError, JsonEndpoint
 from cortex_skills.safe_io.strict_json import read_json
 
 BATCH = 64
 MAX_CHARACTERS = 8000
 MAX_DIMENSION = 8192
 _BYTES_OF_A_NUMBER = 32
-_FAILURES, _REST_S = 2, 30.0
 
 
 class EmbeddingsEndpoint:
     """Asks a server for vectors.
 
     Args:
-        endpoint: its address with `/v1`, such as `http://127.0.0.1:11434/v1`.
+        endpoint: the address of the server with `/v1`.
         model: the model to ask for.
-        key: the key of the server; empty for none.
+        key_variable: the environment variable with the key of the server; empty for none.
 
     """
 
-    def __init__(self, endpoint: str, model: str, key: str = "") -> None:
-        self._url = f"{endpoint.rstrip('/')}/embeddings"
+    def __init__(self, endpoint: str, model: str, key_variable: str = "") -> None:
+        self._endpoint = JsonEndpoint(endpoint, "embeddings", key_variable)
         self._model = model
-        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        self._client = HttpClient(endpoint, breaker=CircuitBreaker(_FAILURES, _REST_S))
         self._dimension = 0
 
     @classmethod
     def of(cls, settings: FinderSettings) -> EmbeddingsEndpoint:
         """The server of the settings."""
-        key = os.environ.get(settings.key_variable, "") if settings.key_variable else ""
-        return cls(settings.endpoint, settings.model, key)
+        return cls(settings.endpoint, settings.model, settings.key_variable)
 
     @property
     def name(self) -> str:
         """The address and the model."""
-        return f"{self._url} {self._model}"
+        return f"{self._endpoint.url} {self._model}"
 
     def embed(self, texts: Sequence[str], timeout_s: float) -> Vectors:
         """One row for each text (`Embedder.embed`)."""
@@ -66,14 +56,12 @@ class EmbeddingsEndpoint:
 
     def _asked(self, texts: Sequence[str], timeout_s: float) -> Vectors:
         cut = [text[:MAX_CHARACTERS].encode(errors="replace").decode() for text in texts]
-        body = json.dumps({"model": self._model, "input": cut, "encoding_format": "float"}).encode()
+        asked = {"model": self._model, "input": cut, "encoding_format": "float"}
+        longest = (len(texts) + 1) * MAX_DIMENSION * _BYTES_OF_A_NUMBER
         try:
-            reply = self._client.send("POST", self._url, headers=self._headers, body=body, timeout_s=timeout_s)
-            if reply.status != 200:
-                raise self._error(f"answers {reply.status}: {reply.excerpt()}")
-            data = reply.read((len(texts) + 1) * MAX_DIMENSION * _BYTES_OF_A_NUMBER)
-        except GraphError as error:
-            raise EmbedderError(error.message) from error
+            data = self._endpoint.post(asked, longest=longest, timeout_s=timeout_s)
+        except EndpointError as error:
+            raise EmbedderError(f"the embedder {error}") from error
         return self._rows(data, len(texts))
 
     def _rows(self, data: bytes, count: int) -> Vectors:
@@ -98,7 +86,7 @@ class EmbeddingsEndpoint:
         return rows
 
     def _error(self, problem: str) -> EmbedderError:
-        return EmbedderError(f"the embedder {self._client.name} {problem}")
+        return EmbedderError(f"the embedder {self._endpoint.server} {problem}")
 
 
 def _place(entry: Any) -> int:

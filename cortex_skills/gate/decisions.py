@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from cortex_skills.actions import Actions
 from cortex_skills.errors import CortexError
 from cortex_skills.lifecycle.active_skills import acting_skill
 from cortex_skills.policy.permissions import check_call
@@ -40,7 +41,12 @@ class Decision:
 
 
 def decide(
-    tool: object, skills: Mapping[str, Skill], *, skill: object = None, permissions: Collection[str] = ()
+    tool: object,
+    skills: Mapping[str, Skill],
+    *,
+    skill: object = None,
+    permissions: Collection[str] = (),
+    actions: Actions | None = None,
 ) -> Decision:
     """See `Plugin.check`; malformed arguments are refused, and not raised as errors."""
     try:
@@ -50,7 +56,7 @@ def decide(
         if not _are_names(permissions):
             hint = 'a list of them, such as ["graph:read"]'
             raise CortexError("invalid_arguments", "the permissions are not a list of names", hint=hint)
-        known = tool_named(tool)
+        known = tool_named(tool, actions)
         needed = {*permissions, *(known.permissions if known else ())}
         acting = acting_skill(skill, skills).manifest if known or needed or skill is not None else None
         check_call(tool, needed, acting, [active.manifest for active in skills.values()])

@@ -3,6 +3,7 @@
 Rules kept here:
 - the acting skill, the arguments, the tool allow-list, the permission, the host's hooks, the rate window, the budget,
   the tool, the cleaning of the enrichment, the audit: in this order, and none is skipped;
+- an action takes the steps of `action_steps` instead, from its trust level to its outputs;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
 - a call ends on the version of the skill that it began with.
@@ -13,14 +14,17 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cortex_graph import GraphError
+from cortex_skills.actions.action_request import ActionRequest
+from cortex_skills.approvals.desk import Approvals
 from cortex_skills.audit import call_records as audit
-from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.enrichment.policy import Policy
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.gate.action_steps import ActionFacts, ActionSteps, Approved
 from cortex_skills.gate.hooks import Hooks, ToolCall, ToolEnd
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.host import Host
@@ -44,14 +48,21 @@ class Gate:
         host: Host,
         active: ActiveSkills,
         hooks: Hooks,
-        recent_calls: RecentCalls,
         removed_texts: RemovedTexts | None = None,
     ) -> None:
         self.host = host
         self.active = active
         self.hooks = hooks
-        self.recent_calls = recent_calls
         self.removed_texts = removed_texts
+        self.approvals = Approvals(
+            host.approval_queue,
+            host.config.approvals,
+            host.audit,
+            self.run_approved,
+            self.check_runs_here,
+            partial(hooks.notify, "approval_resolved"),
+        )
+        self.action_steps = ActionSteps(hooks, self.approvals)
 
     def call(
         self,
@@ -76,6 +87,50 @@ class Gate:
             session: the key of the client's session; empty for the plugin's own.
 
         """
+        return self._call(tool, arguments, skill, agent, cancel, limits, session)
+
+    def run_approved(self, request: ActionRequest, approved_by: str, cancel: CancelToken | None = None) -> Result:
+        """Run an action that a person approved: every check is made again, with the rules of today.
+
+        Args:
+            request: as it was kept, and as the person was shown it.
+            approved_by: who approved it.
+            cancel: cancels the run early.
+
+        Returns:
+            The result; a refusal is one too, with its code: the action did not run then, unless the code is
+            `action_failed`, `action_timeout` or `internal_error`.
+
+        """
+        limits = self.host.limits.of(None)
+        approved = Approved(request, approved_by)
+        arguments = dict(request.inputs)
+        return self._call(request.action, arguments, request.skill, request.agent, cancel, limits, "", approved)
+
+    def check_runs_here(self, request: ActionRequest) -> None:
+        """Check that this process has the action and the skill of a request, before a person's decision is taken.
+
+        Raises:
+            CortexError: `tool_not_found`, `skill_not_found` or `skill_ambiguous`.
+
+        """
+        if find_tool(request.action, self.host.actions).action is None:
+            raise CortexError("tool_not_found", f"{request.action} is no action here", hint="it still waits")
+        chosen, _ = self.active.enter(request.skill)
+        chosen.calls.leave()
+
+    def _call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        skill: str | None,
+        agent: str | None,
+        cancel: CancelToken | None,
+        limits: SessionLimits | None,
+        session: str,
+        approved: Approved | None = None,
+    ) -> Result:
+        """Call a tool or run an action, and record it."""
         started = time.monotonic()
         of_plugin = self.host.session
         who = of_plugin.agent if agent is None else agent
@@ -83,15 +138,21 @@ class Gate:
         cleaned: Sanitized | None = None
         enrichment: object = None
         wanted: Tool | None = None
+        facts: ActionFacts | None = None
         try:
             who = checked_agent(who)
-            wanted = find_tool(tool)
+            wanted = find_tool(tool, self.host.actions)
+            if wanted.action is not None:
+                facts = ActionFacts(wanted.action.manifest.category)
+            elif approved is not None:
+                raise CortexError("invalid_arguments", f"{wanted.name} is a tool, and no action that is approved")
             chosen, skills = self.active.enter(skill)
             try:
                 acting = chosen.name
                 budgets = None if limits is None else limits.budgets
-                call = Call(chosen, wanted.check_arguments(arguments), who, self.host, budgets, cancel, skills, session)
-                outcome = self._run(wanted, call, acting, limits)
+                given = arguments if facts is not None else wanted.check_arguments(arguments)
+                call = Call(chosen, given, who, self.host, budgets, cancel, skills, session)
+                outcome = self._run(wanted, call, acting, limits, facts, approved)
             finally:
                 chosen.calls.leave()
             enrichment = outcome.enrichment
@@ -108,8 +169,11 @@ class Gate:
             milliseconds=milliseconds,
             stripped=cleaned.stripped_count if cleaned else result.details.get("strippedCount", 0),
             removed=audit.removed(result.details["enrichment"]["reasons"]) if cleaned else (),
+            inputs=self.host.audit.kept(arguments),
+            outputs=self.host.audit.kept_text(result.text),
+            **({} if facts is None else facts.for_audit()),
         )
-        recent = self.recent_calls.record(entry)
+        recent = self.host.audit.record(entry)
         if cleaned and cleaned.stripped_count and self.removed_texts is not None:
             from cortex_skills.enrichment.left_out import texts_left_out
 
@@ -121,9 +185,19 @@ class Gate:
             self.host.after_call(session, entry, arguments, is_step=is_step)
         return result
 
-    def _run(self, tool: Tool, call: Call, name: str, limits: SessionLimits | None) -> Outcome:
+    def _run(
+        self,
+        tool: Tool,
+        call: Call,
+        name: str,
+        limits: SessionLimits | None,
+        facts: ActionFacts | None,
+        approved: Approved | None,
+    ) -> Outcome:
         """The steps between the arguments and the outcome; each raises its own error."""
         check_call(tool.name, tool.permissions, call.skill.manifest, [skill.manifest for skill in call.active.values()])
+        if tool.action is not None and facts is not None:
+            return self.action_steps.run(tool, tool.action, call, limits, facts, approved)
         if self.hooks.has("before_tool_call"):
             session = self.host.session.session
             self.hooks.before_tool_call(ToolCall(tool.name, call.arguments, name, call.agent, session))

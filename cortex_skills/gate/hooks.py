@@ -8,10 +8,12 @@
 | `before_agent_start` | `AgentStart` | the context is requested, before it is built |
 | `before_tool_call` | `ToolCall` | arguments, allow-lists and permissions were checked; no rate or budget is used yet |
 | `after_tool_call` | `ToolEnd` | the audit record of a call was written, successful or not |
+| `approval_resolved` | `ApprovalRecord` | a request of this process was rejected, expired, or its action ended |
 | `session_end` | `SessionEnd` | the plugin is being closed, while its skills and its store still work; once |
 
 Rules kept here:
-- hooks run one after the other, in the order in which they were added, on the thread of the call;
+- hooks run one after the other, in the order in which they were added, on the thread of the call; those of
+  `approval_resolved` on a thread that watches requests;
 - a hook of `before_tool_call` refuses a call by raising `CortexError`: nothing is used, and later hooks do not run;
 - any other exception of a hook is logged, and the call continues. A hook that must refuse even when it is broken has to
   catch its own exceptions and raise `CortexError`;
@@ -37,7 +39,7 @@ from cortex_skills.safe_io.schemas import did_you_mean
 
 log = logging.getLogger(__name__)
 
-EventName = Literal["before_agent_start", "before_tool_call", "after_tool_call", "session_end"]
+EventName = Literal["before_agent_start", "before_tool_call", "after_tool_call", "approval_resolved", "session_end"]
 Hook = Callable[[Any], object]
 
 # Whether this thread is inside a hook. Not a context variable: a task that a hook starts would inherit it.

@@ -46,6 +46,12 @@ DEFAULT_TOOLS = (
     "memory_skill_promote_from_reflection",
     "memory_skill_compositional_context",
     "skill_learn",
+    "fs_read",
+    "fs_write",
+    "search_index",
+    "run_agent",
+    "shell_safe",
+    "http_get",
 )
 
 

@@ -79,14 +79,15 @@ class RateWindow:
 
 
 class Slot:
-    """One unit of a budget, already taken. As a context manager it is returned when the block raises."""
+    """Units of a budget, one unless stated, already taken. As a context manager returned when the block raises."""
 
-    __slots__ = ("_counts", "_held", "_lock", "_skill")
+    __slots__ = ("_counts", "_held", "_lock", "_skill", "_units")
 
-    def __init__(self, counts: Counter[str], skill: str, lock: Lock) -> None:
+    def __init__(self, counts: Counter[str], skill: str, lock: Lock, units: int = 1) -> None:
         self._counts = counts
         self._skill = skill
         self._lock = lock
+        self._units = units
         self._held = True
 
     @classmethod
@@ -99,7 +100,7 @@ class Slot:
         with self._lock:
             if self._held:
                 self._held = False
-                self._counts[self._skill] -= 1
+                self._counts[self._skill] -= self._units
 
     def __enter__(self) -> Slot:
         return self
@@ -129,6 +130,7 @@ class Budgets:
         self._queries: Counter[str] = Counter()
         self._assertions: Counter[str] = Counter()
         self._writes: Counter[str] = Counter()
+        self._costs: Counter[str] = Counter()
         self._lock = Lock()
 
     def query(self, skill: str, limit: int | None = None, active: Mapping[str, int | None] = _ALONE) -> Slot:
@@ -162,6 +164,25 @@ class Budgets:
         """Take a slot for a write of the code of `skill`; raises `write_limit` when there is none."""
         with self._lock:
             return self._take(self._writes, skill, self.max_writes, "write_limit", "writes")
+
+    def cost(self, skill: str, units: int, limit: int) -> Slot:
+        """Take the cost of an action of `skill`.
+
+        Args:
+            skill: the acting skill.
+            units: what the action costs.
+            limit: what all actions of the skill may cost in a session.
+
+        Raises:
+            CortexError: `cost_limit`, with `used` and `limit` in its details.
+
+        """
+        with self._lock:
+            used = self._costs[skill]
+            if used + units > limit:
+                raise _spent("cost_limit", f"{skill} has", "units of cost", used, limit)
+            self._costs[skill] += units
+            return Slot(self._costs, skill, self._lock, units)
 
     def queries_used(self, skill: str) -> int:
         """The queries that `skill` has used in this session."""

@@ -18,7 +18,7 @@ from cortex_skills.safe_io.schemas import shown
 
 LEARN, MANAGE = "registry:learn", "registry:manage"
 _INSTRUCTIONS = frozenset({"override", "role", "fake_turn", "secret", "encoded", "hidden"})
-_MAKERS = {"human": "a person", "builtin": "the package"}
+MAKERS = {"human": "a person", "builtin": "the package"}
 
 
 def check_may_restand(action: str, skill: str, origin: str, manifest: Manifest) -> None:
@@ -38,7 +38,7 @@ def check_may_restand(action: str, skill: str, origin: str, manifest: Manifest) 
         check_permissions([LEARN], manifest, f"{action} of {skill}")
         return
     if not manifest.has_permission(MANAGE):
-        why = f", which was made by {_MAKERS[origin]}," if origin in _MAKERS else ""
+        why = f", which was made by {MAKERS[origin]}," if origin in MAKERS else ""
         raise CortexError(
             "permission_denied",
             f"{action} of {skill}{why} needs {MANAGE}, which {manifest.name} was not granted",

@@ -5,6 +5,7 @@ Rules kept here:
 - the best come first: by tier, utility and name; the list has at most 4,096 characters, and its last line tells how
   many more there are. The first `_CONSIDERED` skills of a registry are considered; the others are found by
   `skill_find`;
+- the name of the agent that learned a skill, which may be any text, is left out;
 - descriptions are cleaned as the text of a skill is (`model_text.py`), and shown as JSON strings.
 """
 
@@ -63,6 +64,8 @@ def described(registry: RegistryReader, record: SkillRecord, policy: Policy) -> 
 def shown_record(registry: RegistryReader, record: SkillRecord, policy: Policy) -> dict[str, Any]:
     """A record as JSON (`views.record_view`) whose texts a model may read."""
     view = record_view(registry, record, datetime.now(UTC))
+    if (learned := view["current"]["learnedIn"]) is not None:
+        del learned["agent"]
     if not is_trusted(record.standing, view["current"]["attest"]):
         texts, _ = cleaned_fields({key: view[key] for key in ("description", "reason")}, policy)
         view |= texts

@@ -18,6 +18,7 @@ from cortex_skills.registry.skill_md import read_skill_md, steps_of
 from cortex_skills.safe_io.schemas import Problem
 
 _TEXT: dict[str, Any] = {"type": "string"}
+_REMOVABLE: dict[str, Any] = {"type": ["string", "null"], "description": "null removes it."}
 _NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 256}, "maxItems": 1000}
 _STEP: dict[str, Any] = {
     "type": "object",
@@ -46,11 +47,11 @@ FIELDS: dict[str, Any] = {
         "description": "The steps; those of the body (`1. **Title** — use tool_name`) when they are not given.",
     },
     "allowed_tools": {**_NAMES, "description": "The tools that it uses."},
-    "trigger_pattern": {"type": "string", "description": "What a request that it serves looks like."},
+    "trigger_pattern": {**_REMOVABLE, "description": "What a request that it serves looks like; null removes it."},
     "depends_on": {**_NAMES, "description": "Registered skills that it needs."},
     "conflicts_with": {**_NAMES, "description": "Skills that it must not be used with."},
-    "license": _TEXT,
-    "compatibility": _TEXT,
+    "license": _REMOVABLE,
+    "compatibility": _REMOVABLE,
     "metadata": {"type": "object", "description": "Anything else, as JSON."},
     "resources": {"type": "array", "items": _RESOURCE, "maxItems": 4096, "description": "Its files."},
 }

@@ -21,6 +21,8 @@ from typing import Any
 from cortex_graph.datetimes import date_time
 from cortex_skills.config.settings import Config
 from cortex_skills.registry.session_calls import SessionCall, SessionRun
+from cortex_skills.registry.skill_record import LearnedIn
+from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.safe_io.private_files import NotPrivateError, read_private, write_private
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -32,17 +34,25 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run that can be learned: its id, when it ended (RFC 3339), the agent, and its calls."""
+    """A run that can be learned: its id, when it ended (RFC 3339), the agent, its calls, and the id of its session."""
 
     id: str
     time: str
     agent: str
     calls: tuple[SessionCall, ...]
+    session: str = ""
+
+    @property
+    def learned_in(self) -> LearnedIn | None:
+        """The session, for what is learned from the run; None where it is not known."""
+        if not self.session:
+            return None
+        return LearnedIn(self.session, whole_characters(self.agent), datetime.fromisoformat(self.time))
 
     def to_json(self) -> dict[str, Any]:
         """The run as a JSON object."""
         calls = [call.to_json() for call in self.calls]
-        return {"id": self.id, "time": self.time, "agent": self.agent, "calls": calls}
+        return {"id": self.id, "time": self.time, "agent": self.agent, "session": self.session, "calls": calls}
 
 
 class KeptRuns:
@@ -76,7 +86,7 @@ class KeptRuns:
 
         """
         now = datetime.now(UTC)
-        kept = KeptRun(uuid.uuid4().hex[:12], date_time(now), run.agent, tuple(run.calls))
+        kept = KeptRun(uuid.uuid4().hex[:12], date_time(now), run.agent, tuple(run.calls), run.session_id)
         name = f"{now:%Y%m%dT%H%M%S%f}-{kept.id}.json"
         write_private(self._folder / name, json.dumps(kept.to_json()).encode())
         for old in self._files()[:-MAX_KEPT]:
@@ -101,7 +111,8 @@ class KeptRuns:
         try:
             given = read_json(read_private(path, _MAX_BYTES))
             calls = tuple(SessionCall(str(c["tool"]), c["arguments"], str(c["outcome"])) for c in given["calls"])
-            return KeptRun(str(given["id"]), str(given["time"]), str(given["agent"]), calls)
+            datetime.fromisoformat(given["time"])
+            return KeptRun(str(given["id"]), given["time"], str(given["agent"]), calls, str(given.get("session", "")))
         except (OSError, NotPrivateError, ValueError, LookupError, TypeError) as error:
             log.warning("a kept run is skipped: %s: %s", path.name, error)
             return None

@@ -27,7 +27,7 @@ from cortex_skills.registry.model_text import document_for_model
 from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.session_calls import SessionCall
 from cortex_skills.registry.skill_finder import SkillFinder, searchable
-from cortex_skills.registry.skill_record import SkillKey, SkillVersion
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.safe_io.strict_json import read_json
 
@@ -236,8 +236,22 @@ def check_telling_name(name: str) -> None:
     check_learned_name(name)
 
 
-def register_learned(registry: SkillRegistry, finder: SkillFinder, document: SkillDocument, *, actor: str) -> Learned:
+def register_learned(
+    registry: SkillRegistry,
+    finder: SkillFinder,
+    document: SkillDocument,
+    *,
+    actor: str,
+    learned_in: LearnedIn | None = None,
+) -> Learned:
     """Register what was learned, or merge it into the same learned skill.
+
+    Args:
+        registry: where.
+        finder: of its skills.
+        document: what was learned.
+        actor: who registers it.
+        learned_in: the session that it was learned in.
 
     Raises:
         CortexError: `skill_exists`: the name is that of a skill of a person or of the package; `graph_busy`.
@@ -247,7 +261,7 @@ def register_learned(registry: SkillRegistry, finder: SkillFinder, document: Ski
     text = searchable(document.name, document.description, trigger)
     same = [key for key, _ in finder.similar_to(text) if _takes_in(registry, key)]
     document = document.changed(name=_free_name(registry, SkillKey(document.namespace, document.name)))
-    done = registry.register(document, actor=actor, origin="learned", create_only=True)
+    done = registry.register(document, actor=actor, origin="learned", create_only=True, learned_in=learned_in)
     if not same:
         return Learned(done.version)
     return Learned(registry.merge(same[0], done.version.key, actor=actor).version, done.version.key)
@@ -264,11 +278,8 @@ def _takes_in(registry: SkillRegistry, key: SkillKey) -> bool:
 def _free_name(registry: SkillRegistry, key: SkillKey) -> str:
     """The name of a candidate: another one when a learned skill has it already."""
     record = registry.find(key)
-    if record is None:
+    if record is None or record.standing.origin != "learned":  # `register` refuses that of a person or of the package
         return key.name
-    if record.standing.origin != "learned":
-        maker = "a person" if record.standing.origin == "human" else "the package"
-        raise CortexError("skill_exists", f"{key} was made by {maker}, and is not replaced", hint="choose another name")
     for number in range(2, 100):
         name = f"{key.name[: MAX_NAME - 3].rstrip('-')}-{number}"
         if registry.find(SkillKey(key.namespace, name)) is None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -75,19 +76,25 @@ def document_for_model(document: SkillDocument, *, trusted: bool, policy: Policy
     return ModelText({**fields, "body": policy.marked(body)}, removed + more, cut)
 
 
-def cleaned_body(text: str) -> tuple[str, int]:
-    """A text without lines that contain an instruction, and how many lines were removed."""
+def cleaned_body(text: str, ordinary: Collection[str | None] = _ORDINARY) -> tuple[str, int]:
+    """A text without lines that contain an instruction, and how many lines were removed.
+
+    Args:
+        text: of any length.
+        ordinary: the kinds of instruction that stay.
+
+    """
     lines = text.split("\n")
-    kept = [line for line in lines if not _is_instruction(line)]
+    kept = [line for line in lines if not _is_instruction(line, ordinary)]
     written = [place for place, line in enumerate(kept) if line.strip()]
     split = {
         place
         for pair in pairwise(written)
-        if _is_instruction(" ".join(kept[place] for place in pair))
+        if _is_instruction(" ".join(kept[place] for place in pair), ordinary)
         for place in pair
     }
     left = [line for place, line in enumerate(kept) if place not in split]
-    if _is_instruction("\n".join(left)):
+    if _is_instruction("\n".join(left), ordinary):
         left = []
     body = "\n".join("\t".join(map(one_line, line.split("\t"))) for line in left)
     return body, len(lines) - len(left)
@@ -129,11 +136,11 @@ def between_marks(kind: str, name: str, text: str) -> str:
     return f"[{kind} {shown_name(name)} {mark}]\n{text.rstrip()}\n[end {mark}]"
 
 
-def _is_instruction(text: str) -> bool:
+def _is_instruction(text: str, ordinary: Collection[str | None] = _ORDINARY) -> bool:
     """Whether a text contains an instruction that no procedure needs."""
     from cortex_skills.injection import detect
 
     kind = detect(text)
     if kind is None:
         return False
-    return kind not in _ORDINARY or any(detect(part) not in _ORDINARY for part in _SENTENCE.split(text))
+    return kind not in ordinary or any(detect(part) not in ordinary for part in _SENTENCE.split(text))

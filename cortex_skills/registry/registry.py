@@ -11,7 +11,9 @@ Rules kept here:
 - versions are never changed; a rollback is a new version with the document of an old one;
 - a dependency must be registered, and dependencies have no cycle;
 - a learned document never replaces one of a person or of the package; whatever else may be changed by whom is decided
-  by the caller.
+  by the caller;
+- a document that was made from a version (`expected_version`) is registered if that is still the current one when it
+  is written.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from pyoxigraph import NamedNode, Quad
 from cortex_graph.store import Pattern
 from cortex_graph.vocabulary import SPECIALIZATION_OF
 from cortex_skills.errors import CortexError
+from cortex_skills.policy.registry_changes import MAKERS
 from cortex_skills.registry import lifecycle, terms
 from cortex_skills.registry.content import blobs_of, front_of
 from cortex_skills.registry.digests import compat_digest, digest
@@ -36,7 +39,7 @@ from cortex_skills.registry.lifecycle import Origin
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import check_signature, signed_message, unknown
 from cortex_skills.registry.skill_md import write_skill_md
-from cortex_skills.registry.skill_record import Edges, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import Edges, LearnedIn, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.registry.standing import StandingChanges, named
 
 _MAX_DEPENDENCIES = 1_000
@@ -69,9 +72,11 @@ class SkillRegistry(StandingChanges):
         actor: str,
         origin: Origin,
         create_only: bool = False,
+        expected_version: str | None = None,
         signature: VersionSignature | None = None,
         derived_from: Iterable[SkillKey] = (),
         memories: Iterable[NamedNode] = (),
+        learned_in: LearnedIn | None = None,
     ) -> Registered:
         """Register a document: as the first version of a skill, or as its next one.
 
@@ -82,12 +87,15 @@ class SkillRegistry(StandingChanges):
             actor: who registers it.
             origin: who made it.
             create_only: refuse a name that is taken.
+            expected_version: the id of the version that must be the current one; None for any, or none.
             signature: of its digest, by its publisher; by default the key of this installation signs it.
             derived_from: the skills that it was made of.
             memories: the memories that it was made of.
+            learned_in: the session that it was learned in.
 
         Raises:
-            CortexError: `skill_exists`: the name is taken; `skill_not_found`: a dependency is missing;
+            CortexError: `skill_exists`: the name is taken; `skill_changed`: another version is the current one;
+                `skill_not_found`: a dependency is missing;
                 `invalid_arguments`: a cycle of dependencies; `signature_invalid`; `manifest_invalid`: the document
                 could not be exported.
 
@@ -104,9 +112,19 @@ class SkillRegistry(StandingChanges):
             kind=document.kind,
             description=document.description,
             front=front_of(document),
+            learned_in=learned_in,
         )
-        known = self.find(key)
-        if known is not None and (same := self._same(known, version, signature, origin, create_only=create_only)):
+
+        def current() -> tuple[SkillRecord | None, SkillVersion | None]:
+            """The record, and its version if that is the same as the new one; refused if it must stay."""
+            record = self.find(key)
+            self._check_expected(key, record, expected_version)
+            if record is None:
+                return None, None
+            self._check_replaces(record, origin, create_only=create_only)
+            return record, self._same(record, version, signature)
+
+        if (same := current()[1]) is not None:
             return Registered(same, created=False)
         version = self._signed(version, signature)
         self._write_blobs(blobs_of(document))
@@ -114,7 +132,9 @@ class SkillRegistry(StandingChanges):
         remembered = tuple(memories)
 
         def decide() -> RegistryChange[Registered]:
-            record = self.find(key)
+            record, same = current()
+            if same is not None:
+                return RegistryChange(Registered(same, created=False))
             needs = [SkillKey(key.namespace, name) for name in document.depends_on]
             edges = Edges(
                 depends_on=self._checked_dependencies(key, needs),
@@ -126,8 +146,6 @@ class SkillRegistry(StandingChanges):
                 standing, quality = lifecycle.first_standing(origin), Quality()
                 new = SkillRecord(key, version.id, standing, quality, version.created, edges)
                 return self._change("skill.registered", new, version, None)
-            if same := self._same(record, version, signature, origin, create_only=create_only):
-                return RegistryChange(Registered(same, created=False))
             before = self.version(record.version_id)
             standing = lifecycle.following_standing(record.standing, origin)
             edges = replace(
@@ -167,29 +185,32 @@ class SkillRegistry(StandingChanges):
         return replace(version, public_key=signer.did, signature=value)
 
     def _same(
-        self,
-        record: SkillRecord,
-        version: SkillVersion,
-        signature: VersionSignature | None,
-        origin: Origin,
-        *,
-        create_only: bool,
+        self, record: SkillRecord, version: SkillVersion, signature: VersionSignature | None
     ) -> SkillVersion | None:
         """The current version if it has the same document, without the signature of another publisher."""
-        self._check_replaces(record, origin, create_only=create_only)
         before = self.version(record.version_id)
         is_resigned = signature is not None and signature.public_key != before.public_key
         return before if before.digest == version.digest and not is_resigned else None
 
     def _check_replaces(self, record: SkillRecord, origin: Origin, *, create_only: bool) -> None:
         owner = record.standing.origin
+        if origin == "learned" and owner != "learned":
+            message = f"{record.key} was made by {MAKERS[owner]}, and is not replaced"
+            raise CortexError("skill_exists", message, hint="choose another name")
         if create_only:
             raise CortexError("skill_exists", f"{record.key} is registered already", hint="update it, or choose a name")
-        if origin == "learned" and owner != "learned":
-            maker = "a person" if owner == "human" else "the package"
-            raise CortexError(
-                "skill_exists", f"{record.key} was made by {maker}, and is not replaced", hint="choose another name"
-            )
+
+    def _check_expected(self, key: SkillKey, record: SkillRecord | None, expected: str | None) -> None:
+        if expected is None or (record is not None and record.version_id == expected):
+            return
+        current = None if record is None else self.version(record.version_id)
+        now = "has no version now" if current is None else f"has version {current.number} now"
+        raise CortexError(
+            "skill_changed",
+            f"{key} {now}, and the change was made in another version: nothing was registered",
+            hint="read the current version, and make the change in it",
+            details={"expected": expected, "current": None if current is None else current.id},
+        )
 
     def _checked_dependencies(self, key: SkillKey, needs: list[SkillKey]) -> tuple[NamedNode, ...]:
         """The nodes of the dependencies of a skill; a missing one and a cycle are refused with their path."""
@@ -230,6 +251,8 @@ class SkillRegistry(StandingChanges):
             "origin": record.standing.origin,
             "attest": self.levels()(version.public_key),
         }
+        if version.learned_in is not None:
+            details["session"] = version.learned_in.session
         return RegistryChange(
             Registered(version, created=True),
             kind,
@@ -275,8 +298,8 @@ class SkillRegistry(StandingChanges):
                 raise CortexError("invalid_arguments", f"{source} was merged before")
             if gone.standing.origin == "learned" and kept.standing.origin != "learned":
                 self._check_replaces(kept, "learned", create_only=False)
-            before = self.version(kept.version_id)
-            document = merged(self.document(before), self.document(self.version(gone.version_id)))
+            before, added = self.version(kept.version_id), self.version(gone.version_id)
+            document = merged(self.document(before), self.document(added))
             self._write_blobs(blobs_of(document))
             version = self._signed(
                 replace(
@@ -292,6 +315,7 @@ class SkillRegistry(StandingChanges):
                     previous=before.id,
                     public_key="",
                     signature="",
+                    learned_in=added.learned_in,
                 ),
                 None,
             )

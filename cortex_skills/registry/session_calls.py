@@ -3,6 +3,7 @@
 Rules kept here:
 - a call is kept with its tool, its outcome and its redacted arguments (`safe_io.redaction`), and no result;
 - calls of the registry's tools are no steps of a task, and are not kept;
+- a run has an id of its session that opens nothing: the key of a client's session, which may be the token's, is hashed;
 - at most `MAX_CALLS` calls of an agent in a session and `MAX_RUNS` of these are kept, in memory. Later calls of a long
   session are counted, and the run of the session that began first is forgotten for another;
 - a run is learned once.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import Lock
 from typing import Any
 
@@ -41,6 +43,7 @@ class SessionRun:
 
     Attributes:
         session: the key of the session; empty for the plugin's own.
+        session_id: the id under which what was learned is kept.
         agent: on whose behalf.
         calls: in their order.
         more: how many followed that are not kept.
@@ -50,6 +53,7 @@ class SessionRun:
     """
 
     session: str
+    session_id: str
     agent: str
     calls: list[SessionCall] = field(default_factory=list)
     more: int = 0
@@ -63,10 +67,27 @@ def _limited(arguments: Any) -> Any:
     return arguments if length <= MAX_ARGUMENTS else {"…": f"{length} characters are not kept"}
 
 
-class SessionCalls:
-    """The runs of the open sessions. Safe to use from several threads."""
+def session_id(plugin_session: str, key: str) -> str:
+    """The id of a session, which is not its key.
 
-    def __init__(self) -> None:
+    Args:
+        plugin_session: the id of the plugin's own session.
+        key: of a client's session; empty for the plugin's own.
+
+    """
+    return sha256(f"cortex-session/1\0{plugin_session}\0{key}".encode()).hexdigest()[:32]
+
+
+class SessionCalls:
+    """The runs of the open sessions. Safe to use from several threads.
+
+    Args:
+        plugin_session: the id of the plugin's own session.
+
+    """
+
+    def __init__(self, plugin_session: str) -> None:
+        self._plugin_session = plugin_session
         self._runs: dict[tuple[str, str], SessionRun] = {}
         self._lock = Lock()
 
@@ -112,5 +133,5 @@ class SessionCalls:
         if key not in self._runs:
             if len(self._runs) >= MAX_RUNS:
                 del self._runs[next(iter(self._runs))]
-            self._runs[key] = SessionRun(session, agent)
+            self._runs[key] = SessionRun(session, session_id(self._plugin_session, session), agent)
         return self._runs[key]

@@ -10,6 +10,7 @@ Rules kept here:
 - relevance is the similarity, and a tenth more for the best words: `similarity + 0.1 × BM25 / the best BM25`. Without
   vectors it is the second term alone, from 0 to 1. These numbers were chosen on half of the questions in `eval`;
 - quality is the health of a skill as it is now, without its redundancy, so that it costs no search;
+- an agent gets reliable skills, and on request candidates too: they rise only if somebody tries them;
 - the index only proposes: each skill is read from the registry before it is returned, so a removed one is never found,
   and one that is malformed is left out;
 - the index follows the events of the registry: what they name is read again (`IndexUpdates`).
@@ -22,7 +23,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from cortex_skills.errors import CortexError
 from cortex_skills.finder import Embedder, FoundTexts, MeaningProblem, TextHit, TextIndex
@@ -44,7 +45,12 @@ MAX_LIMIT = 100
 SAME = 0.78  # the similarity from which two skills are the same
 INDEX_TIMEOUT_S = 10.0
 _LONGEST_TRIGGER = 500
+_LEAST_WEIGHT = {"reliable": 1.0, "candidates": 0.5, "all": 0.0}
 _LISTING_AGE = timedelta(hours=1)
+
+
+Among = Literal["reliable", "candidates", "all"]
+"""Which skills: those that an agent is shown (`lifecycle.is_reliable`), these and candidates, or all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ class _Entry:
 
     @property
     def weight(self) -> float:
-        return float(is_reliable(self.standing, self.quality))
+        return _weight(self.standing, self.quality)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +139,14 @@ class SkillFinder:
         self._clear()
 
     def find(
-        self, query: str, limit: int = 10, *, reliable_only: bool = True, timeout_s: float = INDEX_TIMEOUT_S
+        self, query: str, limit: int = 10, *, among: Among = "reliable", timeout_s: float = INDEX_TIMEOUT_S
     ) -> FoundSkills:
         """The skills that match a query, best first.
 
         Args:
             query: what the skill should do, in any words; 1 to 1,000 characters.
             limit: the maximum number of skills, 1 to 100.
-            reliable_only: only skills that an agent is shown (`lifecycle.is_reliable`).
+            among: which skills.
             timeout_s: how long to wait for the index, in seconds.
 
         Raises:
@@ -151,13 +157,14 @@ class SkillFinder:
             raise CortexError("invalid_arguments", f"query must have 1 to {MAX_QUERY:,} characters", hint="shorten it")
         if not 1 <= limit <= MAX_LIMIT:
             raise CortexError("invalid_arguments", f"limit must be from 1 to {MAX_LIMIT}")
-        found, ranked = self._searched(query, float(reliable_only), timeout_s)
+        least = _LEAST_WEIGHT[among]
+        found, ranked = self._searched(query, least, timeout_s)
         skills: list[FoundSkill] = []
         for each in ranked:
             if len(skills) == limit:
                 break
             read = self._read(each.entry.key)
-            if read is None or (reliable_only and not is_reliable(read[0].standing, read[0].quality)):
+            if read is None or _weight(read[0].standing, read[0].quality) < least:
                 continue
             skills.append(FoundSkill(*read, each.score, each.similarity, each.by))
         return FoundSkills(tuple(skills), found.problem)
@@ -296,6 +303,12 @@ class SkillFinder:
             return _Entry(old.number, record.key, version.id, record.standing, record.quality, old.text)
         self._next += 1
         return entry
+
+
+def _weight(standing: Standing, quality: Quality) -> float:
+    if is_reliable(standing, quality):
+        return _LEAST_WEIGHT["reliable"]
+    return _LEAST_WEIGHT["candidates" if standing.lifecycle == "candidate" else "all"]
 
 
 def _ranked(pairs: Iterable[tuple[_Entry, TextHit]], now: datetime) -> Iterator[_Ranked]:

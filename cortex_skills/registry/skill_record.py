@@ -89,6 +89,22 @@ class SkillRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnedIn:
+    """The session that a version was learned in.
+
+    Attributes:
+        session: its id, which opens nothing (`session_calls.session_id`).
+        agent: whose calls they were.
+        time: when it was learned, or when the session ended if that was before.
+
+    """
+
+    session: str
+    agent: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SkillVersion:
     """One version: everything but the bytes of its body and files.
 
@@ -105,6 +121,7 @@ class SkillVersion:
         previous: the id of the version before; None for the first one.
         public_key: the `did:key` that signed the digest; empty without a signature.
         signature: in hexadecimal.
+        learned_in: the session that it was learned in; None for one that was written.
 
     """
 
@@ -120,6 +137,7 @@ class SkillVersion:
     previous: str | None = None
     public_key: str = ""
     signature: str = ""
+    learned_in: LearnedIn | None = None
 
 
 class RegistryTerms:
@@ -251,6 +269,9 @@ class RegistryTerms:
             pairs.append((terms.REVISION_OF, self.version(version.previous)))
         if version.signature:
             pairs += [(terms.PUBLIC_KEY, Literal(version.public_key)), (terms.SIGNATURE, Literal(version.signature))]
+        if (learned := version.learned_in) is not None:
+            pairs += [(terms.LEARNED_SESSION, Literal(learned.session)), (terms.LEARNED_BY, Literal(learned.agent))]
+            pairs.append((terms.LEARNED_AT, _moment(learned.time)))
         return [Quad(node, predicate, value, self.graph) for predicate, value in pairs]
 
     def version_of(self, node: NamedNode, quads: Iterable[Quad]) -> SkillVersion | None:
@@ -264,6 +285,9 @@ class RegistryTerms:
         if not found:
             return None
         previous = found.nodes(terms.REVISION_OF)
+        learned_in = None
+        if session := found.text(terms.LEARNED_SESSION, ""):
+            learned_in = LearnedIn(session, found.text(terms.LEARNED_BY), _time(found.text(terms.LEARNED_AT)))
         return SkillVersion(
             id=self.id_of(node),
             key=SkillKey(found.text(terms.SKILL_NAMESPACE), found.text(LABEL)),
@@ -277,6 +301,7 @@ class RegistryTerms:
             previous=self.id_of(previous[0]) if previous else None,
             public_key=found.text(terms.PUBLIC_KEY, ""),
             signature=found.text(terms.SIGNATURE, ""),
+            learned_in=learned_in,
         )
 
     def quad_of_blob(self, digest: str, data: bytes) -> Quad:

@@ -43,6 +43,9 @@ SKILL_KIND = _term("skillKind")
 FRONT_MATTER = _term("frontMatter")
 SIGNATURE = _term("signature")
 PUBLIC_KEY = _term("publicKey")
+LEARNED_SESSION = _term("learnedInSession")
+LEARNED_BY = _term("learnedByAgent")
+LEARNED_AT = _term("learnedAt")
 REVISION_OF = NamedNode(f"{PROV}wasRevisionOf")
 
 # The content of files, named by its SHA-256.

@@ -21,7 +21,7 @@ from cortex_skills.registry.document import SkillDocument, name_problems
 from cortex_skills.registry.quality import Quality, health
 from cortex_skills.registry.reading import RegistryReader, attest_level
 from cortex_skills.registry.skill_md import write_skill_md
-from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillRecord, SkillVersion
 from cortex_skills.safe_io.schemas import shown
 
 Level = Callable[[str], str]
@@ -101,7 +101,12 @@ def version_view(version: SkillVersion, level: Level) -> dict[str, Any]:
         "publicKey": version.public_key or None,
         "signature": version.signature or None,
         "previous": version.previous,
+        "learnedIn": None if version.learned_in is None else _learned_in(version.learned_in),
     }
+
+
+def _learned_in(learned: LearnedIn) -> dict[str, str]:
+    return {"session": learned.session, "agent": learned.agent, "time": date_time(learned.time)}
 
 
 def document_view(document: SkillDocument) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from cortex_skills.server.middleware.request_log import RequestLog
 from cortex_skills.server.middleware.response_headers import ResponseHeaders
 from cortex_skills.server.middleware.unread_bodies import UnreadBodies
 from cortex_skills.server.rest import (
+    approvals,
     audit_log,
     memory_operations,
     overview,
@@ -52,6 +53,7 @@ from cortex_skills.server.rest import (
     skills,
     stats,
     triples,
+    trust_level,
     verification,
 )
 from cortex_skills.server.rest.openapi import index_operations
@@ -75,6 +77,8 @@ API: tuple[Operation, ...] = (
     *procedural_skills.OPERATIONS,
     *reflection_operations.OPERATIONS,
     *memory_operations.OPERATIONS,
+    *trust_level.OPERATIONS,
+    *approvals.OPERATIONS,
 )
 # Headers by path prefix, beside those for programs: a route that serves pages names its policy here.
 HEADERS: dict[str, dict[str, str]] = {**PAGE_HEADERS}

@@ -23,6 +23,8 @@ from cortex_skills.safe_io.schemas import did_you_mean, errors_of
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
+    from cortex_skills.actions.action import AgentAction
+
 # The seconds of a skill's time that an enrichment may cost.
 ENRICHMENT_S = 2.0
 _MAX_ERRORS = 20
@@ -115,7 +117,9 @@ class Tool:
         destructive: whether it may remove or overwrite data.
         idempotent: whether a repeated call changes nothing further.
         output_schema: JSON Schema of the details of a result that is not an error.
+        open_world: whether it reaches programs or servers beyond this one.
         profile: with which profile of the configuration a model is offered it.
+        action: the action that it is; None for a tool of the plugin.
 
     """
 
@@ -131,7 +135,9 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     output_schema: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
+    open_world: bool = False
     profile: Profile = "core"
+    action: AgentAction | None = None
     _validators: list[Draft202012Validator] = field(default_factory=list, repr=False, compare=False)
 
     def definition(self) -> dict[str, Any]:

@@ -16,13 +16,16 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
 from cortex_skills.safe_io.schemas import did_you_mean, shown
+from cortex_skills.tools.action_tools import tool_of
+from cortex_skills.tools.approval_status import APPROVAL_STATUS
 from cortex_skills.tools.base import Tool
 from cortex_skills.tools.memory_skills import MEMORY_SKILL_TOOLS
 from cortex_skills.tools.registered_skills import REGISTERED_SKILL_TOOLS
@@ -38,6 +41,9 @@ from cortex_skills.tools.skill_verify_assertion import SKILL_VERIFY_ASSERTION
 from cortex_skills.tools.skill_verify_zk_proof import SKILL_VERIFY_ZK_PROOF
 from cortex_skills.tools.skill_write import SKILL_WRITE
 from cortex_skills.tools.skills_of_reflections import SKILLS_OF_REFLECTIONS
+
+if TYPE_CHECKING:
+    from cortex_skills.actions.catalog import Actions
 
 log = logging.getLogger(__name__)
 
@@ -60,39 +66,49 @@ TOOLS = {
         SKILL_MEMORY_REFLECT,
         *SKILLS_OF_REFLECTIONS,
         SKILL_LEARN,
+        APPROVAL_STATUS,
     )
 }
 
 
-def find_tool(name: object) -> Tool:
-    """The tool of that name.
+def find_tool(name: object, actions: Actions | None = None) -> Tool:
+    """The tool of that name, or the action.
 
     Raises:
         CortexError: `tool_not_found`.
 
     """
-    tool = tool_named(name)
+    tool = tool_named(name, actions)
     if tool is None:
-        known = all_tools()
+        known = all_tools(actions)
         listed = [other.name for other in known.values() if other.profile == "core"]
         hint = (did_you_mean(name, known) if isinstance(name, str) else "") or nearest_or_list(None, "known", listed)
         raise CortexError("tool_not_found", f"there is no tool {shown(name)}", hint=hint)
     return tool
 
 
-def tool_named(name: object) -> Tool | None:
-    """The tool of that name; None when there is none."""
+def tool_named(name: object, actions: Actions | None = None) -> Tool | None:
+    """The tool of that name, or the action of these; None when there is none."""
     if not isinstance(name, str):
         return None
     if name in TOOLS:
         return TOOLS[name]
-    return load_added(name) if name in added_tools() else None
+    if name in added_tools():
+        return load_added(name)
+    action = actions.find(name) if actions is not None else None
+    return tool_of(action) if action is not None else None
 
 
-def all_tools() -> Mapping[str, Tool]:
-    """Every tool by its name, the built-in ones first."""
+def all_tools(actions: Actions | None = None) -> Mapping[str, Tool]:
+    """Every tool by its name, the built-in ones first, and these actions."""
     added = {name: tool for name in added_tools() if (tool := load_added(name)) is not None}
-    return {**TOOLS, **added}
+    acting = {name: tool_of(action) for name, action in actions.all().items()} if actions is not None else {}
+    return {**TOOLS, **added, **acting}
+
+
+def tool_names() -> Collection[str]:
+    """The names of all tools that are no actions."""
+    return [*TOOLS, *added_tools()]
 
 
 @cache

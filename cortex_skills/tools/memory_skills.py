@@ -26,7 +26,7 @@ from cortex_skills.registry.skill_record import SkillRecord, SkillVersion
 from cortex_skills.safe_io.display import shown_name
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.registered_skills import SHOWN, named_record, shown_skill
+from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SHOWN, named_record, shown_skill
 
 _MAX_SCANNED = 5_000  # records that a page looks at
 _MAX_TEXT = 1 << 15  # characters of a file that a model reads at once
@@ -56,7 +56,7 @@ def _register(call: Call) -> Outcome:
     given = call.arguments
     registry = call.host.skills_to_use
     namespace = registry.terms.names.namespace
-    if len(given) != 1:
+    if ("folder_path" in given) == ("inline_skill" in given):
         hint = "one of the two, and not both"
         raise CortexError("invalid_arguments", "a skill is registered from folder_path or from inline_skill", hint=hint)
     if "folder_path" in given:
@@ -64,7 +64,13 @@ def _register(call: Call) -> Outcome:
     else:
         found = SkillFolder(inline_document(given["inline_skill"], namespace))
     check_learned_name(found.document.name)
-    done = registry.register(found.document, actor=call.agent, origin="learned", signature=found.signature)
+    done = registry.register(
+        found.document,
+        actor=call.agent,
+        origin="learned",
+        expected_version=given.get("expected_version"),
+        signature=found.signature,
+    )
     version = done.version
     state = "registered" if done.created else "registered already"
     lines = [f"{version.key} version {version.number} is {state}, with the id {version.id}.", *found.warnings]
@@ -194,6 +200,7 @@ MEMORY_SKILL_REGISTER = Tool(
         "properties": {
             "folder_path": {**_FOLDER, "description": "A folder with a SKILL.md, inside registry.importRoot."},
             "inline_skill": _INLINE,
+            "expected_version": EXPECTED_VERSION,
         },
         "additionalProperties": False,
     },

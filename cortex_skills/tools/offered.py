@@ -43,7 +43,7 @@ def annotations_of(tool: Tool) -> dict[str, bool]:
         "readOnlyHint": tool.read_only,
         "destructiveHint": tool.destructive,
         "idempotentHint": tool.idempotent,
-        "openWorldHint": False,
+        "openWorldHint": tool.open_world,
     }
 
 

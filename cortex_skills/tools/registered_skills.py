@@ -3,7 +3,8 @@
 Rules kept here:
 - an answer names the origin, the state and the trust tier of a skill beside its text; the text is cleaned as
   `registry/model_text.py` states, in the text of the result and in its details;
-- a deprecated or archived skill is not loaded and not found, and is read only by name;
+- a deprecated or archived skill is not loaded and not found, and is read only by name; a candidate that has not proved
+  itself is found on request, and marked with its uses;
 - reading by name and loading count as loads, with their cost in tokens; a store that cannot be written to is read
   without counting.
 """
@@ -38,6 +39,12 @@ SKILL_NAME: dict[str, Any] = {
     "minLength": 1,
     "maxLength": 512,
     "description": "The name of a registered skill: NAME, or NAMESPACE/NAME.",
+}
+EXPECTED_VERSION: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 64,
+    "description": "Nothing is registered unless this `skill_id` is the current version.",
 }
 _RECORD: dict[str, Any] = {"type": "object", "required": ["namespace", "name", "origin", "lifecycle", "trustTier"]}
 
@@ -180,8 +187,13 @@ def _read(call: Call) -> Outcome:
 
 def _find(call: Call) -> Outcome:
     registry = call.host.skills_to_use
-    found = call.host.skill_finder.find(call.arguments["query"], call.arguments.get("limit", 5))
+    finder, query, limit = call.host.skill_finder, call.arguments["query"], call.arguments.get("limit", 5)
+    candidates = call.arguments.get("candidates", False)
+    found = finder.find(query, limit, among="candidates" if candidates else "reliable")
     outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
+    if not found.skills and not candidates and finder.find(query, 1, among="candidates").skills:
+        text = "No verified skill matches. Candidates do, which have not proved themselves yet: candidates true."
+        outcome = replace(outcome, text=text)
     for view, each in zip(outcome.details["skills"], found.skills, strict=True):
         view["found"] = each.to_json()
     if found.problem is None:
@@ -192,11 +204,20 @@ def _find(call: Call) -> Outcome:
 
 def _listed(call: Call, registry: SkillRegistry, records: list[SkillRecord], *, truncated: bool) -> Outcome:
     policy = call.host.cleaning
-    lines = [f"{described(registry, record, policy)} ({record.standing.lifecycle})" for record in records]
+    lines = [f"{described(registry, record, policy)} ({_state(record)})" for record in records]
     if truncated:
         lines.append("(more are registered: filter them, or raise the limit)")
     views = [shown_record(registry, record, policy) for record in records]
     return Outcome("\n".join(lines) or "No skill matches.", {"skills": views, "truncated": truncated})
+
+
+def _state(record: SkillRecord) -> str:
+    """The state of a skill; of a candidate with its uses."""
+    quality = record.quality
+    if record.standing.lifecycle != "candidate":
+        return record.standing.lifecycle
+    uses = f"{quality.successes} of {quality.invocations} uses succeeded" if quality.invocations else "not used yet"
+    return f"candidate, {uses}"
 
 
 def _feedback(call: Call) -> Outcome:
@@ -265,6 +286,11 @@ SKILL_FIND = Tool(
         "properties": {
             "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "What is to be done."},
             "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
+            "candidates": {
+                "type": "boolean",
+                "default": False,
+                "description": "Find candidates too: learned skills that have not proved themselves. Each is marked.",
+            },
         },
         "required": ["query"],
         "additionalProperties": False,

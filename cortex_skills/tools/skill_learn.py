@@ -10,12 +10,14 @@ Rules kept here:
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import MAX_DESCRIPTION, MAX_NAME
 from cortex_skills.registry.learning import document_of_run, register_learned, successful_calls
 from cortex_skills.registry.session_calls import SessionCall
+from cortex_skills.registry.skill_record import LearnedIn
 from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.safe_io.display import whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
@@ -33,13 +35,14 @@ def _run(call: Call) -> Outcome:
         hint = "skill_write changes what was learned"
         raise CortexError("invalid_arguments", "a skill is learned once in a session, and it was", hint=hint)
     try:
-        return _learned(call, successful_calls(run.calls, host.config.learning.min_calls))
+        learned_in = LearnedIn(run.session_id, whole_characters(run.agent), datetime.now(UTC))
+        return _learned(call, successful_calls(run.calls, host.config.learning.min_calls), learned_in)
     except BaseException:
         host.session_calls.give_back(run)
         raise
 
 
-def _learned(call: Call, calls: list[SessionCall]) -> Outcome:
+def _learned(call: Call, calls: list[SessionCall], learned_in: LearnedIn) -> Outcome:
     registry = call.host.skills_to_use
     given = call.arguments
     name, description = given.get("name"), given.get("description")
@@ -54,7 +57,8 @@ def _learned(call: Call, calls: list[SessionCall]) -> Outcome:
     )
     if document is None:
         return Outcome("The model found nothing that is worth repeating.", _details(by, learned=False))
-    learned = register_learned(registry, call.host.skill_finder, document, actor=call.agent)
+    finder = call.host.skill_finder
+    learned = register_learned(registry, finder, document, actor=call.agent, learned_in=learned_in)
     version = learned.version
     text = f"{version.key} is learned, a candidate with {len(document.steps)} steps."
     if learned.merged is not None:

@@ -3,7 +3,8 @@
 Rules kept here:
 - what is written here is `learned`; a name that is taken is refused by `create`, and a skill of a person or of the
   package is not overwritten by `update`, whatever the permissions are;
-- an update changes the fields that are given, and no others;
+- an update changes the fields that are given, and no others; it is refused when the skill got another version since it
+  was read, by the caller (`expected_version`) or here;
 - who may promote, deprecate, delete and merge what is decided by `policy/registry_changes.py`;
 - a skill that others depend on is not deleted, and the answer names them; `bulk_delete` has an answer for each name.
 """
@@ -20,7 +21,7 @@ from cortex_skills.registry.registry import Registered, SkillRegistry
 from cortex_skills.registry.skill_record import SkillRecord
 from cortex_skills.safe_io.display import shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool
-from cortex_skills.tools.registered_skills import SKILL_NAME, named_record
+from cortex_skills.tools.registered_skills import EXPECTED_VERSION, SKILL_NAME, named_record
 
 _MAX_BULK = 50
 
@@ -39,7 +40,8 @@ def _update(call: Call, registry: SkillRegistry) -> Outcome:
     record = named_record(call, call.arguments["name"])
     before = registry.document(registry.version(record.version_id))
     document = updated_document(before, call.arguments)
-    done = registry.register(document, actor=call.agent, origin="learned")
+    expected = call.arguments.get("expected_version", record.version_id)
+    done = registry.register(document, actor=call.agent, origin="learned", expected_version=expected)
     number = done.version.number
     text = f"{record.key} has version {number}." if done.created else f"{record.key} says that already."
     return _registered("update", done, text)
@@ -141,7 +143,7 @@ _OPERATIONS: dict[str, Callable[[Call, SkillRegistry], Outcome]] = {
     "dependents": _dependents,
     "dependencies": _dependencies,
 }
-_OWN = {"source": "merge", "reason": "deprecate", "names": "bulk_delete"}
+_OWN = {"source": "merge", "reason": "deprecate", "names": "bulk_delete", "expected_version": "update"}
 
 
 def _run(call: Call) -> Outcome:
@@ -184,6 +186,7 @@ SKILL_WRITE = Tool(
             },
             "source": {**SKILL_NAME, "description": "For merge: the skill that is merged into `name`, and archived."},
             "reason": {"type": "string", "minLength": 1, "maxLength": 500, "description": "For deprecate."},
+            "expected_version": {**EXPECTED_VERSION, "description": "For update: as for `memory_skill_register`."},
             **FIELDS,
         },
         "required": ["operation"],

@@ -12,11 +12,12 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol, cast, runtime_checkable
 
 from pyoxigraph import NamedNode, Quad
 
-from cortex_graph.exceptions import GraphBusy, GraphUnavailable
+from cortex_graph.exceptions import GraphBusy, GraphUnavailable, UnknownOutcome
 from cortex_graph.store import GraphStore, Pattern, Revisioned
 
 _ATTEMPTS = 100
@@ -61,8 +62,9 @@ def apply_claimed(store: GraphStore, claim: Quad, insert: Sequence[Quad] = (), r
         found = list(store.match(claimed(claim), 1).quads)
         if found:
             return found[0] == claim
-        if store.apply_at(revision, [graph], [claim, *insert], list(remove)):
-            return True
+        with suppress(UnknownOutcome):  # the claim tells whether the change was made
+            if store.apply_at(revision, [graph], [claim, *insert], list(remove)):
+                return True
     raise GraphBusy("the graph is written to repeatedly, and nothing was changed", hint="try again later")
 
 

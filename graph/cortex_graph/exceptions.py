@@ -60,6 +60,10 @@ class GraphUnavailable(GraphError):
     code = "graph_unavailable"
 
 
+class UnknownOutcome(GraphUnavailable):
+    """The process that makes a change ended before it answered, so that the change was made or not."""
+
+
 class GraphCorrupt(GraphUnavailable):
     """Files of the store are damaged or missing, or acknowledged writes are; `details["file"]` names the file."""
 

@@ -130,6 +130,8 @@ class Names:
         self.provenance_graph = NamedNode(f"{base}{namespace}/provenance")
         self.index_graph = NamedNode(f"{base}{namespace}/index")
         self.registry_graph = NamedNode(f"{base}{namespace}/registry")
+        self.trust_graph = NamedNode(f"{base}{namespace}/trust")
+        self.approvals_graph = NamedNode(f"{base}{namespace}/approvals")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{base}{namespace}/memories/"
         self._record = f"{base}{namespace}/triple/"
@@ -229,10 +231,10 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is kept beside that of a namespace: records, index, registry, and those of memories."""
+    """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, and the like."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
-    is_beside = of_memories or kind in ("provenance", "index", "registry")
+    is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust")
     return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
 
 

@@ -168,6 +168,9 @@ def test_a_run_that_waits_is_listed_learned_by_name_and_verified_by_a_person(reg
     assert (again["version"], again["merged"]) == (2, "mayros/refresh-the-report-2")
     assert registry("learn").json == []
     assert registry("learn", "--name", "refresh-the-report").error["code"] == "invalid_arguments"
+    shown = registry("show", "refresh-the-report", "--version", "1")
+    learned_in = {"session": first["session"], "agent": first["agent"], "time": first["time"]}
+    assert shown.json["shown"]["learnedIn"] == learned_in
     gain = {"successes": 0, "outcomes": 0, "successes_without": 2, "outcomes_without": 2}
     assert registry("show", "refresh-the-report").json["gain"] == gain
     refused = registry("promote", "refresh-the-report")

@@ -104,10 +104,12 @@ def test_a_server_that_changes_its_dimension_is_an_error(server):
         endpoint.embed(["two"], 5.0)
 
 
-def test_a_refusal_is_reported_without_the_key(server):
+def test_a_refusal_is_reported_without_the_key(server, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "secret-key")
     server.status, server.answer = 401, lambda texts: b"who are you?"
     with pytest.raises(EmbedderError, match=r"answers 401: who are you\?") as caught:
-        EmbeddingsEndpoint(server.url, "m", "secret-key").embed(["one"], 5.0)
+        EmbeddingsEndpoint(server.url, "m", "SOME_KEY").embed(["one"], 5.0)
+    assert server.keys == ["Bearer secret-key"]
     assert "secret-key" not in str(caught.value)
 
 

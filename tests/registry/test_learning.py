@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cortex_graph.store import Pattern
 from cortex_skills import Plugin, Result
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.inline import inline_document
 from cortex_skills.registry.kept_runs import KeptRuns
 from cortex_skills.registry.measured_gain import MeasuredGain, count_session, outcomes_without
 from cortex_skills.registry.session_calls import MAX_CALLS, MAX_RUNS, SessionCalls
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey
 from cortex_skills.registry.wording import SAMPLER
 from tests.configs import config
 from tests.plugin.skills import write_skill
@@ -109,6 +112,31 @@ def test_the_successful_calls_become_the_steps_of_a_candidate_once(opened: Calla
     assert plugin.registry.verify_events() is None
 
 
+def test_a_version_keeps_the_session_that_it_was_learned_in_by_an_id_that_opens_nothing(
+    opened: Callable[..., Plugin],
+) -> None:
+    plugin = opened()
+    key, agent = "token-of-a-client 7f3a", f"a9\ud800 {OVERRIDE}"
+    for tool in ("fs_read", "fs_write"):
+        plugin._host.session_calls.after_call(key, agent, tool, {}, "ok")
+    done(plugin.call("skill_learn", {"name": "refresh-the-report"}, session=key, agent=agent))
+    version = plugin.registry.current(KEY)
+    assert version.learned_in is not None
+    assert re.fullmatch("[0-9a-f]{32}", version.learned_in.session)
+    assert version.learned_in.agent == f"a9\ufffd {OVERRIDE}"
+    assert 0 <= (version.created - version.learned_in.time).total_seconds() < 60
+    event = next(plugin.registry.log.events())
+    assert (event.kind, event.details["session"]) == ("skill.registered", version.learned_in.session)
+    stored = "".join(str(quad) for quad in plugin.registry.store.quads(Pattern(plugin.registry.terms.graph)))
+    assert "7f3a" not in stored
+    read = plugin.call("skill_read", {"name": "refresh-the-report"}, session=key)
+    assert done(read)["skills"][0]["current"]["learnedIn"].keys() == {"session", "time"}
+    assert OVERRIDE not in json.dumps(done(read))
+    changed = plugin.registry.document(version).changed(body="Changed.\n")
+    assert plugin.registry.register(changed, actor="ada", origin="human").version.learned_in is None
+    assert plugin.registry.versions(KEY)[0].learned_in == version.learned_in
+
+
 def test_learning_is_off_by_default_and_keeps_nothing(opened: Callable[..., Plugin]) -> None:
     plugin = opened(learning={})
     did(plugin, "fs_read", "fs_write")
@@ -150,7 +178,7 @@ def test_calls_of_other_agents_and_sessions_are_not_learned(opened: Callable[...
 
 
 def test_the_calls_of_a_session_are_bounded() -> None:
-    calls = SessionCalls()
+    calls = SessionCalls("p")
     calls.after_call("", "large", "t", {f"m{n}": ["x y " * 500] * 50 for n in range(50)}, "ok")
     (large,) = calls.of("", "large").calls
     assert list(large.arguments) == ["…"]
@@ -279,6 +307,9 @@ def test_the_same_skill_is_merged_into_the_learned_one_and_never_into_one_of_a_p
         "mayros/refresh-the-report-2",
     )
     assert plugin.registry.record(SkillKey("mayros", "refresh-the-report-2")).standing.lifecycle == "archived"
+    first, merged = plugin.registry.versions(KEY)
+    (source,) = plugin.registry.versions(SkillKey("mayros", "refresh-the-report-2"))
+    assert merged.learned_in == source.learned_in != first.learned_in
     assert plugin.registry.current(SkillKey("mayros", "refresh-a-report")).number == 1
 
 
@@ -381,6 +412,8 @@ def test_a_run_that_was_not_learned_waits_for_a_person_and_a_store_in_memory_kee
     assert kept is not None
     runs = kept.all()
     assert [run.calls[0].arguments["number"] for run in runs] == list(range(22, 2, -1))
+    assert len({run.session for run in runs}) == 20
+    assert runs[0].learned_in == LearnedIn(runs[0].session, "a1", datetime.fromisoformat(runs[0].time))
     files = list((tmp_path / "runs").rglob("*.json"))
     assert all(SECRET not in path.read_text() for path in files)
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}

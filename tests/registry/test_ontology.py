@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pyoxigraph
 import pytest
 import rdflib
@@ -18,7 +20,7 @@ from cortex_skills.registry import terms
 from cortex_skills.registry.document import SkillDocument, SkillResource
 from cortex_skills.registry.measured_gain import count_session
 from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,8 @@ def quads() -> list[Quad]:
     count_session(registry, ["fs_read"], ["fs_write"], actor="agent")
     memory = registry.terms.names.node("mayros:memory:" + "0" * 32)
     made = SkillDocument.checked(namespace="mayros", name="made", description="d")
-    registry.register(made, actor="ada", origin="learned", memories=[memory])
+    learned_in = LearnedIn("5e" * 16, "a1", datetime(2026, 1, 2, tzinfo=UTC))
+    registry.register(made, actor="ada", origin="learned", memories=[memory], learned_in=learned_in)
     registry.deprecate(SkillKey("mayros", "base"), "why not", actor="ada")
     return list(registry.store.quads(Pattern(registry.terms.graph)))
 

@@ -80,6 +80,59 @@ def test_the_same_document_is_registered_once(registry):
     assert registry.log.count() == 1
 
 
+def test_a_version_that_is_not_the_current_one_any_more_is_not_followed(registry):
+    first = add(registry, body="one\n").version
+    second = registry.register(skill(body="two\n"), actor="ada", origin="human", expected_version=first.id).version
+    for body in ("three\n", "two\n"):
+        with pytest.raises(CortexError) as caught:
+            registry.register(skill(body=body), actor="bob", origin="human", expected_version=first.id)
+        assert caught.value.code == "skill_changed"
+        assert caught.value.message.startswith(
+            "mayros/fetch-data has version 2 now, and the change was made in another"
+        )
+        assert caught.value.details == {"expected": first.id, "current": second.id}
+    absent = lambda: registry.register(skill("other"), actor="a", origin="human", expected_version=first.id)  # noqa: E731
+    assert code_of(absent) == "skill_changed"
+    assert registry.find(key("other")) is None
+    assert registry.log.count() == 2
+
+
+def test_a_version_that_another_writer_registers_in_between_is_not_overwritten():
+    store = open_store("memory:")
+    first = add(registry_in(store), body="one\n").version
+    others = iter([lambda: add(registry_in(store), body="theirs\n")])
+
+    def signer() -> Key:  # is asked after the first look at the registry, and before the change is written
+        next(others, lambda: None)()
+        return KEY
+
+    mine = SkillRegistry(store, Names("mayros"), signer)
+    save = lambda: mine.register(skill(body="mine\n"), actor="bob", origin="human", expected_version=first.id)  # noqa: E731
+    assert code_of(save) == "skill_changed"
+    versions = registry_in(store).versions(key())
+    assert [registry_in(store).document(version).body for version in versions] == ["one\n", "theirs\n"]
+
+
+def test_of_saves_at_the_same_time_exactly_one_passes(tmp_path):
+    store = open_store(str(tmp_path / "store"))
+    first = add(registry_in(store)).version
+    together = threading.Barrier(4)
+
+    def save(number: int) -> str:
+        together.wait(10)
+        try:
+            document = skill(body=f"{number}\n")
+            registry_in(store).register(document, actor=str(number), origin="human", expected_version=first.id)
+        except CortexError as error:
+            return error.code
+        return "saved"
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(save, range(4))) == ["saved", "skill_changed", "skill_changed", "skill_changed"]
+    assert len(registry_in(store).versions(key())) == 2
+    store.close()
+
+
 def test_a_rollback_is_a_new_version_of_the_old_document(registry):
     first = add(registry, body="one\n").version
     add(registry, body="two\n")

@@ -105,7 +105,9 @@ def test_what_is_not_reliable_is_found_only_on_request(registry, finder):
     add(registry, "cut-carrots", "Cuts carrots.")
     registry.deprecate(key("cut-carrots"), "blunt", actor="ada")
     assert "carrots" not in str(names(finder.find("carrots")))
-    assert sorted(names(finder.find("carrots", 2, reliable_only=False))) == ["cut-carrots", "peel-carrots"]
+    assert sorted(names(finder.find("carrots", 2, among="all"))) == ["cut-carrots", "peel-carrots"]
+    assert names(finder.find("carrots", among="candidates"))[0] == "peel-carrots"
+    assert "cut-carrots" not in names(finder.find("carrots", among="candidates"))
     registry.promote(key("peel-carrots"), actor="ada", unmeasured=True)
     assert names(finder.find("carrots"))[0] == "peel-carrots"
 
@@ -118,7 +120,7 @@ def test_the_index_follows_the_registry(registry, finder):
     registry.merge(key("shred-carrots"), key("review-contract"), actor="ada")
     assert names(finder.find("grates carrots"))[:1] == ["shred-carrots"]
     registry.purge(key("shred-carrots"), actor="ada")
-    assert "shred-carrots" not in names(finder.find("shreds carrots", reliable_only=False))
+    assert "shred-carrots" not in names(finder.find("shreds carrots", among="all"))
 
 
 def test_changes_of_another_process_are_found(registry, finder):

@@ -58,6 +58,16 @@ def test_the_audit_has_the_members_that_clients_of_cortex_read(auditor):
         "outcome": "ok",
         "stripped": 0,
         "removed": [],
+        "level": "info",
+        "category": "tool",
+        "event": "tool.call",
+        "actor": None,
+        "inputs": None,
+        "outputs": None,
+        "data": None,
+        "approval_required": False,
+        "approved_by": None,
+        "trust_level": None,
     }
     assert [entry["user_id"] for entry in entries[:2]] == ['"\n\x1b[2J\u202e\ud800<b>', "default"]
 

@@ -87,6 +87,31 @@ def test_a_skill_is_registered_listed_read_and_superseded(writer, namespace):
     assert done(writer.get(f"/api/v1/skill/{second['id']}"))["digest"] == second["digest"]
 
 
+def test_a_version_that_was_superseded_is_not_overwritten(writer):
+    text = TEXT.format(name="fetch-data", more="", body="")
+    first = register(writer)["id"]
+    body = {"name": "fetch-data", "expectedVersion": first}
+    second = done(writer.post("/api/skills", json={**body, "content": "Second.\n"}))["id"]
+    late = writer.post("/api/skills", json={**body, "content": "Late.\n"})
+    assert refused(late) == (409, "skill_changed")
+    assert late.json()["details"] == {"expected": first, "current": second}
+    body = {"inline_skill": text, "expected_version": first}
+    assert refused(writer.post("/api/v1/skill/register", json=body)) == (409, "skill_changed")
+    assert refused(writer.post("/api/v1/skill/register", json={"expected_version": first}))[0] == 400
+    assert done(writer.get("/api/skills/detail", params={"name": "fetch-data"}))["content"] == "Second.\n"
+
+
+def test_a_trigger_pattern_and_a_licence_are_removed_by_null(writer):
+    given = {"name": "fetch-data", "triggerPattern": "When asked.", "license": "MIT", "compatibility": "any"}
+    done(writer.post("/api/skills", json={**given, "content": "It.\n"}))
+    assert refused(writer.post("/api/skills", json={"name": "fetch-data", "triggerPattern": ""}))[0] == 400
+    gone = {"name": "fetch-data", "triggerPattern": None, "license": None, "compatibility": None}
+    version = done(writer.post("/api/skills", json=gone))["id"]
+    kept = done(writer.get(f"/api/v1/skill/{version}"))
+    assert (kept["trigger_pattern"], kept["license"], kept["compatibility"]) == (None, None, None)
+    assert kept["body"] == "It.\n"
+
+
 def test_the_compat_digest_is_that_of_other_registries(own: Running):
     client = own.client(own.token("testns", ("testns",), ("read", "write")))
     inline = "---\nname: demo\ndescription: A demo skill.\n---\nBody.\n"
@@ -102,6 +127,16 @@ def test_skills_are_found_by_a_query(writer):
     assert refused(writer.get("/api/skills/find", params={"query": " "}))[1] == "invalid_arguments"
 
 
+def test_candidates_are_found_on_request(own: Running, reader, namespace):
+    registry = registry_in(own, namespace)
+    learned = inline_document({"name": "grate-carrots", "description": "Grates carrots."}, namespace)
+    registry.register(learned, actor="a1", origin="learned")
+    assert done(reader.get("/api/skills/find", params={"query": "carrots"}))["skills"] == []
+    found = done(reader.get("/api/skills/find", params={"query": "carrots", "candidates": "true"}))["skills"]
+    assert [(each["name"], each["lifecycle"]) for each in found] == [("grate-carrots", "candidate")]
+    assert refused(reader.get("/api/skills/find", params={"query": "carrots", "candidates": "1"}))[0] == 400
+
+
 def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with embedding_server() as embedder:
@@ -111,8 +146,19 @@ def test_an_embedder_that_fails_is_stated(tmp_path, monkeypatch):
             client = running.client(running.token("a", ("mayros",), ("read", "write")))
             register(client)
             found = done(client.get("/api/skills/find", params={"query": "data"}))
+            fact = {"entry_type": "fact", "data": "The data is fresh."}
+            assert client.post("/api/v1/memory/remember", json=fact).status_code == 201
+            recall = {"json": {"text": "data"}, "params": {"withProblem": "true"}}
+            recalled = done(client.post("/api/v1/memory/recall", **recall))
+            latest = done(client.post("/api/v1/memory/recall", json={}, params={"withProblem": "true"}))
+            listed = done(client.post("/api/v1/memory/recall", json={"text": "data"}))
     assert [each["name"] for each in found["skills"]] == ["fetch-data"]
-    assert found["problem"].startswith(f"found by words alone: the embedder {embedder.url} answers 500")
+    problem = f"found by words alone: the embedder {embedder.url} answers 500"
+    assert found["problem"].startswith(problem)
+    assert recalled["problem"].startswith(problem)
+    assert [each["data"] for each in recalled["memories"]] == ["The data is fresh."]
+    assert latest == {"memories": [recalled["memories"][0] | {"relevance": 1.0}], "problem": None}
+    assert listed == recalled["memories"]
 
 
 def test_the_pages_of_a_list_have_every_skill_once(writer):

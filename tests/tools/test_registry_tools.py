@@ -270,6 +270,40 @@ def test_a_model_creates_learned_candidates_and_a_taken_name_is_a_conflict(plugi
         assert again.code == "skill_exists"
 
 
+def test_an_update_of_a_version_that_is_not_the_current_one_is_refused(plugin: Plugin) -> None:
+    inline = {"name": "notes", "description": "Notes.", "trigger_pattern": "When asked.", "license": "MIT"}
+    first = done(call(plugin, "memory_skill_register", inline_skill=inline))["skill_id"]
+    update = {"operation": "update", "name": "notes", "expected_version": first}
+    done(call(plugin, "skill_write", **update, trigger_pattern=None, license=None))
+    late = call(plugin, "skill_write", **update, body="Late.\n")
+    assert (late.code, "has version 2 now" in late.text) == ("skill_changed", True)
+    late = call(plugin, "memory_skill_register", inline_skill=inline, expected_version=first)
+    assert late.code == "skill_changed"
+    document = plugin.registry.document(plugin.registry.current(SkillKey("mayros", "notes")))
+    assert (document.trigger_pattern, document.license, document.body) == (None, None, "")
+    other = call(plugin, "skill_write", operation="promote", name="notes", expected_version=first)
+    assert other.code == "invalid_arguments"
+
+
+def test_candidates_are_found_on_request_and_marked(plugin: Plugin) -> None:
+    done(call(plugin, "skill_write", operation="create", name="grate-carrots", description="Grates carrots."))
+    unasked = call(plugin, "skill_find", query="grate carrots")
+    assert done(unasked)["skills"] == []
+    assert unasked.text == (
+        "No verified skill matches. Candidates do, which have not proved themselves yet: candidates true."
+    )
+    asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
+    (found,) = done(asked)["skills"]
+    assert (found["name"], found["lifecycle"], found["trustTier"]) == ("grate-carrots", "candidate", 1)
+    assert asked.text == 'grate-carrots: "Grates carrots." (candidate, not used yet)'
+    for success in (True, False, False):
+        done(call(plugin, "skill_feedback", name="grate-carrots", success=success))
+    asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
+    assert asked.text.endswith("(candidate, 1 of 3 uses succeeded)")
+    done(call(plugin, "skill_write", "manager", operation="deprecate", name="grate-carrots", reason="blunt"))
+    assert call(plugin, "skill_find", query="grate carrots", candidates=True).text == "No skill matches."
+
+
 def test_an_update_changes_the_given_fields_only(plugin: Plugin) -> None:
     create(plugin, "notes", license="MIT", metadata={"a": [1, None]}, allowed_tools=["x"], depends_on=["fetch-data"])
     before = plugin.registry.document(plugin.registry.current(SkillKey("mayros", "notes")))

@@ -52,7 +52,9 @@ def learn(common: Common, name: str | None, description: str | None, run_id: str
             text = "the model found nothing that is worth repeating; the run is removed"
             common.out.answer({"learned": False, "run": run.id}, lambda: common.out.line(text))
             return
-        learned = register_learned(plugin.registry, plugin.skill_finder, document, actor=plugin.agent)
+        learned = register_learned(
+            plugin.registry, plugin.skill_finder, document, actor=plugin.agent, learned_in=run.learned_in
+        )
         kept.remove(run.id)
     _show(common, learned, run)
 

@@ -19,6 +19,7 @@ from cortex_skills.errors import CortexError
 
 if TYPE_CHECKING:
     from cortex_skills.registry.registry import SkillRegistry
+    from cortex_skills.registry.skill_finder import Among
     from cortex_skills.registry.skill_record import SkillKey, SkillVersion
 
 _STATES = ("candidate", "verified", "released", "degraded", "deprecated", "archived")
@@ -56,7 +57,8 @@ def find(common: Common, words: tuple[str, ...], limit: int, everything: bool) -
     now = datetime.now(UTC)
     with common.plugin(reads=True) as plugin:
         registry, level = plugin.registry, plugin.registry.levels()
-        found = plugin.skill_finder.find(" ".join(words), limit, reliable_only=not everything, timeout_s=_INDEX_S)
+        among: Among = "all" if everything else "reliable"
+        found = plugin.skill_finder.find(" ".join(words), limit, among=among, timeout_s=_INDEX_S)
         views = [record_view(registry, each.record, now, level=level) | each.to_json() for each in found.skills]
     _show(common, views, "no skill matches")
     if found.problem:
@@ -138,6 +140,8 @@ def show(common: Common, name: str, number: int | None) -> None:
         if gain is not None:
             out.line(f"measured gain: {gain}")
         out.line(f"digest {signed['digest']}, {signed['attest']}")
+        if learned := signed["learnedIn"]:
+            out.line(f"learned in the session {learned['session']} of {learned['agent']}, {learned['time']}")
         for title, names in (("depends on", view["dependsOn"]), ("conflicts with", view["conflictsWith"])):
             if names:
                 out.line(f"{title}: {', '.join(names)}")

@@ -93,7 +93,7 @@ def _nearest(call: PageCall, registry: SkillRegistry, finder: SkillFinder, name:
     if not words:
         return ()
     try:
-        found = finder.find(words, 3, reliable_only=False, timeout_s=1.0).skills
+        found = finder.find(words, 3, among="all", timeout_s=1.0).skills
     except CortexError:  # the skills are being indexed
         return ()
     keys = [each.record.key for each in found]

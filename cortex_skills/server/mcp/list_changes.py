@@ -119,7 +119,11 @@ class ListChanges:
 
     def _lists(self) -> _Lists:
         skills, profiles = self._served.skills, self._plugin.config.tools.profiles
-        found = (tools.listed(skills, Caller(), profiles), resources.listed(skills), prompts.listed(skills))
+        found = (
+            tools.listed(skills, Caller(), profiles, self._plugin.actions),
+            resources.listed(skills),
+            prompts.listed(skills),
+        )
         lists = [repr([item.model_dump() for item in items]) for items in found]
         return lists[0], lists[1], lists[2]
 

@@ -133,11 +133,13 @@ class _Handlers:
     async def list_tools(self, ctx: _Context, _: Any) -> types.ListToolsResult:
         await self._served.known()
         profiles = self._plugin.config.tools.profiles
-        return types.ListToolsResult(tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles))
+        return types.ListToolsResult(
+            tools=tools.listed(self._served.skills, self._caller_of(ctx), profiles, self._plugin.actions)
+        )
 
     async def call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = self._caller_of(ctx)
-        refusal = tools.refused(params.name, caller)
+        refusal = tools.refused(params.name, caller, self._plugin.actions)
         if refusal is not None:
             return tools.answer(failed(refusal))
         arguments, skill, agent = caller.acting(params.arguments or {})

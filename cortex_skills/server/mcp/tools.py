@@ -16,6 +16,7 @@ from typing import Any
 
 import mcp_types as types
 
+from cortex_skills.actions import Actions
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.result import Result
 from cortex_skills.runtime.skill import Skill
@@ -31,20 +32,22 @@ _AGENT = {
 }
 
 
-def listed(skills: Mapping[str, Skill], caller: Caller, profiles: Collection[str]) -> list[types.Tool]:
-    """The tools of these profiles that a caller can use with these active skills."""
+def listed(
+    skills: Mapping[str, Skill], caller: Caller, profiles: Collection[str], actions: Actions
+) -> list[types.Tool]:
+    """The tools of these profiles, and actions, that a caller can use with these active skills."""
     able = sum(skill.manifest.semantic is not None for skill in skills.values())
     found = []
-    for tool in of_profiles(all_tools().values(), profiles):
+    for tool in of_profiles(all_tools(actions).values(), profiles):
         acting = acting_for(tool, skills)
         if acting and (tool.read_only or caller.may_write):
             found.append(_described(tool, acting, able, caller))
     return found
 
 
-def refused(tool: str, caller: Caller) -> CortexError | None:
+def refused(tool: str, caller: Caller, actions: Actions) -> CortexError | None:
     """Why a caller may not use a tool at all; None if the gate decides."""
-    known = tool_named(tool)
+    known = tool_named(tool, actions)
     if known is None or known.read_only or caller.may_write:
         return None
     hint = "ask for a token that has the permission `write`"

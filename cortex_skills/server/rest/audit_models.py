@@ -1,7 +1,7 @@
 """The models of the audit log and of events: what the clients of Cortex read, and the members of an audit record."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -51,7 +51,7 @@ class RemovedValue(ApiModel):
 
 
 class AuditedCall(ApiModel):
-    """One call of a tool."""
+    """One call of a tool or an action, or an event that is no call."""
 
     id: CallId
     timestamp: Annotated[str, Field(description="The start (RFC 3339).")]
@@ -65,6 +65,16 @@ class AuditedCall(ApiModel):
     milliseconds: Annotated[float, Field(ge=0)]
     stripped: Annotated[Count, Field(description="How many values were removed from the enrichment.")]
     removed: Annotated[list[RemovedValue], Field(description="The first 20 of them.")]
+    level: Literal["info", "warning", "error"]
+    category: Annotated[str, Field(description="`tool`, the category of an action, or the first part of the event.")]
+    event: Annotated[str, Field(description="`tool.call`, `action.call`, or what happened.")]
+    actor: Annotated[str | None, Field(description="Who did it, if not the agent.")]
+    inputs: Annotated[Any, Field(description="Redacted and bounded; null where no journal is kept.")]
+    outputs: Annotated[Any, Field(description="The same of the result.")]
+    data: Annotated[Any, Field(description="The same of an event that is no call.")]
+    approval_required: bool
+    approved_by: str | None
+    trust_level: str | None
 
 
 class AuditStats(ApiModel):

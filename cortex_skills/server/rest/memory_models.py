@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 
 from cortex_skills.memory import MAX_LIMIT, MAX_QUERY, MAX_TAG, MAX_TAGS
-from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, MemoryId, NamespaceQuery
+from cortex_skills.server.rest.model_types import WHOLE, ApiModel, Count, MemoryId, NamespaceQuery, QueryBoolean
 
 LONGEST_TYPE = MAX_TAG - len("type:")
 
@@ -32,6 +32,15 @@ class MemoriesQuery(NamespaceQuery, total=False):
             max_length=256,
             description="An agent; by default the holder of the token. Another needs the permission `memories`.",
         ),
+    ]
+
+
+class RecallQuery(MemoriesQuery, total=False):
+    """Whose memories, and in which form."""
+
+    withProblem: Annotated[
+        QueryBoolean,
+        Field(description="Answer `{memories, problem}`; by default the list that the clients of Cortex read."),
     ]
 
 
@@ -77,6 +86,13 @@ class RecalledEntry(ApiModel):
     last_accessed: Annotated[str, Field(description="The same as `created_at`: accesses are not recorded.")]
     access_count: Annotated[Literal[0], Field(description="Accesses are not recorded.")]
     writtenBy: Annotated[list[str], Field(description="The agents that wrote it, other than its owner.")]
+
+
+class RecalledEntries(ApiModel):
+    """The memories that were found, and what kept others from being found."""
+
+    memories: list[RecalledEntry]
+    problem: Annotated[str | None, Field(description="Which were not found by meaning, although that is configured.")]
 
 
 class MemoryCounts(ApiModel):

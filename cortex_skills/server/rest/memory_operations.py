@@ -63,22 +63,29 @@ def remember_entry(call: ApiCall) -> ApiAnswer:
 @OPERATIONS.add(
     "POST",
     "/api/v1/memory/recall",
-    {200: list[models.RecalledEntry]},
-    query=models.MemoriesQuery,
+    {200: list[models.RecalledEntry] | models.RecalledEntries},
+    query=models.RecallQuery,
     body=models.EntryQuery,
     errors=("graph_busy", "query_timeout"),
     pool="slow",
 )
 def recall_entries(call: ApiCall) -> ApiAnswer:
-    """Recall the memories that match best; without a text the latest."""
+    """Recall the memories that match best; without a text the latest.
+
+    `withProblem=true` also states which memories an embedder that fails kept from being found by their meaning.
+    """
     memories, agent = memories_of(call)
     limit = call.body.get("limit", _LIMIT)
     if call.body.get("text", "").strip():
         query = MemoryQuery(call.body["text"].strip(), _CANDIDATES, float(call.body.get("min_importance", 0)))
-        found = [(memory, score.score) for memory, score in memories.recall(query, agent=agent).found]
-        entries = [_entry(memory, score) for memory, score in found if _matches(memory, call.body)]
-        return ApiAnswer(200, entries[:limit])
-    return ApiAnswer(200, [_entry(memory, 1.0) for memory in _latest(call, memories, agent, limit)])
+        recalled = memories.recall(query, agent=agent)
+        found = [_entry(memory, score.score) for memory, score in recalled.found if _matches(memory, call.body)]
+        entries, problem = found[:limit], recalled.problem
+    else:
+        entries, problem = [_entry(memory, 1.0) for memory in _latest(call, memories, agent, limit)], None
+    if not call.query.get("withProblem"):
+        return ApiAnswer(200, entries)
+    return ApiAnswer(200, {"memories": entries, "problem": None if problem is None else str(problem)})
 
 
 @OPERATIONS.add("GET", "/api/v1/memory/stats", {200: models.MemoryCounts}, query=models.MemoriesQuery, pool="slow")

@@ -108,6 +108,7 @@ ProofId = TypeAliasType(
 SandboxId = TypeAliasType(
     "SandboxId", Annotated[str, Field(pattern=r"^sandbox-[0-9a-f]{32}$", description="The id of a sandbox.")]
 )
+ApprovalId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The id of a request for approval.")]
 CallId = Annotated[
     str,
     Field(

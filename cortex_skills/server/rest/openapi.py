@@ -13,7 +13,15 @@ from typing import Any, get_origin
 
 from cortex_skills import __version__
 from cortex_skills.server.http_errors import HTTP_CODES, HttpError
-from cortex_skills.server.rest.model_types import CallId, MemoryId, ProofId, SandboxId, SkillVersionId, TripleId
+from cortex_skills.server.rest.model_types import (
+    ApprovalId,
+    CallId,
+    MemoryId,
+    ProofId,
+    SandboxId,
+    SkillVersionId,
+    TripleId,
+)
 from cortex_skills.server.rest.operations import ApiAnswer, ApiCall, Operation, Operations
 from cortex_skills.server.rest.schemas import parameters_of, references, required_parameters
 from cortex_skills.server.rest.server_models import ApiIndex, ErrorBody
@@ -27,6 +35,7 @@ _PATH_TYPES = {
     ("events", "id"): CallId,
     ("memory", "id"): MemoryId,
     ("skill", "id"): SkillVersionId,
+    ("approvals", "id"): ApprovalId,
 }
 _OF_ALL = (
     "bad_request",

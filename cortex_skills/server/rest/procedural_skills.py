@@ -15,7 +15,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument, Step
 from cortex_skills.registry.maintenance import maintain
 from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_finder import SkillFinder
+from cortex_skills.registry.skill_finder import Among, SkillFinder
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.registry.sources import synchronise_configured
 from cortex_skills.registry.views import document_view, health_view, key_of
@@ -69,10 +69,11 @@ def list_procedural_skills(call: ApiCall) -> ApiAnswer:
 def find_skills(call: ApiCall) -> ApiAnswer:
     """Find skills by words, and by meaning if `finder.embedder` is set; the best first.
 
-    They are those that agents are shown: reliable ones.
+    They are those that agents are shown: reliable ones, and candidates on request.
     """
     registry, query = registry_of(call), call.query
-    found = _finder(call).find(query["query"], query.get("limit", 10))
+    among: Among = "candidates" if query.get("candidates") else "reliable"
+    found = _finder(call).find(query["query"], query.get("limit", 10), among=among)
     level = registry.levels()
     skills = [skill_view(registry, each.record, level) | {"found": each.to_json()} for each in found.skills]
     return ApiAnswer(200, {"skills": skills, "problem": str(found.problem) if found.problem else None})
@@ -128,10 +129,13 @@ def get_skill_detail(call: ApiCall) -> ApiAnswer:
     permission="write",
     query=NamespaceQuery,
     body=models.ProceduralSkill,
-    errors=("manifest_invalid", "graph_corrupt", "signature_invalid", *_CHANGES),
+    errors=("manifest_invalid", "skill_exists", "skill_changed", "graph_corrupt", "signature_invalid", *_CHANGES),
 )
 def store_skill(call: ApiCall) -> ApiAnswer:
-    """Register a skill, or its next version with the members that are given."""
+    """Register a skill, or its next version with the members that are given.
+
+    A version that was registered meanwhile is not overwritten (409).
+    """
     registry, body = registry_of(call), call.body
     fields: dict[str, Any] = {_FIELDS[name]: value for name, value in body.items() if name in _FIELDS}
     fields |= {_LISTS[name]: tuple(value) for name, value in body.items() if name in _LISTS}
@@ -147,7 +151,13 @@ def store_skill(call: ApiCall) -> ApiAnswer:
         document = SkillDocument.checked(namespace=key.namespace, name=key.name, **fields)
     else:
         document = registry.document(registry.version(record.version_id)).changed(**fields)
-    done = registry.register(document, actor=call.caller.name, origin="human")
+    done = registry.register(
+        document,
+        actor=call.caller.name,
+        origin="human",
+        create_only=record is None,
+        expected_version=body.get("expectedVersion", None if record is None else record.version_id),
+    )
     return ApiAnswer(200, {"ok": True, "id": done.version.id, "created": done.created})
 
 

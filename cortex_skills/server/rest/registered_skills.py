@@ -60,7 +60,7 @@ def skill_view(registry: SkillRegistry, record: SkillRecord, level: Any = None) 
     permission="write",
     query=NamespaceQuery,
     body=models.SkillToRegister,
-    errors=("manifest_invalid", "skill_exists", "skill_not_found", "graph_busy", "signature_invalid"),
+    errors=("manifest_invalid", "skill_changed", "skill_not_found", "graph_busy", "signature_invalid"),
     pool="slow",
 )
 def register_skill(call: ApiCall) -> ApiAnswer:
@@ -70,7 +70,13 @@ def register_skill(call: ApiCall) -> ApiAnswer:
     """
     registry = registry_of(call)
     read = _read(call, registry)
-    done = registry.register(read.document, actor=call.caller.name, origin="human", signature=read.signature)
+    done = registry.register(
+        read.document,
+        actor=call.caller.name,
+        origin="human",
+        expected_version=call.body.get("expected_version"),
+        signature=read.signature,
+    )
     version = done.version
     return ApiAnswer(
         200,
@@ -93,7 +99,7 @@ def register_skill(call: ApiCall) -> ApiAnswer:
 
 def _read(call: ApiCall, registry: SkillRegistry) -> SkillFolder:
     namespace = registry.terms.names.namespace
-    if len(call.body) != 1:
+    if ("inline_skill" in call.body) == ("folder_path" in call.body):
         raise invalid("give `inline_skill` or `folder_path`", field="document")
     if "inline_skill" in call.body:
         return SkillFolder(read_skill_md(call.body["inline_skill"], namespace=namespace))

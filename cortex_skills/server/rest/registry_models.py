@@ -16,6 +16,7 @@ from cortex_skills.server.rest.model_types import (
     MemoryId,
     NamespaceQuery,
     NextCursor,
+    QueryBoolean,
     SkillVersionId,
 )
 
@@ -38,6 +39,9 @@ _State = Literal["candidate", "verified", "released", "degraded", "deprecated", 
 _Origin = Literal["builtin", "human", "learned"]
 _Level = Literal["unsigned", "self_signed", "publisher_signed", "invalid"]
 _Text = Annotated[str, Field(min_length=1, max_length=4_096, pattern=r"\S")]
+_Expected = Annotated[
+    SkillVersionId, Field(description="Register nothing (409) unless this version is the current one of the skill.")
+]
 _Lines = Annotated[list[_Text], Field(max_length=MAX_LIST)]
 
 
@@ -60,6 +64,7 @@ class FindSkillsQuery(NamespaceQuery):
 
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S", description="In any words.")]
     limit: NotRequired[Annotated[int, Field(ge=1, le=MAX_LIMIT, description="10 by default."), FROM_QUERY]]
+    candidates: NotRequired[Annotated[QueryBoolean, Field(description="Candidates too; false by default.")]]
 
 
 class RegistryPageQuery(NamespaceQuery, total=False):
@@ -189,15 +194,20 @@ class ProceduralSkill(ApiModel):
     description: NotRequired[
         Annotated[str, Field(max_length=MAX_DESCRIPTION, description="By default the first line of the content.")]
     ]
-    triggerPattern: NotRequired[Annotated[_Text, Field(description="What a request that it serves looks like.")]]
+    triggerPattern: NotRequired[
+        Annotated[_Text | None, Field(description="What a request that it serves looks like; null removes it.")]
+    ]
     content: NotRequired[Annotated[str, Field(max_length=1 << 20, description="Markdown.")]]
     steps: NotRequired[Annotated[list[ProcedureStep], Field(max_length=MAX_LIST)]]
     metadata: NotRequired[Annotated[dict[str, Any], Field(max_length=1000)]]
-    license: NotRequired[_Text]
-    compatibility: NotRequired[Annotated[_Text, Field(max_length=MAX_COMPATIBILITY)]]
+    license: NotRequired[Annotated[_Text | None, Field(description="null removes it.")]]
+    compatibility: NotRequired[
+        Annotated[Annotated[_Text, Field(max_length=MAX_COMPATIBILITY)] | None, Field(description="null removes it.")]
+    ]
     allowedTools: NotRequired[_Lines]
     dependsOn: NotRequired[Annotated[list[_Bare], Field(max_length=MAX_LIST)]]
     conflictsWith: NotRequired[Annotated[list[_Bare], Field(max_length=MAX_LIST)]]
+    expectedVersion: NotRequired[_Expected]
 
 
 class SkillsToMerge(ApiModel):
@@ -231,12 +241,13 @@ class SkillToExport(ApiModel):
 
 
 class SkillToRegister(ApiModel, total=False):
-    """One of both."""
+    """One of the first two."""
 
     inline_skill: Annotated[str, Field(min_length=1, max_length=2 << 20, description="The text of a `SKILL.md`.")]
     folder_path: Annotated[
         str, Field(min_length=1, max_length=MAX_PATH, description="A folder below `registry.importRoot`.")
     ]
+    expected_version: _Expected
 
 
 class ExportTarget(ApiModel, total=False):
@@ -245,6 +256,14 @@ class ExportTarget(ApiModel, total=False):
     target_folder: Annotated[
         str, Field(max_length=MAX_PATH, description="Below `registry.exportRoot`; by default that folder itself.")
     ]
+
+
+class LearnedInView(ApiModel):
+    """The session that a version was learned in."""
+
+    session: Annotated[str, Field(description="An id; it opens no session.")]
+    agent: Annotated[str, Field(description="Whose calls they were.")]
+    time: str
 
 
 class VersionView(ApiModel):
@@ -259,6 +278,7 @@ class VersionView(ApiModel):
     publicKey: str | None
     signature: str | None
     previous: SkillVersionId | None
+    learnedIn: LearnedInView | None
 
 
 class QualityView(ApiModel):

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - the default graph is the union of the namespaces' graphs; the named graphs are these and their provenance graphs, the
-  graphs of their registered skills, and those of memories for a caller that may read them. The index graph is internal;
+  graphs of their registered skills, and those of memories for a caller that may read them. The index and
+  the requests for approval are internal;
 - a client may narrow both (SPARQL 1.1 Protocol §2.1.4): any other graph is refused, whether it exists or not.
 """
 

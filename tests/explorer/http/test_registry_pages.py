@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html import unescape
 
 import httpx
@@ -11,13 +12,14 @@ import pytest
 
 from cortex_skills.registry.inline import inline_document
 from cortex_skills.registry.registry import SkillRegistry
-from cortex_skills.registry.skill_record import SkillKey
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey
 from tests.explorer.hostile import TEXTS, check_page
 from tests.explorer.http.browsing import CLICKED, signed_in, submitted
 from tests.server.serving import Running, served
 
 LIST = "/explore/registry"
 STEPS = "1. **Read it** — use fs_read\n"
+LEARNED = LearnedIn("5e" * 16, "a1 <b>\u202e", datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
 
 
 def key(name: str) -> SkillKey:
@@ -36,7 +38,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         add(registry, "read-table", "Reads a table from a page.")
         add(registry, "read-table", "Reads a table from a web page.")
         add(registry, "plan-day", "Plans a day.", depends_on=["read-table"])
-        add(registry, "boil-eggs", "Boils eggs.", "learned")
+        eggs = inline_document({"name": "boil-eggs", "description": "Boils eggs.", "body": STEPS}, "mayros")
+        registry.register(eggs, actor="ada", origin="learned", learned_in=LEARNED)
         for success in (True, True, False):
             registry.outcome(key("boil-eggs"), success=success, actor="a1")
         registry.loaded(key("boil-eggs"), 120, actor="a1")
@@ -115,6 +118,10 @@ def test_a_skill_shows_versions_difference_relations_use_and_what_an_agent_reads
     assert "An agent wrote what follows" in eggs
     assert "registered" in eggs
     assert "by ada" in eggs
+    assert f"version 1 in the session {'5e' * 16} of a1 <b>" in eggs
+    document = reader.get(f"{LIST}/boil-eggs?format=json").json()
+    assert document["shown"]["learnedIn"]["session"] == "5e" * 16
+    assert document["shown"]["learnedIn"]["time"] == "2026-01-02T03:04:00Z"
     document = reader.get(f"{LIST}/read-table?format=json").json()
     assert [each["version"] for each in document["versions"]] == [1, 2]
     assert document["neededBy"] == ["mayros/plan-day"]

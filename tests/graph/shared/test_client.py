@@ -34,7 +34,8 @@ from cortex_graph import (
     StoreLocked,
     open_store,
 )
-from cortex_graph.exceptions import GraphError
+from cortex_graph.claims import apply_claimed
+from cortex_graph.exceptions import GraphError, UnknownOutcome
 from cortex_graph.store import Revisioned
 from cortex_graph.stores.embedded import OxigraphStore
 from cortex_graph.stores.shared import protocol_limits, wire
@@ -300,6 +301,48 @@ def test_a_guarded_change_whose_owner_dies_is_not_repeated(tmp_path: Path, monke
         assert "see whether it was made" in caught.value.hint
     assert store.count(Pattern(OTHER)) == 1
     assert store.apply_at(revision, [OTHER], [quad(3, OTHER)], []) is False
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_guarded_changes_that_a_closing_owner_did_not_begin_are_decided_by_the_next_one(tmp_path: Path) -> None:
+    graphs = [NamedNode(f"{OTHER.value}/{number}") for number in range(16)]
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+        assert isinstance(store, Revisioned)
+        revisions = [store.revision([graph]) for graph in graphs]
+        with ThreadPoolExecutor(len(graphs)) as pool:
+            with stopped(owner):
+                changes = [
+                    pool.submit(store.apply_at, revision, [graph], [quad(1, graph)], [])
+                    for revision, graph in zip(revisions, graphs, strict=True)
+                ]
+                assert owner.stdin is not None
+                owner.stdin.close()
+                owner.stdin = None  # closed: the process closes the store
+            made = [change.result(WAIT_S) for change in changes]
+    assert [store.count(Pattern(graph)) for graph in graphs] == [int(was_made) for was_made in made]
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_a_change_with_a_claim_is_made_once_when_its_owner_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with owner_of(tmp_path) as owner:
+        store = open_store(tmp_path)
+        apply_at = RemoteOwner.apply_at
+
+        def after_its_death(*arguments: Any) -> bool:
+            monkeypatch.undo()
+            assert apply_at(*arguments) is True
+            owner.kill()
+            owner.wait()
+            raise UnknownOutcome("ended")
+
+        monkeypatch.setattr(RemoteOwner, "apply_at", after_its_death)
+        assert apply_claimed(store, quad(1, OTHER), [quad(2, OTHER, OTHER)]) is True
+    assert store.count(Pattern(OTHER)) == 2
     store.close()
 
 

@@ -5,7 +5,8 @@ Rules kept here:
   difference to the current version;
 - only the fields that were changed are registered, by the operation of the REST API; a field that is too long for a
   form is left out of it, and stays as it is;
-- the form names the version that it was made from, and is refused when another one is registered meanwhile;
+- the form names the version that it was made from, and is refused when another one is the current one by the time that
+  it is registered;
 - a form that is refused is shown again with what was typed.
 """
 
@@ -151,6 +152,8 @@ def _changed(document: SkillDocument, fields: Mapping[str, str]) -> dict[str, An
     changed = {name for name, text in typed.items() if text.rstrip("\n") != before[name].rstrip("\n")}
     texts = {"description": "description", "trigger": "triggerPattern", "body": "content"}
     body: dict[str, Any] = {texts[name]: from_field(typed[name]) for name in texts if name in changed}
+    if not body.get("triggerPattern", "-").strip():
+        body["triggerPattern"] = None
     if "tools" in changed:
         body["allowedTools"] = [from_field(line.strip()) for line in typed["tools"].split("\n") if line.strip()]
     if "steps" in changed:
@@ -273,7 +276,9 @@ def _save(call: PageCall, fields: Mapping[str, str]) -> str:
         changed = _changed(document, fields)
         if not changed:
             raise CortexError("invalid_arguments", "nothing was changed, and nothing saved", hint="change a field")
-        body = check(ProceduralSkill, {"name": found.record.key.name, **changed})
+        body = check(
+            ProceduralSkill, {"name": found.record.key.name, "expectedVersion": found.record.version_id, **changed}
+        )
         store_skill(replace(call.api(namespace=namespace_of(call)), body=body))
     except (CortexError, HttpError) as error:
         raise _again(call, found, version, fields, error) from None
@@ -290,7 +295,7 @@ def _check_version(found: SkillOfPage, version: str) -> None:
     current = found.registry.version(found.record.version_id).number
     if version != str(current):
         message = f"version {current} is the current one now, and the form was made from version {version}"
-        raise CortexError("invalid_arguments", f"{message}: nothing was saved", hint="open the form again, and copy")
+        raise CortexError("skill_changed", f"{message}: nothing was saved", hint="open the form again, and copy")
 
 
 def _again(

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.document import SkillDocument
@@ -21,7 +21,7 @@ from cortex_skills.registry.lifecycle import following_state
 from cortex_skills.registry.measured_gain import gain_of
 from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
-from cortex_skills.registry.skill_record import SkillKey, SkillVersion
+from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.registry.skill_use import SkillUse, skill_use
 from cortex_skills.registry.views import differences, document_view, health_view, key_of, version_view
 from cortex_skills.server.bodies import to_json
@@ -58,6 +58,7 @@ from cortex_skills.tools.registered_skills import text_of_skill
 _VERSIONS = 100
 _SIMILAR = 20
 _METADATA = 40
+_LEARNED = 5
 _ATTEST = {
     "publisher_signed": ("ok", "signed by a trusted publisher"),
     "self_signed": ("none", "signed, key not known here"),
@@ -273,6 +274,10 @@ def _facts(found: SkillOfPage, document: SkillDocument, use: SkillUse) -> Iterat
     """Where the skill comes from."""
     yield "kind", shown_text(found.shown.kind)
     yield "made", shown_text(f"{shown_standing(found.record).origin}, first {found.record.created:%Y-%m-%d %H:%M} UTC")
+    for version in [each for each in reversed(found.versions) if each.learned_in is not None][:_LEARNED]:
+        learned = cast(LearnedIn, version.learned_in)
+        session = f"in the session {learned.session} of {learned.agent}, {learned.time:%Y-%m-%d %H:%M} UTC"
+        yield "learned", shown_text(f"version {version.number} {session}")
     for label, text in (("license", document.license), ("compatibility", document.compatibility)):
         if text:
             yield label, shown_text(text)

@@ -186,7 +186,7 @@ def _selected(call: PageCall, registry: SkillRegistry, listing: SkillListing) ->
     group, state, text = query.get("group", "all"), query.get("state"), query.get("q", "").strip()
     if text:
         finder = call.service.skill_finder(registry.terms.names.namespace)
-        found = finder.find(text, MAX_LIMIT, reliable_only=False)
+        found = finder.find(text, MAX_LIMIT, among="all")
         skills = [
             (each.record, each.version)
             for each in found.skills

@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -107,6 +107,9 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _Backend(httpcore.SyncBackend):
+    def __init__(self, address_of: Callable[[str, int], str] | None) -> None:
+        self._address_of = address_of
+
     def connect_tcp(
         self,
         host: str,
@@ -115,16 +118,24 @@ class _Backend(httpcore.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
+        if self._address_of is not None:
+            host = self._address_of(host, port)
         left = _left(timeout, httpcore.ConnectTimeout)
         return _Stream(super().connect_tcp(host, port, left, local_address, socket_options))
 
 
 class DeadlineTransport(httpx.HTTPTransport):
-    """The connections of a client, with deadlines. No proxy, no redirect, no HTTP/2."""
+    """The connections of a client, with deadlines. No proxy, no redirect, no HTTP/2.
 
-    def __init__(self, connections: int) -> None:
+    Args:
+        connections: how many at most.
+        address_of: returns the IP address to connect to, of a host and a port; TLS still checks the host's name.
+
+    """
+
+    def __init__(self, connections: int, address_of: Callable[[str, int], str] | None = None) -> None:
         # httpx has no argument for the network backend, so the pool is made here. The TLS settings are those of
         # httpcore.
         self._pool = httpcore.ConnectionPool(
-            max_connections=connections, keepalive_expiry=5.0, network_backend=_Backend()
+            max_connections=connections, keepalive_expiry=5.0, network_backend=_Backend(address_of)
         )

@@ -163,6 +163,11 @@ class Channel:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    def end_input(self) -> None:
+        """Receive nothing that was not sent yet, from any thread; the other side can be answered."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RD)
+
     def close(self) -> None:
         """Close the socket; in a forked child the connection of the parent stays open."""
         self._socket.close()

@@ -5,6 +5,7 @@ Rules kept here:
   the request has ended;
 - after `ConnectionLost` a request can be repeated with the next owner; a stream that breaks in its middle is an error
   instead, whose hint states what to do;
+- a request that a closing owner did not begin is answered as such (`NotBegun`), and any request can be repeated then;
 - an owner that sends no keepalive is a warning in the log, and then an error in bounded time. The request is not
   repeated then: the owner may still complete it.
 """
@@ -34,6 +35,10 @@ from cortex_graph.stores.shared.rendezvous import OwnerRecord, connected
 _KEPT = 8  # idle connections
 
 log = logging.getLogger(__name__)
+
+
+class NotBegun(ConnectionLost):
+    """The owner closes the store, and did not begin the request."""
 
 
 class WaitNotice:
@@ -115,6 +120,8 @@ class Connections:
         """Return the next message of the owner; within `talk`, which raises its errors."""
         message = channel.receive(protocol_limits.SILENCE_S)
         self._notice.answered()
+        if "closing" in message.header:
+            raise NotBegun
         if "error" in message.header:
             raise _Failed(wire.error_from_wire(message.header["error"]))
         return message

@@ -4,8 +4,8 @@
 Rules kept here:
 - each operation is one request (`store_operations.py` answers it), on a connection to itself;
 - an upload that breaks in its middle is an error that asks to repeat it; one of which nothing was read yet raises
-  `ConnectionLost`, as any other request, and is repeated with the next owner. `apply_at` is never repeated: it is not
-  idempotent.
+  `ConnectionLost`, as any other request, and is repeated with the next owner. `apply_at` is repeated only when the
+  owner did not begin it: it is not idempotent.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pyoxigraph import NamedNode, Quad, QueryResultsFormat, RdfFormat
 
 from cortex_graph.cancellation import Cancellation, interruptible
 from cortex_graph.cursors import read_cursor
-from cortex_graph.exceptions import GraphCorrupt
+from cortex_graph.exceptions import GraphCorrupt, UnknownOutcome
 from cortex_graph.store import Dataset, Page, Pattern, QueryAnswer
 from cortex_graph.stores.shared import protocol_limits, wire
 from cortex_graph.stores.shared.channel import Channel, ConnectionLost, Message
-from cortex_graph.stores.shared.connections import Connections, Stream
+from cortex_graph.stores.shared.connections import Connections, NotBegun, Stream
 
 _UPLOAD_QUADS = 1000  # in one part of an upload, or fewer if they are long
 
@@ -60,8 +60,11 @@ class RemoteOwner(Connections):
             channel.send(header, body)
             try:
                 return bool(self.receive(channel).header["ok"])
+            except NotBegun:
+                raise
             except ConnectionLost:  # the next owner would report that the graphs have changed, even by this change
-                raise self.broken("a change", "see whether it was made before you repeat it") from None
+                error = self.broken("a change", "see whether it was made before you repeat it")
+                raise UnknownOutcome(error.message, hint=error.hint, details=error.details) from None
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> Page:
         if cursor is not None:

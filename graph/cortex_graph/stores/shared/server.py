@@ -6,8 +6,8 @@ Rules kept here:
   owner;
 - a stream continues when the other side requests more, so that a slow reader costs a thread and no memory; an upload
   that stops is abandoned;
-- a closing owner completes and answers the requests that were begun, and begins no other: a request without an answer
-  was not executed;
+- a closing owner completes and answers the requests that were begun, and begins no other: those that it has received
+  are answered as not begun, so that the client can repeat them with the next owner;
 - a query whose client hangs up is ended, and its process is free for other queries;
 - a client that does not authenticate is disconnected, without effect on others.
 """
@@ -37,6 +37,8 @@ from cortex_graph.stores.shared.store_operations import OPERATIONS, OwnerRequest
 from cortex_graph.stores.shared.wire import error_to_wire
 
 log = logging.getLogger(__name__)
+
+_CLOSING = GraphUnavailable("the process that has the store open is closing it", hint="repeat the request")
 
 
 class OwnerServer:
@@ -72,7 +74,7 @@ class OwnerServer:
             self.stopping = True
             peers = list(self._peers)
         for peer in peers:
-            peer.cut_if(lambda state: state == "idle")
+            peer.end_input()
         self._waking.close()
         self._thread.join(protocol_limits.CLOSE_S)
         self._watching.close()
@@ -178,6 +180,12 @@ class Peer:
             if applies(self._state):
                 self.channel.cut()
 
+    def end_input(self) -> None:
+        """Answer the request that has arrived, and accept no other, if none is processed."""
+        with self._lock:
+            if self._state == "idle":
+                self.channel.end_input()
+
     def enter(self, state: str) -> None:
         """Set the state."""
         with self._lock:
@@ -224,12 +232,15 @@ class Peer:
     def _serve(self) -> None:
         try:
             greet_client(self.channel, self._server.token)
-            while not self._server.stopping:
+            while True:
+                if self._server.stopping:
+                    self.end_input()
                 message = self.channel.receive()
                 self.enter("working")
                 if self._server.stopping:
-                    return
-                self._answer(message)
+                    self.send({"closing": True, "error": error_to_wire(_CLOSING)})
+                else:
+                    self._answer(message)
                 self.enter("idle")
         except (ConnectionLost, PeerSilent, StreamStopped):
             pass

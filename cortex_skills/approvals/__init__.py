@@ -1,0 +1,1 @@
+"""Requests to run an action that wait for a person, and what came of them."""

@@ -1,0 +1,285 @@
+"""The gate's steps for an action, after the permission and before the audit record.
+
+Rules kept here:
+- trust level, inputs, targets (paths, commands, hosts), the host's hooks, rate, cost, approval, the journal, the
+  action, its outputs, the cleaning of what a model reads: in this order, and none is skipped;
+- an approved request passes every step again with the rules of today; only a person's decision is not asked twice. It
+  runs as it was shown: another version of the action, or another preview, is refused;
+- the rate of an action is counted for all agents of the plugin together, because a caller may choose its agent's name.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from threading import Lock
+from typing import Any
+
+import rfc8785
+
+from cortex_graph import GraphError
+from cortex_skills.actions.action import ActionCall, AgentAction
+from cortex_skills.actions.action_request import ActionRequest
+from cortex_skills.actions.manifest import COMMAND, ActionManifest
+from cortex_skills.approvals.desk import Approvals
+from cortex_skills.audit.call_records import ACTION_CALL
+from cortex_skills.errors import CortexError
+from cortex_skills.gate.action_text import text_for_model
+from cortex_skills.gate.hooks import Hooks, ToolCall
+from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.session_limits import SessionLimits
+from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
+from cortex_skills.safe_io.schemas import errors_of, shown
+from cortex_skills.tools import Call, Outcome, Tool
+from cortex_skills.tools.approval_status import answer_of
+
+log = logging.getLogger(__name__)
+
+COSTS = {"free": 0, "cheap": 1, "expensive": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A request that a person approved, and who it was."""
+
+    request: ActionRequest
+    by: str
+
+
+@dataclass(slots=True)
+class ActionFacts:
+    """What the audit record of a call says about its action; filled while the call passes the steps."""
+
+    category: str
+    trust_level: str | None = None
+    approval_required: bool = False
+    approved_by: str | None = None
+
+    def for_audit(self) -> dict[str, Any]:
+        """The attributes of the audit record."""
+        return {"event": ACTION_CALL, "actor": self.approved_by, **asdict(self)}
+
+
+class ActionSteps:
+    """Runs the actions of one plugin. Safe to use from several threads.
+
+    Args:
+        hooks: of the host application.
+        desk: keeps requests until a person decides; None refuses what needs an approval.
+
+    """
+
+    def __init__(self, hooks: Hooks, desk: Approvals | None = None) -> None:
+        self.desk = desk
+        self._hooks = hooks
+        self._rates: dict[str, RateWindow] = {}
+        self._making = Lock()
+
+    def run(
+        self,
+        tool: Tool,
+        action: AgentAction,
+        call: Call,
+        limits: SessionLimits | None,
+        facts: ActionFacts,
+        approved: Approved | None = None,
+    ) -> Outcome:
+        """Run an action, or keep a request for it.
+
+        Args:
+            tool: the action as a tool.
+            action: the action.
+            call: whose arguments are not checked yet, and whose skill may use the tool.
+            limits: of the session of the call.
+            facts: filled for the audit.
+            approved: the request that a person approved; None for a call of an agent.
+
+        Raises:
+            CortexError: the refusal of a step.
+
+        """
+        manifest, settings = action.manifest, call.host.config.actions
+        facts.trust_level = level = call.host.trust.level()
+        decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
+        if isinstance(decision, Refused):
+            raise _too_low(manifest, decision)
+        inputs = _exact(tool.check_arguments(call.arguments), manifest)
+        if approved is not None:
+            _check_as_approved(approved.request, manifest, inputs, call)
+            facts.approval_required, facts.approved_by = True, approved.by
+        acting = ActionCall(
+            manifest,
+            inputs,
+            call.agent,
+            call.host.graph.namespace,
+            settings,
+            call.host.memories,
+            time.monotonic() + manifest.limits.timeout_ms / 1000,
+            call.cancel,
+        )
+        _check_commands(manifest, inputs)
+        action.check(acting)
+        preview = action.preview(acting)
+        if approved is not None and approved.request.preview != preview:
+            raise _changed(manifest, "what it would change is not what was shown")
+        name = call.skill.name
+        if self._hooks.has("before_tool_call"):
+            session = call.host.session.session
+            self._hooks.before_tool_call(ToolCall(tool.name, dict(inputs), name, call.agent, session))
+        if limits is not None:
+            limits.rate.acquire(name)
+        self._rate(manifest).acquire(manifest.id)
+        with _slot(manifest, call, name) as slot:
+            if approved is None and isinstance(decision, NeedsApproval):
+                facts.approval_required = True
+                slot.refund()
+                return self._ask(manifest, acting, name, decision.reason, preview)
+            acting.check_time()
+            call.host.memories.settle()
+            recorded = {"skill": name, "inputs": inputs, **asdict(facts)}
+            call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
+            outputs = _checked_outputs(manifest, _run(action, acting))
+        return text_for_model(manifest, outputs, call.host.cleaning)
+
+    def _ask(self, manifest: ActionManifest, call: ActionCall, skill: str, reason: str, preview: str) -> Outcome:
+        """Keep a request, and say that it waits."""
+        if self.desk is None:
+            raise CortexError(
+                "approval_required",
+                f"{manifest.id} did not run: {reason}",
+                hint="this host keeps no requests for approval; its owner may raise the trust level",
+                details={"action": manifest.id, "risk": manifest.risk, "reason": reason},
+            )
+        request = ActionRequest(
+            manifest.id,
+            manifest.version,
+            call.inputs,
+            call.agent,
+            call.namespace,
+            skill,
+            manifest.risk,
+            reason,
+            preview,
+        )
+        kept = self.desk.request(request, call.cancel)
+        return answer_of(kept, self.desk.state_of(kept))
+
+    def _rate(self, manifest: ActionManifest) -> RateWindow:
+        with self._making:
+            window = self._rates.get(manifest.id)
+            if window is None:
+                window = self._rates[manifest.id] = RateWindow(manifest.limits.per_minute)
+            return window
+
+
+def _exact(inputs: dict[str, Any], manifest: ActionManifest) -> dict[str, Any]:
+    """The inputs as they will run: with the defaults of the manifest, and nothing that JSON has no exact form for."""
+    defaults = {
+        name: declared.schema["default"]
+        for name, declared in manifest.inputs.items()
+        if name not in inputs and "default" in declared.schema
+    }
+    try:
+        exact: dict[str, Any] = json.loads(rfc8785.dumps({**defaults, **inputs}))
+    except (ValueError, TypeError, RecursionError) as error:
+        wrong = [name for name, value in inputs.items() if not _is_exact(value)]
+        raise CortexError(
+            "invalid_arguments",
+            f"the arguments of {manifest.id} are not valid: {', '.join(wrong) or 'arguments'}: {str(error)[:200]}",
+            hint="give finite numbers within 53 bits, and text that is Unicode",
+            details={"errors": [{"field": name, "message": "has no exact form in JSON"} for name in wrong]},
+        ) from None
+    return exact
+
+
+def _is_exact(value: object) -> bool:
+    try:
+        rfc8785.dumps(value)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def _check_as_approved(request: ActionRequest, manifest: ActionManifest, inputs: Mapping[str, Any], call: Call) -> None:
+    if request.manifest_version != manifest.version:
+        raise _changed(manifest, "its manifest has changed")
+    if request.namespace != call.host.graph.namespace:
+        raise _changed(manifest, "it was for another namespace")
+    if dict(request.inputs) != inputs:
+        raise _changed(manifest, "its inputs are not those that were shown")
+
+
+def _check_commands(manifest: ActionManifest, inputs: Mapping[str, Any]) -> None:
+    """Inputs with the format of a command must be among those of the manifest."""
+    known = manifest.command_whitelist or ()
+    for name in manifest.inputs_of(COMMAND):
+        if name in inputs and inputs[name] not in known:
+            raise CortexError(
+                "command_refused",
+                f"{name}: {shown(inputs[name])} is not a command that {manifest.id} may run",
+                hint=f"one of {', '.join(known)}",
+                details={"field": name, "allowed": list(known)},
+            )
+
+
+def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:
+    if call.budgets is None:
+        return Slot.free()
+    return call.budgets.cost(name, COSTS[manifest.cost], call.host.config.actions.cost_budget)
+
+
+def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:
+    try:
+        return action.run(call)
+    except (CortexError, GraphError):
+        raise
+    except Exception:
+        log.exception("the action %s failed", action.manifest.id)
+        raise _failed(action.manifest, "it failed while it ran", "the host's log has the reason") from None
+
+
+def _checked_outputs(manifest: ActionManifest, outputs: object) -> dict[str, Any]:
+    """The outputs, when they are what the manifest declares."""
+    from jsonschema_rs import Draft202012Validator
+
+    hint = "the action ran; correct its code or its manifest"
+    if not isinstance(outputs, Mapping):
+        raise _failed(manifest, f"it ran, but its output is a {type(outputs).__name__}, not an object", hint)
+    found = dict(outputs)
+    try:
+        errors = errors_of(Draft202012Validator(manifest.output_schema()), found, 5)
+        length = len(json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise _failed(manifest, f"it ran, but its output is not JSON: {str(error)[:200]}", hint) from None
+    if errors:
+        problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {e.message[:200]}" for e in errors)
+        raise _failed(manifest, f"it ran, but its output is not as declared: {problems}", hint)
+    if length > manifest.limits.max_bytes:
+        limit = manifest.limits.max_bytes
+        raise _failed(manifest, f"it ran, but its output has {length:,} bytes of {limit:,}", "ask for less at once")
+    return found
+
+
+def _failed(manifest: ActionManifest, what: str, hint: str) -> CortexError:
+    return CortexError("action_failed", f"{manifest.id}: {what}", hint=hint, details={"action": manifest.id})
+
+
+def _too_low(manifest: ActionManifest, refused: Refused) -> CortexError:
+    return CortexError(
+        "trust_level_too_low",
+        f"{manifest.id} needs the trust level {refused.needed}, and it is {refused.present}",
+        hint=f"the owner sets it: cortex-skills trust-level set {refused.needed}",
+        details={"action": manifest.id, "needed": refused.needed, "present": refused.present},
+    )
+
+
+def _changed(manifest: ActionManifest, what: str) -> CortexError:
+    return CortexError(
+        "approval_required",
+        f"{manifest.id} was approved, but did not run: {what}",
+        hint="ask again, so that a person sees what it would do now",
+        details={"action": manifest.id},
+    )

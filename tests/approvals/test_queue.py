@@ -1,0 +1,216 @@
+"""The requests of a namespace in a real store: one winner of each step, bounds, and records changed in the store."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
+
+from cortex_graph import GraphStore, NamespacedGraph, open_store
+from cortex_graph.names import Names
+from cortex_graph.ontology import ontology
+from cortex_graph.store import Pattern
+from cortex_skills.actions import ActionRequest
+from cortex_skills.approvals import queue as module
+from cortex_skills.approvals.queue import ApprovalQueue
+from cortex_skills.approvals.record import LEASE, ApprovalRecord, RunEnd
+from cortex_skills.errors import CortexError
+
+NAMES = Names("mayros")
+
+
+class Clock:
+    """A clock that moves when it is set."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 11, 24, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+@pytest.fixture
+def store() -> GraphStore:
+    return open_store("memory:")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def queue(store: GraphStore, clock: Clock) -> ApprovalQueue:
+    return ApprovalQueue(store, NAMES, clock)
+
+
+def add(queue: ApprovalQueue, agent: str = "a1", **changes: Any) -> ApprovalRecord:
+    request: dict[str, Any] = {
+        "action": "fs_write",
+        "namespace": "mayros",
+        "manifest_version": "v1",
+        "inputs": {"path": "out/a"},
+        "agent": agent,
+        "skill": "tidy",
+        "risk": "medium",
+        "reason": "it writes a file",
+    }
+    return queue.add(ActionRequest(**{**request, **changes}))
+
+
+def error_of(call: Any, *arguments: Any) -> CortexError:
+    with pytest.raises(CortexError) as caught:
+        call(*arguments)
+    return caught.value
+
+
+def test_a_request_is_approved_started_and_ended(queue: ApprovalQueue, clock: Clock) -> None:
+    record = add(queue)
+    assert queue.find(record.id) == record
+    approved = queue.resolve(record.id, approved=True, by="ada", reason="fine")
+    assert (approved.state(clock()), approved.resolution.by) == ("approved", "ada")
+    queue.start(approved)
+    clock.time += LEASE
+    assert queue.find(record.id).state(clock()) == "interrupted"
+    queue.report(record)
+    assert queue.find(record.id).state(clock()) == "running"
+    ended = queue.finish(record, RunEnd("failed", clock(), "skill_error", "no"))
+    assert ended.state(clock()) == "failed"
+    assert queue.finish(record, RunEnd("done", clock(), "", "again")) == ended
+
+
+def test_resolving_twice_says_what_the_request_is(queue: ApprovalQueue) -> None:
+    record = add(queue)
+    queue.resolve(record.id, approved=False, by="ada", reason="not that file")
+    error = error_of(queue.resolve, record.id, True, "bob")
+    assert error.code == "approval_resolved"
+    assert error.message == f"the request {record.id} was rejected by ada at 2026-11-24T12:00:00Z"
+    assert error.details == {"id": record.id, "state": "rejected", "by": "ada"}
+
+
+def test_one_of_many_threads_resolves_and_one_starts(queue: ApprovalQueue, store: GraphStore) -> None:
+    record = add(queue)
+
+    def approve(number: int) -> bool:
+        try:
+            mine = ApprovalQueue(store, NAMES, queue.now)
+            approved = mine.resolve(record.id, approved=True, by="the same name")
+            mine.start(approved)
+        except CortexError as error:
+            return error.code != "approval_resolved"
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(approve, range(8))) == 1
+
+
+def test_an_approved_request_is_started_once(queue: ApprovalQueue) -> None:
+    record = add(queue)
+    assert error_of(queue.start, record).code == "approval_resolved"
+    approved = queue.resolve(record.id, approved=True, by="ada")
+    queue.start(approved)
+    assert error_of(queue.start, approved).code == "approval_resolved"
+
+
+def test_an_expired_request_is_never_approved(queue: ApprovalQueue, clock: Clock) -> None:
+    record = add(queue)
+    clock.time += timedelta(hours=24)
+    error = error_of(queue.resolve, record.id, True, "ada")
+    assert error.code == "approval_resolved"
+    assert error.message == f"the request {record.id} expired at 2026-11-25T12:00:00Z"
+    clock.time -= timedelta(hours=1)  # the clock of another machine
+    assert queue.find(record.id).state(clock()) == "expired"
+
+
+def test_the_same_request_waits_once(queue: ApprovalQueue, clock: Clock) -> None:
+    record = add(queue)
+    clock.time += timedelta(minutes=1)
+    assert add(queue) == record
+    assert add(queue, preview="-x").id != record.id
+    assert add(queue, agent="a2").id != record.id
+    queue.resolve(record.id, approved=False, by="ada")
+    assert add(queue).id != record.id
+
+
+def test_waiting_requests_are_bounded(queue: ApprovalQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING_OF_AGENT", 2)
+    monkeypatch.setattr(module, "MAX_WAITING", 3)
+    first = add(queue, inputs={"n": 1})
+    add(queue, inputs={"n": 2})
+    assert error_of(lambda: add(queue, inputs={"n": 3})).code == "approval_limit"
+    add(queue, agent="a2")
+    assert error_of(lambda: add(queue, agent="a3")).message == "3 requests wait for approval, and no more are taken"
+    queue.resolve(first.id, approved=False, by="ada")
+    assert add(queue, agent="a3").request.agent == "a3"
+
+
+def test_resolved_requests_are_removed_after_a_month(queue: ApprovalQueue, clock: Clock, store: GraphStore) -> None:
+    old = add(queue)
+    queue.resolve(old.id, approved=False, by="ada")
+    clock.time += timedelta(days=30)
+    add(queue)
+    assert queue.find(old.id).state(clock()) == "rejected"
+    clock.time += timedelta(days=1, seconds=1)
+    add(queue, inputs={})
+    assert error_of(queue.find, old.id).code == "approval_not_found"
+    assert not list(store.quads(Pattern(NAMES.approvals_graph, NAMES.beside("approval", old.id))))
+
+
+def test_lists_are_of_a_state_or_an_agent_and_newest_first(queue: ApprovalQueue, clock: Clock) -> None:
+    records = []
+    for number in range(4):
+        clock.time += timedelta(seconds=1)
+        records.append(add(queue, agent=f"a{number % 2}", inputs={"n": number}))
+    queue.resolve(records[3].id, approved=False, by="ada")
+    listed = [record.request.inputs["n"] for record in queue.list().records]
+    assert listed == [3, 2, 1, 0]
+    assert [record.request.inputs["n"] for record in queue.list("pending").records] == [2, 1, 0]
+    assert [record.request.inputs["n"] for record in queue.list(agent="a1").records] == [3, 1]
+    assert [record.request.inputs["n"] for record in queue.list(limit=2).records] == [3, 2]
+
+
+@pytest.mark.parametrize("approval_id", ["0" * 32, "", "0" * 31, "../" * 10, "A" * 32, "\ud800", None, 7, ["x"]])
+def test_an_id_that_is_no_request_is_not_found(queue: ApprovalQueue, approval_id: Any) -> None:
+    add(queue)
+    assert error_of(queue.find, approval_id).code == "approval_not_found"
+
+
+def test_a_record_that_was_changed_in_the_store_hides_no_other_and_is_never_approved(
+    queue: ApprovalQueue, store: GraphStore
+) -> None:
+    other, record = add(queue), add(queue, inputs={"path": "out/b"})
+    node = NAMES.beside("approval", record.id)
+    (quad,) = store.quads(Pattern(NAMES.approvals_graph, node, module.REQUEST))
+    text = quad.object.value.replace("out/b", "etc/b")
+    store.apply([Quad(node, module.REQUEST, Literal(text), NAMES.approvals_graph)], [quad])
+    assert error_of(queue.resolve, record.id, True, "ada").code == "approval_changed"
+    listed = queue.list("pending")
+    assert (listed.records, listed.changed) == ((other,), (record.id,))
+    store.apply([quad])  # two requests under one id
+    assert error_of(queue.resolve, record.id, True, "ada").code == "approval_changed"
+
+
+def test_no_interface_of_the_namespace_reaches_the_requests(queue: ApprovalQueue, store: GraphStore) -> None:
+    record = add(queue)
+    graph = NamespacedGraph(store, "mayros")
+    node = NAMES.beside("approval", record.id).value
+    text = "SELECT * WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+    answer = b"".join(graph.query(text).chunks)
+    assert record.id.encode() not in answer
+    assert graph.list_triples({"subject": node})["triples"] == []
+    with pytest.raises(Exception, match="cannot be read here"):
+        graph.query(f"SELECT * FROM <{NAMES.approvals_graph.value}> {{ ?s ?p ?o }}")
+    with pytest.raises(Exception, match="approvals"):
+        graph.update(f"DELETE WHERE {{ GRAPH <{NAMES.approvals_graph.value}> {{ ?s ?p ?o }} }}")
+    assert queue.find(record.id) == record
+
+
+def test_each_term_of_a_request_is_defined() -> None:
+    defined = {quad.subject for quad in parse(ontology(), RdfFormat.TURTLE)}
+    assert {value for value in vars(module).values() if isinstance(value, NamedNode) and "approval" in value.value} <= (
+        defined
+    )
+    assert module.REQUEST_CLASS in defined

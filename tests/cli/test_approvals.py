@@ -1,0 +1,89 @@
+"""Requests for approval on the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex_skills import Plugin
+from tests.actions.conftest import operator
+from tests.approvals.approver import opened
+from tests.approvals.test_desk import asked
+
+__all__ = ["operator"]
+
+
+@pytest.fixture
+def plugin(operator: Path, tmp_path: Path) -> Iterator[Plugin]:
+    """A plugin on the store of the commands."""
+    with opened(str(tmp_path / "shared"), operator, tmp_path / "lines") as found:
+        yield found
+
+
+@pytest.fixture
+def approvals(run, tmp_path: Path):
+    def command(*words: str, json: bool = True):
+        return run("approvals", *words, "--store", str(tmp_path / "shared"), *(["--json"] if json else []))
+
+    return command
+
+
+def test_requests_are_listed_shown_and_rejected(plugin: Plugin, approvals) -> None:
+    approval_id = asked(plugin, "one\x1b[2J\u202e")
+    (listed,) = approvals("list").json["approvals"]
+    assert (listed["id"], listed["state"], listed["inputs"]) == (approval_id, "pending", {"text": "one\x1b[2J\u202e"})
+    shown = approvals("show", approval_id, json=False)
+    assert "\x1b" not in shown.stdout
+    assert "\u202e" not in shown.stdout
+    assert "it would change:\n  +one" in shown.stdout
+    rejected = approvals("reject", approval_id, "--reason", "no", "--by", "ada").json
+    assert (rejected["state"], rejected["resolvedBy"], rejected["resolvedReason"]) == ("rejected", "ada", "no")
+    assert approvals("list").json["approvals"] == []
+    assert approvals("list", json=False).stdout == "no request waits\n"
+    assert approvals("list", "--all").json["approvals"] == [rejected]
+    again = approvals("reject", approval_id, json=False)
+    assert again.exit_code == 1
+    assert "was rejected by ada at" in again.stderr
+
+
+def test_a_request_that_cannot_run_here_still_waits(plugin: Plugin, approvals) -> None:
+    approval_id = asked(plugin)
+    refused = approvals("approve", approval_id, json=False)
+    assert refused.exit_code == 1
+    assert "the request cannot run here" in refused.stderr
+    assert "--skills FOLDER" in refused.stderr
+    assert plugin.approvals.state_of(plugin.approvals.show(approval_id)) == "pending"
+    assert approvals("show", "0" * 32, json=False).stderr.startswith("error[approval_not_found]")
+
+
+def test_watching_prints_each_change(plugin: Plugin, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "cortex_skills",
+        "approvals",
+        "watch",
+        "--json",
+        "--store",
+        str(tmp_path / "shared"),
+    ]
+    first = asked(plugin)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        seen = json.loads(process.stdout.readline())
+        assert (seen["id"], seen["state"]) == (first, "pending")
+        plugin.approvals.reject(first, by="ada")
+        seen = json.loads(process.stdout.readline())
+        assert (seen["id"], seen["state"]) == (first, "rejected")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    finally:
+        process.kill()
+        process.communicate()
