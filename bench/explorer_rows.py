@@ -4,6 +4,8 @@ Rules kept here:
 - the server runs in this process, without HTTP: a view and its template, as a worker of the server makes them;
 - the reference of the resource is the raw store, which reads the quads that the page shows: those of the resource in
   both directions, and the records of the triples in the tables;
+- the pages have the same content at every size: customers with 25 triples, and shops to which ten orders point.
+  Products of the generated data are used by ever more customers as it grows;
 - a thousandth of the triples, and at least a hundred, are asserted with a record, ten at a time; the others are
   imported. So the overview lists assertions of stores with few and with many times;
 - the sizes alternate; the numbers of the overview are counted before, as they are kept.
@@ -23,6 +25,7 @@ from pyoxigraph import NamedNode, Store
 from bench.measure import Row, in_turn_s
 from bench.stores import Shape, cache, copy_of
 from cortex_graph import NamespacedGraph, Provenance, open_store
+from cortex_graph.store import Pattern
 from cortex_skills import Plugin
 from cortex_skills.server.auth import AccessControl, Principal
 from cortex_skills.server.bodies import Bodies
@@ -34,10 +37,11 @@ from tests.configs import config
 
 GRAPH = NamedNode("urn:cortex:mayros")
 PROVENANCE = NamedNode("urn:cortex:mayros/provenance")
-NAMES = [f"customer:{n}" for n in range(20)] + [f"product:{n * n}" for n in range(20)]
+NAMES = [f"customer:{n}" for n in range(20)] + [f"shop:{n}" for n in range(20)]
 ROUNDS, BATCH = 16, 2
 COUNT_S = 600.0
 AT_ONCE = 10
+LISTED = 11  # triples in the tables of a page
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -48,8 +52,9 @@ def rows(shapes: Sequence[Shape]) -> list[Row]:
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=cache())))
         folders = [_asserted(copy_of(shape, scratch / shape.name), shape.quads) for shape in shapes]
+        copies = [_asserted(copy_of(shape, scratch / f"raw-{shape.name}"), shape.quads) for shape in shapes]
         services = [_service(stack, folder) for folder in folders]
-        raw = [partial(_read, Store(copy_of(shape, scratch / f"raw-{shape.name}"))) for shape in shapes]
+        raw = [partial(_read, _records(folder), Store(folder)) for folder in copies]
         pages = [partial(_resources, service) for service in services]
         times = in_turn_s([*raw, *pages], BATCH, rounds=ROUNDS)
         overviews = in_turn_s([partial(_page, service, overview.PAGE) for service in services], BATCH, rounds=ROUNDS)
@@ -72,6 +77,9 @@ def _asserted(folder: Path, quads: int) -> Path:
             by = Provenance("notes", "1.0.0", "a1", START + timedelta(seconds=number // AT_ONCE))
             some = range(number, number + AT_ONCE)
             graph.create_triples([{"subject": f"note:{n}", "predicate": "noted", "object": n} for n in some], by)
+        for name in NAMES[20:]:
+            orders = [{"subject": f"order:{n}:{name}", "predicate": "of", "object": {"node": name}} for n in range(10)]
+            graph.create_triples(orders, by)
     return folder
 
 
@@ -93,12 +101,23 @@ def _resources(service: Service) -> list[bytes]:
     return [_page(service, resource.PAGE, name=name) for name in NAMES]
 
 
-def _read(store: Store) -> int:
+def _records(folder: Path) -> list[tuple[NamedNode, list[NamedNode]]]:
+    """The nodes of the resources, and of the records of the triples that their pages list."""
+    found = []
+    with closing(open_store(str(folder))) as store:
+        graph = NamespacedGraph(store, "mayros")
+        for name in NAMES:
+            node = graph.names.node(name)
+            quads = [*store.quads(Pattern(GRAPH, node)), *store.quads(Pattern(GRAPH, object_=node))]
+            found.append((node, [graph.names.record(graph.index.identify(quad)) for quad in quads[:LISTED]]))
+    return found
+
+
+def _read(resources: list[tuple[NamedNode, list[NamedNode]]], store: Store) -> int:
     """The quads of the resources, and those of the records of the triples that their pages list."""
     read = 0
-    for name in NAMES:
-        node = NamedNode(f"urn:cortex:mayros:{name}")
-        quads = [*store.quads_for_pattern(node, None, None, GRAPH), *store.quads_for_pattern(None, None, node, GRAPH)]
-        records = [NamedNode(f"urn:cortex:mayros/triple/{place:064x}") for place in range(min(len(quads), 11))]
-        read += len(quads) + sum(len(list(store.quads_for_pattern(each, None, None, PROVENANCE))) for each in records)
+    for node, records in resources:
+        read += len(list(store.quads_for_pattern(node, None, None, GRAPH)))
+        read += len(list(store.quads_for_pattern(None, None, node, GRAPH)))
+        read += sum(len(list(store.quads_for_pattern(each, None, None, PROVENANCE))) for each in records)
     return read

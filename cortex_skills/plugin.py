@@ -22,7 +22,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cortex_skills.audit import call_records
-from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.recent_calls import RecentCalls
 from cortex_skills.cancellation import CancelToken
 from cortex_skills.config.settings import Config
@@ -65,7 +64,9 @@ class Plugin:
         today: NamespacedGraph | None = None,
         *,
         registers: bool = True,
+        serves: bool = False,
     ) -> None:
+        from cortex_skills.audit.opening import open_audit
         from cortex_skills.enrichment.policy import RULE
         from cortex_skills.finder import open_embedder
         from cortex_skills.gate.gate import Gate, checked_agent
@@ -89,7 +90,7 @@ class Plugin:
         limits = AllLimits(config.skill_sandbox)
         registers = registers and self._today is graph
         self.recent_calls = RecentCalls()
-        self.audit = AuditLog(self.agent, self.recent_calls)
+        self.audit = open_audit(config, graph.namespace, self.agent, self.recent_calls, serves=serves)
         self._host = Host(
             config,
             graph,
@@ -126,6 +127,7 @@ class Plugin:
         as_of: datetime | str | None = None,
         undated: str = "include",
         registers: bool = True,
+        serves: bool = False,
     ) -> Plugin:
         """Open the store that the configuration names, with no skill active yet.
 
@@ -144,6 +146,8 @@ class Plugin:
             registers: whether skills are registered without being asked for, unless `as_of` is given: semantic ones
                 that are loaded, and those in the folders `registry.folders` with an absolute path, when the registry
                 is first used.
+            serves: whether the process serves agents: the journal of the audit is kept by default then, beside the
+                folder of the store.
 
         Raises:
             CortexError: `store_locked` or `graph_unavailable`, when the store cannot be opened; `config_invalid`;
@@ -161,7 +165,7 @@ class Plugin:
                 from cortex_graph import as_of as past
 
                 graph = past.as_of(today, as_of, undated)
-            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers)
+            return cls(config, graph, agent, approve, developing, cleaning, today, registers=registers, serves=serves)
         except BaseException:
             today.store.close()
             raise
@@ -540,6 +544,7 @@ class Plugin:
             self._watcher.close()
         self.memories.close()
         self._today.store.close()
+        self.audit.close()
 
     def __enter__(self) -> Self:
         return self

@@ -3,21 +3,35 @@
     audit.record(entry)                                       # a call
     audit.event("trust_level.changed", actor="ada", data={"from": "observe", "to": "suggest"})
     audit.check_writable("fs_write", agent="a1", inputs=inputs)     # before an action runs
+    audit.calls.page(limit=20)
 
 Rules kept here:
-- every record goes to `RecentCalls`, in memory;
-- inputs, outputs and data are kept where a journal is, redacted and bounded, and nowhere else.
+- every record goes to `RecentCalls`, in memory, and to the journal, where one is kept;
+- inputs, outputs and data are kept where a journal is, redacted and bounded, and not elsewhere;
+- when the journal cannot be written, calls continue with a warning in the log, and the number of records that are
+  missing is recorded later (`audit.gap`); actions are refused. `audit.onFull` changes that: `refuse-all` refuses calls
+  too, `warn` refuses none.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import Any
+from threading import Lock
+from typing import Any, Literal
 
-from cortex_skills.audit import call_records
+from cortex_skills.audit import call_records, lines, telemetry
 from cortex_skills.audit.bounded import bounded, bounded_text
 from cortex_skills.audit.call_records import AuditRecord
-from cortex_skills.audit.recent_calls import RecentCall, RecentCalls
+from cortex_skills.audit.journal import Journal
+from cortex_skills.audit.journal_reader import JournalReader
+from cortex_skills.audit.recent_calls import CallReader, RecentCall, RecentCalls
+from cortex_skills.errors import CortexError
+
+log = logging.getLogger(__name__)
+
+OnFull = Literal["refuse-actions", "refuse-all", "warn"]
+STARTED = "action.started"
 
 
 class AuditLog:
@@ -26,25 +40,54 @@ class AuditLog:
     Args:
         agent: the plugin's own, for events that concern no other.
         recent: the latest records in memory.
+        journal: the audit on disk; None for none.
+        namespace: of the plugin, which its records in the journal have.
+        on_full: what is refused while the journal cannot be written.
+
+    Attributes:
+        calls: reads the records: of the journal, or else the latest ones.
 
     """
 
-    def __init__(self, agent: str, recent: RecentCalls) -> None:
+    def __init__(
+        self,
+        agent: str,
+        recent: RecentCalls,
+        journal: Journal | None = None,
+        *,
+        namespace: str = "",
+        on_full: OnFull = "refuse-actions",
+    ) -> None:
         self._agent = agent
+        self._namespace = namespace
+        self._on_full = on_full
         self.recent = recent
-        self._keeps = False  # no journal yet
+        self.journal = journal
+        self.calls: CallReader = recent if journal is None else JournalReader(journal.folder, namespace)
+        self._missing = 0  # records that could not be written
+        self._lock = Lock()
 
     def record(self, entry: AuditRecord) -> RecentCall:
         """Record a call or an event."""
-        return self.recent.record(entry)
+        call = self.recent.record(entry)
+        telemetry.record(entry, self._namespace)
+        if self.journal is None:
+            return call
+        try:
+            if self._missing:
+                self._record_gap(self.journal)
+            return self._write(self.journal, entry)
+        except OSError as error:
+            self._not_written(error)
+            return call
 
     def kept(self, value: object) -> Any:
         """What a record may hold of an input, an output or data, as JSON; None where no journal is kept."""
-        return bounded(value) if self._keeps and value is not None else None
+        return None if self.journal is None or value is None else bounded(value)
 
     def kept_text(self, text: str) -> Any:
         """What a record may hold of the text of a result; None where no journal is kept."""
-        return bounded_text(text) if self._keeps else None
+        return None if self.journal is None else bounded_text(text)
 
     def event(
         self,
@@ -73,6 +116,20 @@ class AuditLog:
         """
         return self.record(self._event(event, agent, actor, outcome, data, fields))
 
+    def check_call(self) -> None:
+        """Refuse a call if its record cannot be written, where `audit.onFull` is `refuse-all`.
+
+        Raises:
+            CortexError: `audit_unavailable`.
+
+        """
+        if self.journal is None or self._on_full != "refuse-all" or not self._missing:
+            return
+        try:
+            self._record_gap(self.journal)
+        except OSError as error:
+            raise self._unavailable(error, "no tool may be called") from error
+
     def check_writable(self, action: str = "", *, agent: str | None = None, **fields: Any) -> None:
         """Record that an action is about to run, as `action.started`; call it before each run of one.
 
@@ -85,6 +142,47 @@ class AuditLog:
             CortexError: `audit_unavailable`: the journal cannot be written, and nothing may run without a record.
 
         """
+        if self.journal is None:
+            return
+        entry = self._event(STARTED, agent, fields.pop("actor", None), "ok", fields.pop("data", None), fields, action)
+        try:
+            if self._missing:
+                self._record_gap(self.journal)
+            self._write(self.journal, entry, sync=True)
+        except OSError as error:
+            if self._on_full != "warn":
+                raise self._unavailable(error, f"{action or 'the action'} was not run") from error
+            self._not_written(error)
+
+    def close(self) -> None:
+        """Sign what was written, and close the journal. Closing twice has no effect."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def _write(self, journal: Journal, entry: AuditRecord, *, sync: bool = False) -> RecentCall:
+        seq, digest = journal.append(lines.document_of(entry, self._namespace), sync=sync)
+        return RecentCall(f"{digest[:8]}-{seq}", entry)
+
+    def _record_gap(self, journal: Journal) -> None:
+        """Record how many records are missing, once the journal can be written again."""
+        with self._lock:
+            if missing := self._missing:
+                entry = call_records.of_event(lines.GAP, self._agent, data={"missing": missing})
+                self._write(journal, entry)
+                log.warning("the audit journal is written again; %d records are missing", missing)
+                self._missing = 0
+
+    def _not_written(self, error: OSError) -> None:
+        with self._lock:
+            self._missing += 1
+            if self._missing == 1:
+                log.warning("%s; calls continue without a record", self._unavailable(error, "a call has none").message)
+
+    def _unavailable(self, error: OSError, consequence: str) -> CortexError:
+        folder = "" if self.journal is None else str(self.journal.folder)
+        message = f"the audit journal cannot be written ({error.strerror}): {consequence}"
+        hint = f"make space or allow writing in {folder}"
+        return CortexError("audit_unavailable", message, hint=hint)
 
     def _event(
         self,
@@ -94,7 +192,8 @@ class AuditLog:
         outcome: str,
         data: Mapping[str, Any] | None,
         fields: dict[str, Any],
+        tool: str = "",
     ) -> AuditRecord:
         given: dict[str, Any] = fields | {"actor": actor, "data": self.kept(data)}
         given |= {name: self.kept(fields[name]) for name in ("inputs", "outputs") if name in fields}
-        return call_records.of_event(event, self._agent if agent is None else agent, outcome, **given)
+        return call_records.of_event(event, self._agent if agent is None else agent, outcome, tool=tool, **given)

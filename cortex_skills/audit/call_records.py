@@ -145,13 +145,14 @@ def of_host(
     return AuditRecord(started(took), word(tool), acting, agent, outcome, took, inputs=inputs)
 
 
-def of_event(event: str, agent: str, outcome: str = "ok", **fields: Any) -> AuditRecord:
+def of_event(event: str, agent: str, outcome: str = "ok", *, tool: str = "", **fields: Any) -> AuditRecord:
     """The record of an event that is no call.
 
     Args:
         event: what happened, such as `approval.approved`.
         agent: whom it concerns.
         outcome: `ok`, or a code.
+        tool: the tool or action that it concerns; the event itself when empty.
         fields: other attributes of the record.
 
     Raises:
@@ -163,7 +164,7 @@ def of_event(event: str, agent: str, outcome: str = "ok", **fields: Any) -> Audi
         raise CortexError("invalid_arguments", "the name of an event is malformed", hint=hint)
     _check_outcome(outcome)
     given = {"category": event.partition(".")[0], "skill": None, "milliseconds": 0.0} | fields
-    return AuditRecord(time=started(), tool=event, agent=agent, outcome=outcome, event=event, **given)
+    return AuditRecord(time=started(), tool=word(tool or event), agent=agent, outcome=outcome, event=event, **given)
 
 
 def _check_outcome(outcome: object) -> None:

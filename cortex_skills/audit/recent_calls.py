@@ -22,6 +22,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from cortex_skills.audit import call_records
 from cortex_skills.audit.call_records import AuditRecord
@@ -53,6 +54,7 @@ class CallFilter:
         cleaned: whether something was removed from an enrichment.
         since: the earliest start, with a time zone.
         until: the latest start, with a time zone.
+        event: what happened, such as `tool.call`.
 
     """
 
@@ -63,10 +65,16 @@ class CallFilter:
     cleaned: bool | None = None
     since: datetime | None = None
     until: datetime | None = None
+    event: str | None = None
 
     def matches(self, record: AuditRecord) -> bool:
         """Whether a record is one of them."""
-        same = ((self.skill, record.skill), (self.agent, record.agent), (self.tool, record.tool))
+        same = (
+            (self.skill, record.skill),
+            (self.agent, record.agent),
+            (self.tool, record.tool),
+            (self.event, record.event),
+        )
         if any(wanted is not None and wanted != given for wanted, given in same):
             return False
         if self.cleaned is not None and self.cleaned != (record.stripped > 0):
@@ -80,6 +88,9 @@ class CallFilter:
             return True
         started = datetime.fromisoformat(record.time)
         return (self.since is None or started >= self.since) and (self.until is None or started <= self.until)
+
+
+EVERY = CallFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,19 @@ class CallCounts:
     by_tool: dict[str, int]
     by_agent: dict[str, int]
     by_outcome: dict[str, int]
+
+
+class CallReader(Protocol):
+    """What reads the calls of an audit: `RecentCalls`, or the reader of a journal."""
+
+    def get(self, call_id: str) -> RecentCall | None:
+        """The call with this id; None if it is not kept."""
+
+    def page(self, wanted: CallFilter = ..., *, limit: int = ..., cursor: str | None = ...) -> CallPage:
+        """The newest calls that match, or those that follow a page."""
+
+    def counts(self) -> CallCounts:
+        """Count the latest calls."""
 
 
 class RecentCalls:
@@ -127,7 +151,7 @@ class RecentCalls:
             place = int(found[2]) - self._last + len(self._calls) - 1
             return self._calls[place] if 0 <= place < len(self._calls) else None
 
-    def page(self, wanted: CallFilter = CallFilter(), *, limit: int = 100, cursor: str | None = None) -> CallPage:
+    def page(self, wanted: CallFilter = EVERY, *, limit: int = 100, cursor: str | None = None) -> CallPage:
         """The newest calls that match, or those that follow a page.
 
         Args:
@@ -140,7 +164,7 @@ class RecentCalls:
 
         """
         if not 1 <= limit <= MAX_PAGE:
-            raise CortexError("invalid_arguments", f"`limit` must be 1 to {MAX_PAGE:,}", details={"field": "limit"})
+            raise refused_limit()
         found: list[RecentCall] = []
         for call in self._newest_first(None if cursor is None else self._number(cursor)):
             if wanted.matches(call.record):
@@ -151,13 +175,7 @@ class RecentCalls:
 
     def counts(self) -> CallCounts:
         """Count the calls that are kept."""
-        records = [call.record for call in self._newest_first()]
-        return CallCounts(
-            total=len(records),
-            by_tool=_counted(record.tool for record in records),
-            by_agent=_counted(record.agent for record in records),
-            by_outcome=_counted(record.outcome for record in records),
-        )
+        return counted([call.record for call in self._newest_first()])
 
     def _newest_first(self, before: int | None = None) -> list[RecentCall]:
         """The calls that are kept, or those with a lower number."""
@@ -169,10 +187,29 @@ class RecentCalls:
     def _number(self, cursor: str) -> int:
         found = _ID.fullmatch(cursor)
         if found is None or found[1] != self._series:
-            hint = "begin without a cursor: calls are kept for as long as the server runs"
-            details = {"field": "cursor"}
-            raise CortexError("invalid_arguments", "`cursor` is not one of this audit", hint=hint, details=details)
+            raise refused_cursor("begin without a cursor: calls are kept for as long as the server runs")
         return int(found[2])
+
+
+def counted(records: list[AuditRecord]) -> CallCounts:
+    """Count calls by tool, agent and outcome."""
+    return CallCounts(
+        total=len(records),
+        by_tool=_counted(record.tool for record in records),
+        by_agent=_counted(record.agent for record in records),
+        by_outcome=_counted(record.outcome for record in records),
+    )
+
+
+def refused_limit() -> CortexError:
+    """The error for a limit that is out of range."""
+    return CortexError("invalid_arguments", f"`limit` must be 1 to {MAX_PAGE:,}", details={"field": "limit"})
+
+
+def refused_cursor(hint: str) -> CortexError:
+    """The error for a cursor that is of another audit."""
+    details = {"field": "cursor"}
+    return CortexError("invalid_arguments", "`cursor` is not one of this audit", hint=hint, details=details)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

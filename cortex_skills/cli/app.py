@@ -23,6 +23,7 @@ from cortex_sandbox.compiling import announced
 from cortex_skills import __version__
 from cortex_skills.cli.approvals import approvals
 from cortex_skills.cli.approve import approve
+from cortex_skills.cli.audit import audit
 from cortex_skills.cli.call import call, query
 from cortex_skills.cli.commands import Group
 from cortex_skills.cli.completion import VARIABLE, completion
@@ -192,6 +193,7 @@ program = CommandLine(
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],
         "Keep the graph": [explore, graph],
+        "Look at what was done": [audit],
         "Keep skills": [registry],
         "Maintain the installation": [doctor, completion],
     },

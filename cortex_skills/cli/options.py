@@ -183,6 +183,7 @@ class Common:
             as_of=self.as_of,
             undated=self.undated,
             registers=self.serves,
+            serves=self.serves,
         ) as plugin:
             if is_new:
                 self.out.note(f"created a new store in {settings.store_name}")

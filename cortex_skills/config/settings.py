@@ -119,8 +119,13 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """Whether texts that were removed from enrichments are kept (`audit`): the folder, and the file of the key."""
+    """The journal of calls (`audit`), and whether texts that were removed from enrichments are kept, and where."""
 
+    journal: Literal["auto", "on", "off"] = "auto"
+    folder: str = ""
+    keep_days: int = 0
+    fsync: Literal["never", "minute", "always"] = "minute"
+    on_full: Literal["refuse-actions", "refuse-all", "warn"] = "refuse-actions"
     keep_removed: bool = False
     removed: str = ""
     removed_key: str = ""

@@ -141,6 +141,7 @@ class Gate:
         facts: ActionFacts | None = None
         try:
             who = checked_agent(who)
+            self.host.audit.check_call()
             wanted = find_tool(tool, self.host.actions)
             if wanted.action is not None:
                 facts = ActionFacts(wanted.action.manifest.category)

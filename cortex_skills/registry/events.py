@@ -24,7 +24,7 @@ from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, TYPE
 from cortex_skills.audit.chain import ChainEvent, ChainFault, Signer, Verify, first_fault, next_event
 from cortex_skills.registry import terms
 from cortex_skills.registry.content import corrupt
-from cortex_skills.registry.skill_record import RegistryTerms
+from cortex_skills.registry.record_quads import RegistryTerms
 from cortex_skills.safe_io.display import whole_characters
 
 _ATTEMPTS = 200

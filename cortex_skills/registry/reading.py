@@ -26,7 +26,8 @@ from cortex_skills.registry.content import blob_paths, corrupt, document_of
 from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.events import EventLog
-from cortex_skills.registry.skill_record import EDGES, RegistryTerms, SkillKey, SkillRecord, SkillVersion
+from cortex_skills.registry.record_quads import EDGES, RegistryTerms
+from cortex_skills.registry.skill_record import SkillKey, SkillRecord, SkillVersion
 
 _SIGNED_DOMAIN = b"cortex-skill-version/1\0"
 _COMPARED = 1_000  # names that are compared with an unknown one

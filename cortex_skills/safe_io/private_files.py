@@ -17,6 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _POSIX = os.name == "posix"
+if _POSIX:
+    import fcntl
+else:
+    import msvcrt
 
 
 class NotPrivateError(Exception):
@@ -145,17 +149,38 @@ def locked(path: Path) -> Iterator[None]:
     make_private_folder(path.parent)
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        if _POSIX:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        else:
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+        lock(handle)
         yield
     finally:
         os.close(handle)
+
+
+def lock(handle: int) -> None:
+    """Wait for the lock of an open file, which excludes other processes until `unlock`, or until the file is closed.
+
+    Raises:
+        OSError: the file cannot be locked.
+
+    """
+    if _POSIX:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    else:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+
+
+def unlock(handle: int) -> None:
+    """Release the lock of an open file.
+
+    Raises:
+        OSError: it cannot be released.
+
+    """
+    if _POSIX:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    else:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 MASK = "[redacted]"
@@ -32,6 +33,7 @@ _NAMES = re.compile(
     r"pass(word|wd|phrase|code)|pwd|secret|token|api_?key|access_?key|private_?key|signing_?key|encryption_?key"
     r"|credential|authorization|cookie|session_?id|bearer|jwt|otp|mnemonic|seed_?phrase|(^|_)auth(_|$)|^key$|^pin$|^cvv?c?$"
 )
+_SHORTEST = 10  # a text of letters and digits that is shorter has no secret that is found here
 _MAX_SEARCHED = 8 * MAX_TEXT  # characters: the time of some patterns grows faster than the text
 _LAST_WORD = re.compile(r"\S*\Z")  # which may be the beginning of a secret
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
@@ -41,7 +43,9 @@ _PARTS = (
     re.compile(r"(?i)\b(?:bearer|basic)\s+[^\s\"',;]+"),
     re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]*(?=@)"),
     re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}"),
-    re.compile(r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"),
+    re.compile(
+        r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]{20})(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"
+    ),
 )
 _ASSIGNED = re.compile(
     r"(?i)((?:[a-z0-9_-]{0,40}(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]{0,40})"
@@ -58,7 +62,7 @@ def redacted(value: Any, depth: int = 0) -> Any:
             return MASK
         names_one = any(isinstance(value.get(name), str) and _is_secret(value[name]) for name in _NAMING)
         kept = {
-            redacted_text(name): MASK
+            _shown_name(name): MASK
             if _is_secret(name) or (names_one and name in _VALUES)
             else redacted(member, depth + 1)
             for name, member in list(value.items())[:MAX_MEMBERS]
@@ -80,6 +84,8 @@ def _is_option(before: object) -> bool:
 
 def redacted_text(text: str) -> str:
     """A text without what looks like a secret, of at most 500 characters."""
+    if len(text) < _SHORTEST and text.isalnum():
+        return text
     if len(text) > _MAX_SEARCHED:
         text = _LAST_WORD.sub("…", text[:_MAX_SEARCHED], count=1)
     for part in _PARTS:
@@ -92,5 +98,17 @@ def _is_secret(name: object) -> bool:
     """Whether the name of a member is that of a secret: `apiKey`, `API-KEY`, `x_api_key`."""
     if not isinstance(name, str):
         return True
+    return _names_secret(name) if len(name) <= _LONGEST_NAME else _searched_name(name)
+
+
+def _searched_name(name: str) -> bool:
     words = _HUMP.sub("_", unicodedata.normalize("NFKC", name))
     return _NAMES.search(_SEPARATORS.sub("_", words.casefold()).strip("_")) is not None
+
+
+def _shown_name(name: str) -> str:
+    return _redacted_name(name) if len(name) <= _LONGEST_NAME else redacted_text(name)
+
+
+_names_secret = lru_cache(maxsize=1024)(_searched_name)  # the names of members repeat
+_redacted_name = lru_cache(maxsize=1024)(redacted_text)

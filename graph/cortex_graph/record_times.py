@@ -94,6 +94,18 @@ class RecordTimes:
             yield from self._path(time, text, known)
             known = text[: _WIDTHS[-1]]
 
+    def missing(self) -> int:
+        """Return how many quads of the tree of all records are missing; 0 before it is complete."""
+        if not self.is_complete():
+            return 0
+        starts = tuple(f"{self._names.graph.value}/{kind}/" for kind in ("triple", "withdrawn"))
+        made = self._store.quads(Pattern(self._names.provenance_graph, None, GENERATED_AT))
+        of_records = (
+            quad for quad in made if isinstance(quad.subject, NamedNode) and quad.subject.value.startswith(starts)
+        )
+        times = (quad.object for quad in of_records)
+        return sum(not self._store.contains(quad) for quad in self.paths(t for t in times if isinstance(t, Literal)))
+
     def latest_first(self, until: datetime | None = None) -> Iterator[Literal]:
         """Yield the different times, the latest first.
 

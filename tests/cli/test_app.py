@@ -11,6 +11,9 @@ from cortex_skills.cli.output import Output
 
 COMMANDS = [
     ["approve"],
+    ["approvals"],
+    ["audit"],
+    ["trust-level"],
     ["init"],
     ["dev"],
     ["test"],

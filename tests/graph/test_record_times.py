@@ -17,6 +17,7 @@ from cortex_graph.proofs import StoredProof
 from cortex_graph.proved_write import assert_proved
 from cortex_graph.record_times import RecordTimes, forget_times
 from cortex_graph.store import GraphStore, Pattern
+from cortex_graph.transfer import check
 from cortex_graph.transfer.copying import copy_store
 from cortex_graph.transfer.importing import import_file
 from cortex_graph.vocabulary import DATE_TIME, GENERATED_AT, VALUE
@@ -213,3 +214,23 @@ def test_a_mark_is_forgotten_in_its_index_graph_only(graph: NamespacedGraph) -> 
     forget_times(graph.store, graph.names.index_graph)
     assert not RecordTimes(graph.store, graph.names).is_complete()
     assert len(list_assertions(graph).assertions) == len(STEPS)
+
+
+def test_a_check_has_missing_times_written_again(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    graph = filled(NamespacedGraph(store, "m"))
+    other = filled(NamespacedGraph(store, "other"))
+    (lost,) = store.match(
+        Pattern(graph.names.index_graph, None, VALUE, Literal(recorded(graph)[4], datatype=DATE_TIME)), 2
+    ).quads
+    store.apply(remove=[lost])
+    assert indexed(graph) != recorded(graph)
+    assert check(tmp_path).missing_times == {graph.names.index_graph.value: 1}
+    assert check(tmp_path).missing_times == {}  # it is not complete
+    times = RecordTimes(store, graph.names)
+    times.complete()
+    assert times.wait(30)
+    assert indexed(graph) == recorded(graph)
+    assert indexed(other) == recorded(other)
+    assert check(tmp_path).missing_times == {}
+    store.close()

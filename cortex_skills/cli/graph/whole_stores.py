@@ -36,7 +36,10 @@ def check(common: Common) -> None:
         f"{counted(found.triples, 'triple')} of {counted(len(found.graphs), 'graph')} {are(found.triples)} intact in "
         f"{store}, and no acknowledged write is missing"
     )
-    document = {"store": str(store), "graphs": found.graphs, "writes": found.changes}
+    missing = sum(found.missing_times.values())
+    if missing:
+        text += f". {missing:,} entries of the index of times were missing: it is written again with the next listing"
+    document = {"store": str(store), "graphs": found.graphs, "writes": found.changes, "missingTimes": missing}
     common.out.answer(document, lambda: common.out.line(text))
 
 

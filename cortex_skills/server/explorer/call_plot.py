@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCalls
+from cortex_skills.audit.recent_calls import EVERY, MAX_PAGE, CallFilter, CallReader
 from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
 from cortex_skills.server.explorer.pictures.svg import Svg
 
@@ -13,7 +14,7 @@ _MOST_PAGES = 10  # as many calls as are kept
 
 
 def calls_by_minute(
-    calls: RecentCalls, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
+    calls: CallReader, now: datetime, minutes: int, which: CallFilter | None = None, *, width: float = 640
 ) -> tuple[Svg, str]:
     """The calls of the last minutes as a picture and in words.
 
@@ -26,8 +27,8 @@ def calls_by_minute(
 
     """
     begin = now - timedelta(minutes=minutes)
-    given = which or CallFilter()
-    wanted = CallFilter(given.outcome, given.skill, given.agent, given.tool, given.cleaned, begin, given.until)
+    given = which or EVERY
+    wanted = replace(given, since=begin)
     total, refused = [0] * minutes, [0] * minutes
     cleaned, cursor = 0, None
     for _ in range(_MOST_PAGES):

@@ -116,6 +116,7 @@ class RegistryQuery(ApiModel, total=False):
     q: Annotated[str, Field(max_length=1_000)]
     start: Annotated[int, FROM_QUERY, Field(ge=0, le=10_000_000)]
     check: Literal["yes"]
+    view: Literal["list", "cards"]
 
 
 class RegisteredSkillQuery(ApiModel, total=False):

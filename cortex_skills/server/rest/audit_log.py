@@ -26,7 +26,8 @@ OPERATIONS = Operations()
 def list_calls(call: ApiCall) -> ApiAnswer:
     """List the latest calls of tools, the newest first.
 
-    The server keeps 10,000 for as long as it runs. The id of the last call of a page is the `cursor` of the next.
+    They are those of the journal, if one is kept; otherwise the server keeps 10,000 for as long as it runs. The id of
+    the last call of a page is the `cursor` of the next.
     """
     if _has_no_calls(call):
         return ApiAnswer(200, [])
@@ -40,7 +41,7 @@ def list_calls(call: ApiCall) -> ApiAnswer:
         since=query.get("from"),
         until=query.get("to"),
     )
-    page = call.service.plugin.recent_calls.page(
+    page = call.service.plugin.audit.calls.page(
         wanted, limit=query.get("limit", _DEFAULT_LIMIT), cursor=query.get("cursor")
     )
     return ApiAnswer(200, [_entry(call, found) for found in page.calls])
@@ -52,7 +53,7 @@ def get_audit_stats(call: ApiCall) -> ApiAnswer:
     if _has_no_calls(call):
         empty: dict[str, int] = {}
         return ApiAnswer(200, _stats(0, empty, empty, empty, empty))
-    counts = call.service.plugin.recent_calls.counts()
+    counts = call.service.plugin.audit.calls.counts()
     by_namespace = {call.service.plugin.graph.namespace: counts.total} if counts.total else {}
     return ApiAnswer(200, _stats(counts.total, counts.by_tool, counts.by_agent, by_namespace, counts.by_outcome))
 
@@ -77,7 +78,7 @@ def list_events(call: ApiCall) -> ApiAnswer:
     if _has_no_calls(call) or query.get("type", _EVENT) != _EVENT:
         return ApiAnswer(200, {"events": [], "total": 0})
     wanted = CallFilter(agent=query.get("agent"), since=query.get("from"), until=query.get("to"))
-    page = call.service.plugin.recent_calls.page(wanted, limit=query.get("limit", _DEFAULT_LIMIT))
+    page = call.service.plugin.audit.calls.page(wanted, limit=query.get("limit", _DEFAULT_LIMIT))
     events = [_event(found) for found in page.calls]
     return ApiAnswer(200, {"events": events, "total": len(events)})
 
@@ -97,9 +98,9 @@ def get_event(call: ApiCall) -> ApiAnswer:
 
 def _find(call: ApiCall) -> RecentCall:
     call_id = check(CallId, call.path["id"])
-    found = None if _has_no_calls(call) else call.service.plugin.recent_calls.get(call_id)
+    found = None if _has_no_calls(call) else call.service.plugin.audit.calls.get(call_id)
     if found is None:
-        hint = "the latest calls are kept for as long as the server runs"
+        hint = "without a journal the latest calls are kept for as long as the server runs"
         raise HttpError("not_found", "there is no call with this id", hint=hint)
     return found
 

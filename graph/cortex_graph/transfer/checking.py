@@ -3,30 +3,38 @@
 Rules kept here:
 - a snapshot is read, so that other processes may write meanwhile; a store that can only be read is read itself;
 - every block of every index is read, and the indexes are compared with one another (`index_check.py`);
-- the snapshot has all changes that were answered before it was taken (`change_counter.py`).
+- the snapshot has all changes that were answered before it was taken (`change_counter.py`);
+- the times of all records are in their index (`record_times.py`). A process of an earlier version that writes to the
+  store leaves some out; then `check` has the index written again with the next listing.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Store
+from pyoxigraph import NamedNode, Store
 
 from cortex_graph.engine_errors import corrupt
 from cortex_graph.exceptions import GraphUnavailable, invalid
 from cortex_graph.index_check import check_indexes
+from cortex_graph.names import Names, is_namespace
+from cortex_graph.record_times import RecordTimes, forget_times
 from cortex_graph.scratch import scratch_folder
 from cortex_graph.store import GraphStore, InFolder
 from cortex_graph.stores.change_counter import last_number, read_record
 from cortex_graph.stores.location import folder_of
 from cortex_graph.stores.open_store import open_store
+from cortex_graph.stores.shared.read_only import ReadOnlyStore
 from cortex_graph.stores.shared.rendezvous import FOLDER
 from cortex_graph.transfer.progress import Progress, silent
+
+_INDEX = "/index"
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,13 @@ class CheckedStore:
     Attributes:
         graphs: the number of triples of each graph, by its IRI.
         changes: the number of writes that were counted since the store counts them.
+        missing_times: the IRIs of the index graphs that lack times of records, and how many quads each lacks.
 
     """
 
     graphs: dict[str, int]
     changes: int
+    missing_times: dict[str, int] = field(default_factory=dict)
 
     @property
     def triples(self) -> int:
@@ -68,12 +78,17 @@ def check(where: str | Path | Mapping[str, Any], progress: Progress = silent) ->
         raise GraphUnavailable(f"there is no store in {folder}", hint="check the name")
     with closing(open_store(folder)) as store:
         if isinstance(store, InFolder) and store.is_read_only:
-            return _checked(folder, folder, _answered(store), progress)
+            return replace(_checked(folder, folder, _answered(store), progress), missing_times=_missing_times(store))
         with scratch_folder(folder / FOLDER) as scratch:
-            checked = checked_snapshot(store, scratch / "store", progress)
-    if checked is None:  # pragma: no cover - a store in a folder has files
-        raise GraphUnavailable(f"the store in {folder} has no files", hint="check the name")
-    return checked
+            checked = checked_snapshot(store, files := scratch / "store", progress)
+            if checked is None:  # pragma: no cover - a store in a folder has files
+                raise GraphUnavailable(f"the store in {folder} has no files", hint="check the name")
+            (files / "LOCK").touch()  # a snapshot has none
+            with closing(ReadOnlyStore(files)) as copy:
+                missing = _missing_times(copy)
+        for graph in missing:
+            forget_times(store, NamedNode(graph))
+    return replace(checked, missing_times=missing)
 
 
 def checked_snapshot(store: GraphStore, files: Path, progress: Progress = silent) -> CheckedStore | None:
@@ -109,3 +124,15 @@ def _checked(files: Path, named: Path, answered: int, progress: Progress) -> Che
     if changes < answered:
         raise corrupt(named, f"{answered - changes:,} of {answered:,} acknowledged writes are missing")
     return CheckedStore(graphs, changes)
+
+
+def _missing_times(store: GraphStore) -> dict[str, int]:
+    found = {}
+    for graph in store.graph_names():
+        start, ending, rest = graph.value.rpartition(_INDEX)
+        namespace = re.split("[:/#]", start)[-1]
+        if ending and not rest and is_namespace(namespace):
+            names = Names(namespace, start.removesuffix(namespace))
+            if missing := RecordTimes(store, names).missing():
+                found[graph.value] = missing
+    return found

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +50,22 @@ HOSTILE = (
     "x" * 20_000,
     "e" + "\u0301" * 300,
 )
+
+
+def hostile_skills(folder: Path) -> Path:
+    """A folder of two skills whose manifests and sources have hostile texts; the second one is refused."""
+    description = f"Notes of {HOSTILE[0]} and {HOSTILE[1]}. Use it for questions about them."
+    manifest = {"name": "hostile-notes", "description": description, "type": "semantic", "semantic": {"version": 1}}
+    manifest["semantic"] = {"version": 1, "permissions": {"graph": ["read"]}, "skillVersion": "1.0.0"}
+    refused = {**manifest, "name": "hostile-refused", HOSTILE[2]: HOSTILE[0], "type": HOSTILE[1]}
+    source = "".join(f"// {text}\n" for text in HOSTILE if "\u202e" not in text)
+    for front in (manifest, refused):
+        skill = folder / str(front["name"])
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(f"---\n{json.dumps(front)}\n---\n\n{HOSTILE[2]}\n", encoding="utf-8")
+        code = f"{source}export default {{ name: {front['name']!r}, onQuery: () => ({{}}) }};\n"
+        (skill / "skill.ts").write_text(code, encoding="utf-8")
+    return folder
 
 
 def chromium() -> str:
@@ -126,6 +143,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     key = key_folder(plugin.config).open_or_create("kyc")
     sign_for_others(skill, load_manifest(skill), key, "kyc.example", datetime.now(UTC))
     plugin.load(skill)
+    assert plugin.load(hostile_skills(folder / "hostile"), strict=False) == ["hostile-notes"]
     with served(folder, plugin=plugin) as server:
         for customer in ("customer:boris", "customer:dolores"):  # the rules refuse the second
             arguments = {"subject": customer, "predicate": "isVerified", "object": True, "proofType": "pol"}

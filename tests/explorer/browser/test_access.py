@@ -35,7 +35,7 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     ),
     "audit": ("/explore/audit",),
     "skills": ("/explore/skills",),
-    "skill": ("/explore/skills/verify-kyc",),
+    "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),
     "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),
     "registered": ("/explore/registry/read-table", "/explore/registry/plan-day"),
     "edit": ("/explore/registry/read-table/edit", "/explore/registry/plan-day/edit"),
@@ -99,7 +99,8 @@ def test_no_page_scrolls_sideways_at_320_pixels(signed_in: Pages, running: Runni
 
 def test_hostile_texts_stay_texts(signed_in: Pages, running: Running) -> None:
     page = signed_in()
-    for address in (f"{NS}/r?name=hostile", f"{NS}/list?subject=hostile", f"{NS}/map?name=hostile"):
+    of_triples = (f"{NS}/r?name=hostile", f"{NS}/list?subject=hostile", f"{NS}/map?name=hostile")
+    for address in (*of_triples, *ADDRESSES["skills"], *ADDRESSES["skill"][1:]):
         go(page, running, address)
         assert page.locator("main img, main iframe, main object, main script").count() == 0
         assert page.locator("[onerror], [onload], [onclick]").count() == 0

@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cortex_graph import Provenance
 from cortex_skills.keys.folder import key_folder
 from tests.server.serving import SCRIPT, Running
 
@@ -71,6 +73,26 @@ def test_from_finding_a_customer_to_a_bundle_that_is_verified_elsewhere(
     )
     answers = [json.loads(answer) for answer in other.stdout.splitlines()]
     assert answers == [{"verified": True, "why": ""}] * len(credentials)
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_newcomer_learns_in_three_steps_who_asserted_a_triple(signed_in: Pages, running: Running, by: str) -> None:
+    who = Provenance("stock-watch", "1.2.0", "counter", datetime.now(UTC))
+    running.plugin.graph.create_triple({"subject": "nails", "predicate": "reorder", "object": True}, who)
+    page = signed_in()
+    page.goto(running.url + START)
+    row = page.get_by_role("row", name=re.compile("nails"))
+    expect(row).to_contain_text("stock-watch")
+    evidence = row.get_by_role("link", name=re.compile("Evidence"))
+    if by == "mouse":  # one step
+        evidence.click()
+    else:
+        evidence.focus()
+        page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/explore/mayros/t/[0-9a-f]{64}$"))
+    main = page.get_by_role("main")
+    for text in ("nails", "reorder", "true", "counter", "stock-watch", "1.2.0"):
+        expect(main).to_contain_text(text)
 
 
 def test_a_query_is_typed_corrected_run_and_taken_away(signed_in: Pages, running: Running) -> None:

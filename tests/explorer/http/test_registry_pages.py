@@ -85,6 +85,27 @@ def test_the_list_has_figures_states_trust_and_success_with_its_interval(reader:
     )
 
 
+def test_the_skills_are_shown_as_cards_too_with_the_same_links_and_forms(
+    running: Running, reader: httpx.Client
+) -> None:
+    cards = shown(reader, f"{LIST}?view=cards&group=learned")
+    assert "boil-eggs version 1candidate Boils eggs." in cards
+    assert "last use" in cards
+    assert "read-table" not in cards
+    page = reader.get(f"{LIST}?view=cards&group=learned", headers=CLICKED).text
+    assert (page.count('<article class="card skill">'), "<table" in page) == (1, False)
+    assert f'href="{LIST}?group=learned"' in page
+    assert '<input type="hidden" name="view" value="cards">' in page
+    assert f'href="{LIST}?view=cards"' in page  # another group stays with cards
+    listed = reader.get(LIST, headers=CLICKED).text
+    assert ("<table" in listed, '<article class="card' in listed) == (True, False)
+    assert reader.get(f"{LIST}?view=tiles", headers=CLICKED).status_code == 400
+    assert reader.get(f"{LIST}?view=cards&format=json").json()["matching"] == 3
+    writer = signed_in(running, running.token("cards", ("mayros",), ("read", "registry")))
+    page = writer.get(f"{LIST}?view=cards", headers=CLICKED).text
+    assert page.count('<input type="checkbox" name="skill:') == 3
+
+
 def test_groups_states_and_orders_select_and_sort(reader: httpx.Client) -> None:
     assert names(reader) == ["boil-eggs", "plan-day", "read-table"]
     assert names(reader, "&group=learned") == ["boil-eggs"]

@@ -26,12 +26,19 @@ from tests.configs import config
 
 MOST, REQUESTS = 60_000, 6
 ROWS = 120
+MOMENT = "2026-11-24T10:00:00.123Z"
 PERMISSIONS = frozenset({"read", "write", "audit", "memories", "registry"})
 # Of each page, the parameters that show most; pages of one triple, proof or skill are measured over HTTP.
 QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "home": ({},),
     "overview": ({},),
-    "triples": ({}, {"skill": "verify-kyc"}, {"predicate": "contains"}),
+    "triples": (
+        {},
+        {"skill": "verify-kyc"},
+        {"predicate": "contains"},
+        {"asOf": MOMENT},
+        {"asOf": MOMENT, "skill": "verify-kyc"},
+    ),
     "resource": ({"name": "customer:1"},),
     "used": ({"name": "customer:1"},),
     "find": ({"q": "customer"},),
@@ -39,7 +46,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "proofs": ({},),
     "audit": ({},),
     "skills": ({},),
-    "registry": ({}, {"check": "yes"}, {"q": "table"}),
+    "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
 SKILLS = 31  # more than a page has
 

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a caller needs the permission `audit`, and sees the calls of the namespace that the skills act in;
-- the page shows the records that are kept, which have no argument and no value of the graph;
+- the page shows the records that are kept: those of the journal, whose arguments are redacted, or the latest ones;
 - texts that were removed are shown where `audit.keepRemoved` is on, as text; no other form has them.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, RecentCall, RecentCalls
+from cortex_skills.audit.recent_calls import MAX_PAGE, CallFilter, CallReader, RecentCall
 from cortex_skills.gate.removed_texts import CHARACTERS
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.addresses import ROOT
@@ -28,6 +28,7 @@ from cortex_skills.server.http_errors import HttpError
 
 _PATH = f"{ROOT}/audit"
 _LIMIT = 100
+_LONGEST = 4_000  # characters of the inputs of a call
 _TIME = len("2026-01-31T12:00:00.000")
 
 
@@ -62,6 +63,7 @@ class OpenedCall:
     """A call with what was removed from its answer."""
 
     call: CallRow
+    more: tuple[tuple[str, ShownText], ...]
     removed: tuple[ShownRemoval, ...]
     others: int
     texts: tuple[ShownText, ...] | None
@@ -90,6 +92,7 @@ class RemovedView:
 class AuditView:
     """The latest calls."""
 
+    lede: str
     plot: Svg
     words: str
     tabs: tuple[TextLink, ...]
@@ -114,6 +117,7 @@ def view(call: PageCall) -> AuditView:
     page = calls.page(_filter(call), limit=query.get("limit", _LIMIT), cursor=query.get("cursor"))
     plot, words = calls_by_minute(calls, datetime.now(UTC), HOUR, _filter(call))
     return AuditView(
+        _LEDES[call.service.plugin.audit.journal is not None],
         plot,
         words,
         tuple(TextLink(label, addresses.address(_PATH, **given), _is_tab(call, given)) for label, given in _tabs(call)),
@@ -127,6 +131,11 @@ def view(call: PageCall) -> AuditView:
     )
 
 
+_LEDES = (
+    "Every call that reached the gate since this server started, the last 10,000: its outcome, and what was removed"
+    " from its answer.",
+    "Every call in the journal of the audit, the newest first: its outcome, and what was removed from its answer.",
+)
 _TABS: tuple[tuple[str, dict[str, str]], ...] = (
     ("All", {}),
     ("Refused", {"outcome": "refused"}),
@@ -136,12 +145,12 @@ _REMOVED = ("Removed texts", {"removed": "yes"})
 _FIELDS = (("tool", "Tool"), ("skill", "Skill"), ("agent", "Agent"), ("outcome", "Outcome"))
 
 
-def _calls(call: PageCall) -> RecentCalls:
+def _calls(call: PageCall) -> CallReader:
     plugin = call.service.plugin
     if not call.principal.may_use(plugin.graph.namespace):
         hint = "ask for a token that opens the namespace in which the skills act"
         raise HttpError("permission_denied", "your token does not open the namespace of these calls", hint=hint)
-    return plugin.recent_calls
+    return plugin.audit.calls
 
 
 def _filter(call: PageCall) -> CallFilter:
@@ -179,19 +188,29 @@ def call_row(found: RecentCall) -> CallRow:
     )
 
 
-def _opened(call: PageCall, calls: RecentCalls) -> OpenedCall | None:
+def _opened(call: PageCall, calls: CallReader) -> OpenedCall | None:
     call_id = call.query.get("id")
     if not call_id:
         return None
     found = calls.get(call_id)
     if found is None:
-        raise not_found("there is no call with this id: the latest are kept for as long as the server runs")
+        raise not_found("there is no call with this id among those that are kept")
     removed = tuple(
         ShownRemoval(shown_text(each.reason, OF_NAME), shown_text(each.path, OF_NAME), each.count)
         for each in found.record.removed
     )
     others = found.record.stripped - sum(each.count for each in removed)
-    return OpenedCall(call_row(found), removed, others, _texts_of(call, found.id))
+    return OpenedCall(call_row(found), _more(found), removed, others, _texts_of(call, found.id))
+
+
+def _more(found: RecentCall) -> tuple[tuple[str, ShownText], ...]:
+    """What else a record has: inputs and outputs are kept in a journal only."""
+    record = found.record
+    given = {"Event": record.event, "By": record.actor, "Trust level": record.trust_level}
+    given |= {"Approved by": record.approved_by}
+    values = {"Inputs": record.inputs, "Outputs": record.outputs, "Data": record.data}
+    given |= {name: json.dumps(value, ensure_ascii=False) for name, value in values.items() if value is not None}
+    return tuple((name, shown_text(text, _LONGEST)) for name, text in given.items() if text is not None)
 
 
 def _texts_of(call: PageCall, call_id: str) -> tuple[ShownText, ...] | None:

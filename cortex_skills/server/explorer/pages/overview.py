@@ -194,7 +194,7 @@ def _calls(call: PageCall) -> tuple[Svg | None, str]:
     plugin = call.service.plugin
     if "audit" not in call.principal.permissions or call.graph.namespace != plugin.graph.namespace:
         return None, ""
-    return calls_by_minute(plugin.recent_calls, datetime.now(UTC), HOUR, width=340)
+    return calls_by_minute(plugin.audit.calls, datetime.now(UTC), HOUR, width=340)
 
 
 def _attention(call: PageCall, reading: Reading) -> Iterator[Attention]:

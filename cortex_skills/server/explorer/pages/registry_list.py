@@ -46,6 +46,7 @@ from cortex_skills.server.rest.registered_skills import skill_view
 _ROWS = 30
 _GROUPS = {"all": "All", "people": "People's", "learned": "Learned", "released": "Released", "deprecated": "Deprecated"}
 _ORDERS = {"name": "name", "success": "success", "utility": "utility", "used": "last use", "trust": "trust"}
+_VIEWS = {None: "List", "cards": "Cards"}
 _PER_CENT = 100
 
 
@@ -99,6 +100,8 @@ class RegistryView:
         namespace: whose registry it is.
         figures: label and value.
         groups, states, orders: links that filter and order.
+        views: links to the list and to the cards.
+        has_cards: whether the skills are shown as cards.
         kept: the parameters that the search keeps.
         query: what is searched for.
         rows: the skills of this page.
@@ -117,6 +120,8 @@ class RegistryView:
     groups: tuple[TextLink, ...]
     states: tuple[TextLink, ...]
     orders: tuple[TextLink, ...]
+    views: tuple[TextLink, ...]
+    has_cards: bool
     kept: tuple[tuple[str, str], ...]
     query: str
     rows: tuple[RegistryRow, ...]
@@ -157,14 +162,16 @@ def view(call: PageCall) -> RegistryView:
         pairs = zip(rows, chosen.skills, strict=True)
         rows = tuple(replace(row, by=by[record.key]) for row, (record, _) in pairs)
     problem = chosen.found.problem if chosen.found is not None else None
-    more = start + _ROWS < chosen.total
+    more, shape = start + _ROWS < chosen.total, "cards" if call.query.get("view") == "cards" else None
     return RegistryView(
         namespace,
         _figures(listing),
         tuple(_link(call, label, "group", name, "all") for name, label in _GROUPS.items()),
         _states(call, listing),
         tuple(_link(call, label, "order", name, "name") for name, label in _ORDERS.items()),
-        tuple((name, str(call.query[name])) for name in ("namespace", "group", "state") if name in call.query),
+        tuple(TextLink(words, _address(call, view=name), name == shape) for name, words in _VIEWS.items()),
+        shape == "cards",
+        tuple((name, str(call.query[name])) for name in ("namespace", "group", "state", "view") if name in call.query),
         field_value(call.query.get("q", "")),
         rows,
         _words(start, len(rows), chosen),

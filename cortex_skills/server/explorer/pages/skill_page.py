@@ -154,7 +154,7 @@ def view(call: PageCall) -> SkillView:
     differences = () if change is None else sorted(change.differences, key=lambda each: not each.security)
     calls = None
     if "audit" in call.principal.permissions:
-        page = plugin.recent_calls.page(CallFilter(skill=name), limit=_CALLS)
+        page = plugin.audit.calls.page(CallFilter(skill=name), limit=_CALLS)
         calls = tuple(call_row(each) for each in page.calls)
     here = addresses.skill(call.path["name"])
     return SkillView(

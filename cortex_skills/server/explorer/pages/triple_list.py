@@ -36,6 +36,7 @@ from cortex_skills.server.rest.triples import moment_of, object_of
 from cortex_skills.server.rest.triples import page as triples_page
 
 _LIMIT = 100
+_LIMIT_AS_OF = 70  # every link of such a page has the moment, and a page has at most 60 KB
 _FACETS = 8
 _RECORDED = ("skill", "agent", "since", "recorded", "evidence")
 _MOST_PAGES = 20  # of assertions, that are read for one page of those with a proof
@@ -79,7 +80,8 @@ class TripleList:
 def view(call: PageCall) -> TripleList:
     """Triples that match the filters."""
     reading, query = Reading.of(call, "list"), call.query
-    limit, cursor = query.get("limit", _LIMIT), query.get("cursor")
+    limit = query.get("limit", _LIMIT if reading.addresses.as_of is None else _LIMIT_AS_OF)
+    cursor = query.get("cursor")
     is_late = False
     if _is_recorded(call):
         try:

@@ -1,0 +1,328 @@
+"""`Journal`: the audit on disk: a file of lines for each day, which many processes append to.
+
+    journal = Journal(folder, lambda: signing_key(config))
+    journal.append(document)                  # returns when the line is written
+    journal.close()                           # signs what was written
+
+Rules kept here:
+- a writer holds the lock of the file `head`, reads it, appends one line to the file of the day (UTC), and writes the
+  head again: so all processes make one chain, and a process that is killed leaves a line without a head, or nothing;
+- a line is written as a whole or not at all: one that does not fit on the disk is taken back, and raises `OSError`;
+- the file of the day is the last one: a clock that goes back appends to the same file;
+- what `append` has returned survives the end of the process; a power cut may lose what was written after the last
+  `fsync`: of each record with `always`, of each signed head with `minute`;
+- the chain is signed each minute in which something was written, and at the end (`audit.head`);
+- files are deleted after `keep_days`, behind a record of what they held (`audit.cut`), which is signed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from cortex_skills.audit import lines, repair
+from cortex_skills.audit.call_records import of_event
+from cortex_skills.audit.chain import Signer
+from cortex_skills.audit.journal_files import CutFile, about, day_files, day_name
+from cortex_skills.audit.journal_head import LENGTH, NAME, JournalHead, read_head
+from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.private_files import lock, make_private_folder, sync_folder, unlock
+
+log = logging.getLogger(__name__)
+
+Fsync = Literal["never", "minute", "always"]
+SIGN_AFTER_S = 60.0
+OWN_NAMESPACE = ""  # of the records of the audit about itself
+
+_DAY_S = 86_400
+_AGENT = "cortex-skills"
+
+
+class Journal:
+    """The journal in a folder. Safe for several threads and processes.
+
+    Args:
+        folder: created with mode 0700 at the first record.
+        signer: opens the key that signs; called at the first signed head.
+        fsync: when what was written is flushed to the disk.
+        keep_days: how long files are kept; 0 for ever.
+        clock: the time in seconds since the epoch.
+        sign_after: seconds from a record to the next signed head.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        signer: Callable[[], Signer | None] | None = None,
+        *,
+        fsync: Fsync = "minute",
+        keep_days: int = 0,
+        clock: Callable[[], float] = time.time,
+        sign_after: float = SIGN_AFTER_S,
+    ) -> None:
+        self.folder = folder
+        self._signer = signer
+        self._fsync = fsync
+        self._keep_days = keep_days
+        self._clock = clock
+        self._sign_after = sign_after
+        self._lock = threading.RLock()
+        self._head_fd = self._fd = -1
+        self._file = ""  # the name of the file that is open
+        self._known: tuple[bytes, JournalHead] | None = None
+        self._process = 0
+        self._timer: threading.Timer | None = None
+
+    def append(self, document: Mapping[str, Any], *, sync: bool = False) -> tuple[int, str]:
+        """Append a record.
+
+        Args:
+            document: as `lines.document_of` makes it.
+            sync: whether it is flushed to the disk, unless `fsync` is `never`.
+
+        Returns:
+            Its number and its hash.
+
+        Raises:
+            OSError: it was not written.
+
+        """
+        body = lines.body_of(document)
+        with self._lock:
+            with self._locked() as head:
+                new = self._write(head, body)
+                if self._fsync == "always" or (sync and self._fsync != "never"):
+                    os.fsync(self._fd)
+            if self._timer is None and self._signer is not None:
+                self._timer = threading.Timer(self._sign_after, self._sign_later)
+                self._timer.daemon = True
+                self._timer.start()
+            return new.seq, new.hash
+
+    def sign(self) -> None:
+        """Sign what is not signed yet.
+
+        Raises:
+            OSError: the signed head was not written.
+
+        """
+        with self._lock:
+            key = self._key()
+            if key is None or not (self.folder / NAME).exists():
+                return
+            with self._locked() as head:
+                if head.signed < head.seq:
+                    self._write_signed(head, key)
+
+    def close(self) -> None:
+        """Sign what is not signed yet, and close the files. Closing twice has no effect."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._head_fd >= 0:
+                self._sign_quietly()
+            self._close_files()
+
+    def snapshot(self) -> JournalHead | None:
+        """The head, as no writer is changing it; None if there is none.
+
+        Raises:
+            OSError: the head cannot be read.
+
+        """
+        return snapshot(self.folder)
+
+    # --- under the lock
+
+    @contextmanager
+    def _locked(self) -> Iterator[JournalHead]:
+        """Hold the lock of the head; the head is checked, the file of the day is open, and an old end is repaired."""
+        self._open_head()
+        lock(self._head_fd)
+        try:
+            yield self._current()
+        finally:
+            unlock(self._head_fd)
+
+    def _current(self) -> JournalHead:
+        """The head, after the file of the day was opened."""
+        noted = self._noted()
+        head = repair.found_head(self.folder) if noted is None else noted
+        today = day_name(int(self._clock()) // _DAY_S)
+        is_new = head is None or today > head.day
+        if head is None:
+            head = JournalHead(today)
+        state = os.fstat(self._fd) if self._file == head.file else None
+        if state is None or state.st_nlink == 0:
+            self._open_day(head.file)
+            state = os.fstat(self._fd)
+        if noted is None or state.st_size != head.size:
+            head = self._repaired(head)
+        if is_new:
+            head = self._next_day(head, today)
+        return head
+
+    def _write(self, head: JournalHead, body: bytes) -> JournalHead:
+        """Append one line, and note the new head."""
+        line, digest = lines.line_of(body, head.seq + 1, head.hash)
+        try:
+            written = os.write(self._fd, line)
+            if written < len(line):
+                raise OSError(28, "No space left on device")
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._fd, head.size)
+            raise
+        return self._note(JournalHead(head.day, head.size + len(line), head.seq + 1, digest, head.signed))
+
+    def _noted(self) -> JournalHead | None:
+        """The head as it was written last, by this process or another."""
+        content = os.pread(self._head_fd, LENGTH + 1, 0)
+        if self._known is not None and content == self._known[0]:
+            return self._known[1]
+        return read_head(content)
+
+    def _note(self, head: JournalHead) -> JournalHead:
+        """Write the head."""
+        content = head.to_bytes()
+        os.pwrite(self._head_fd, content, 0)
+        self._known = content, head
+        return head
+
+    def _write_event(self, head: JournalHead, event: str, data: Mapping[str, Any]) -> JournalHead:
+        entry = of_event(event, _AGENT, data=dict(data))
+        return self._write(head, lines.body_of(lines.document_of(entry, OWN_NAMESPACE)))
+
+    def _write_signed(self, head: JournalHead, key: Signer) -> JournalHead:
+        signature = key.sign(lines.signed_message(head.hash)).hex()
+        head = self._write_event(head, lines.HEAD, {"key": key.did, "signature": signature})
+        head = self._note(replace(head, signed=head.seq))
+        if self._fsync != "never":
+            os.fsync(self._fd)
+        return head
+
+    def _repaired(self, head: JournalHead) -> JournalHead:
+        """The head after a writer was killed, or a file was changed: what is found is kept, and a record reports it."""
+        head, found = repair.repaired(self._fd, head)
+        head = self._note(head)
+        if found is None:
+            return head
+        log.warning("the audit journal %s was repaired: %s", self.folder / head.file, found["problem"])
+        return self._write_event(head, lines.REPAIRED, {"file": head.file, **found})
+
+    def _next_day(self, head: JournalHead, today: str) -> JournalHead:
+        """Begin the file of a new day, and delete the old ones."""
+        if today != head.day:
+            self._open_day(f"{today}.ndjson")
+            head = replace(head, day=today, size=0)
+            if os.fstat(self._fd).st_size:
+                head = self._repaired(head)
+        if self._keep_days:
+            head = self._cut(head)
+        return head
+
+    def _cut(self, head: JournalHead) -> JournalHead:
+        """Delete files that are older than they are kept, behind a signed record."""
+        oldest = day_name(int(self._clock()) // _DAY_S - self._keep_days)
+        old = [path for path in day_files(self.folder) if path.stem < min(oldest, head.day)]
+        cut = [found for found in map(about, old) if found is not None]
+        if not old:
+            return head
+        head = self._write_event(head, lines.CUT, _cut_data(cut))
+        if (key := self._key()) is not None:
+            head = self._write_signed(head, key)
+        os.fsync(self._fd)
+        for path in old:
+            path.unlink()
+        return head
+
+    # --- files
+
+    def _open_head(self) -> None:
+        """Open the file that is locked; again in a process that was forked, and if it was replaced."""
+        if self._head_fd >= 0 and self._process == os.getpid() and os.fstat(self._head_fd).st_nlink:
+            return
+        self._close_files()
+        if not self.folder.exists():
+            make_private_folder(self.folder)
+        self._head_fd = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o600)
+        self._process = os.getpid()
+
+    def _open_day(self, name: str) -> None:
+        path = self.folder / name
+        is_new = not path.exists()
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o600)
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._file = fd, name
+        if is_new and self._fsync != "never":
+            sync_folder(self.folder)
+
+    def _close_files(self) -> None:
+        for fd in (self._fd, self._head_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._head_fd = -1
+        self._file = ""
+
+    # --- signing
+
+    def _key(self) -> Signer | None:
+        if self._signer is None:
+            return None
+        try:
+            return self._signer()
+        except CortexError as error:
+            log.warning("the audit journal is not signed: %s", error.message)
+            return None
+
+    def _sign_later(self) -> None:
+        with self._lock:
+            if self._timer is None:
+                return
+            self._timer = None
+            self._sign_quietly()
+
+    def _sign_quietly(self) -> None:
+        try:
+            self.sign()
+        except OSError as error:
+            log.warning("the audit journal %s cannot be signed: %s", self.folder, error.strerror)
+
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def snapshot(folder: Path) -> JournalHead | None:
+    """The head of the journal in a folder, as no writer is changing it; None if there is none.
+
+    Raises:
+        OSError: the head cannot be read.
+
+    """
+    try:
+        handle = os.open(folder / NAME, os.O_RDWR | _NO_FOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        lock(handle)
+        return read_head(os.pread(handle, LENGTH + 1, 0))
+    finally:
+        os.close(handle)
+
+
+def _cut_data(cut: list[CutFile]) -> dict[str, Any]:
+    return {
+        "files": [found.to_json() for found in cut],
+        "firstKept": cut[-1].last + 1 if cut else None,
+        "prevHash": cut[-1].hash if cut else None,
+    }

@@ -1,0 +1,56 @@
+"""Spans and counters of OpenTelemetry for the records of the audit, in a process that uses OpenTelemetry.
+
+Rules kept here:
+- nothing is imported or sent unless the process has imported `opentelemetry` and configured an SDK: this is its API;
+- a span has the start and the duration of the call, and the span of the host that was active as its parent;
+- names of tools, skills and agents are attributes; inputs, outputs and data are not.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cortex_skills.audit.call_records import AuditRecord
+
+_NAME = "cortex_skills"
+
+
+def record(entry: AuditRecord, namespace: str) -> None:
+    """Add the span of a record, and count it."""
+    if "opentelemetry.trace" not in sys.modules:
+        return
+    from opentelemetry import trace
+
+    calls, milliseconds = _instruments()
+    attributes = {
+        "cortex.tool": entry.tool,
+        "cortex.event": entry.event,
+        "cortex.category": entry.category,
+        "cortex.outcome": entry.outcome,
+        "cortex.namespace": namespace,
+    }
+    calls.add(1, attributes)
+    milliseconds.record(entry.milliseconds, attributes)
+    start = int(datetime.fromisoformat(entry.time).timestamp() * 1_000_000_000)
+    given = {"cortex.agent": entry.agent, "cortex.skill": entry.skill, "cortex.trust_level": entry.trust_level}
+    of_span = attributes | {name: value for name, value in given.items() if value is not None}
+    span = trace.get_tracer(_NAME).start_span(f"{entry.event} {entry.tool}", attributes=of_span, start_time=start)
+    if entry.is_refused:
+        span.set_status(trace.StatusCode.ERROR, entry.outcome)
+    span.end(start + int(entry.milliseconds * 1_000_000))
+
+
+@cache
+def _instruments() -> tuple[Any, Any]:
+    """The counter of calls and the histogram of their durations."""
+    from opentelemetry import metrics
+
+    meter = metrics.get_meter(_NAME)
+    return (
+        meter.create_counter("cortex.calls", description="Calls of tools and actions, and other events"),
+        meter.create_histogram("cortex.call.duration", "ms", "The duration of calls"),
+    )

@@ -1,0 +1,220 @@
+"""Verifies a journal: the first changed, missing or reordered record, and who signed it.
+
+Rules kept here:
+- all files are read in their order up to the head, which is read under its lock, so that writers are not disturbed;
+- a fault hides no other: reading goes on behind it, and further faults are counted;
+- the first record has the number 1, or follows a record of what was cut that a signed head covers;
+- a signed head must be of a given key, if keys are given: a signature of a stranger is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cortex_skills.audit.journal import snapshot
+from cortex_skills.audit.journal_files import day_files, lines_in
+from cortex_skills.audit.journal_head import JournalHead
+from cortex_skills.audit.lines import CUT, FIRST, HEAD, ChainedLine, read_line, signed_message
+
+Verify = Callable[[str, bytes, bytes], bool]
+"""Whether a signature of a message was made with the key of a did:key."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFault:
+    """Something wrong: the number of the record, the file and line (from 1), and the problem."""
+
+    seq: int
+    file: str
+    line: int
+    problem: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {"seq": self.seq, "file": self.file, "line": self.line, "problem": self.problem}
+
+
+@dataclass(frozen=True, slots=True)
+class JournalReport:
+    """What verification found.
+
+    Attributes:
+        records: how many were read.
+        first: the number of the first one; 0 for none.
+        last: the number of the last one.
+        hash: of the last one: note it elsewhere, to find out later whether the end was removed.
+        signed: the number of the last record that a signature covers.
+        keys: the keys that signed, as `did:key`.
+        fault: the first fault; None when the journal is whole.
+        faults: how many there are.
+        waiting: bytes behind the head, of a writer that was killed; the next one repairs them.
+
+    """
+
+    records: int
+    first: int
+    last: int
+    hash: str
+    signed: int
+    keys: tuple[str, ...]
+    fault: JournalFault | None
+    faults: int
+    waiting: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {
+            "records": self.records,
+            "first": self.first,
+            "last": self.last,
+            "hash": self.hash,
+            "signed": self.signed,
+            "keys": list(self.keys),
+            "fault": None if self.fault is None else self.fault.to_json(),
+            "faults": self.faults,
+            "bytesBehindHead": self.waiting,
+        }
+
+
+def verify_journal(
+    folder: Path, verify: Verify, *, keys: Collection[str] | None = None, noted: str | None = None, since: int = 1
+) -> JournalReport:
+    """Verify the journal in a folder.
+
+    Args:
+        folder: the folder.
+        verify: checks a signature.
+        keys: those that may sign; None for any.
+        noted: the hash of a record that must be there.
+        since: report no fault of a record before this number.
+
+    Raises:
+        OSError: a file cannot be read.
+
+    """
+    head = snapshot(folder)
+    reading = _Reading(verify, None if keys is None else frozenset(keys), noted, since)
+    waiting = 0
+    for path in day_files(folder):
+        end = None
+        if head is not None and path.name == head.file:
+            end, waiting = head.size, max(0, path.stat().st_size - head.size)
+        for number, line in enumerate(lines_in(path, end), 1):
+            reading.line(path.name, number, line)
+    return reading.report(head, waiting)
+
+
+@dataclass(slots=True)
+class _Reading:
+    verify: Verify
+    keys_allowed: frozenset[str] | None
+    noted: str | None
+    since: int
+    records: int = 0
+    first: ChainedLine | None = None
+    last: ChainedLine | None = None
+    signed: int = 0
+    keys: dict[str, None] = field(default_factory=dict)
+    cuts: list[tuple[int, int, str]] = field(default_factory=list)  # number, first number kept, hash before it
+    fault: JournalFault | None = None
+    faults: int = 0
+    is_noted: bool = False
+    expected: int = 1
+    place: tuple[str, int] = ("", 0)
+
+    def line(self, file: str, number: int, content: bytes) -> None:
+        """Check one line."""
+        self.place = (file, number)
+        found = read_line(content)
+        if found is None:
+            self._faulty(self.expected, "was changed: the line is not a record")
+            self.expected += 1
+            self.last = None
+            return
+        if problem := self._problem(found):
+            self._faulty(found.seq if "order" in problem else self.expected, problem)
+        self.records += 1
+        self.first = self.first or found
+        self.last = found
+        self.expected = found.seq + 1
+        self.is_noted = self.is_noted or found.hash == self.noted
+        if found.is_of_audit:
+            self._read_own(found)
+
+    def _problem(self, found: ChainedLine) -> str:
+        if self.first is None and found.seq > 1 and self.expected == 1:
+            return "" if found.is_whole else "was changed: it does not have its hash"
+        if found.seq > self.expected:
+            last = f" to {found.seq - 1:,}" if found.seq - 1 > self.expected else ""
+            return f"is missing{last}: the next record has the number {found.seq:,}"
+        if found.seq < self.expected:
+            return f"is out of order: the record before it has the number {self.expected - 1:,}"
+        if not found.is_whole:
+            return "was changed: it does not have its hash"
+        before = FIRST if found.seq == 1 else None if self.last is None else self.last.hash
+        if before is not None and found.prev_hash != before:
+            return "does not follow the record before it: that one was replaced"
+        return ""
+
+    def _read_own(self, found: ChainedLine) -> None:
+        document = found.document() or {}
+        try:
+            event, data = document["event"], document["details"].get("data") or {}
+            if event == CUT and document["details"]["namespace"] == "" and data["firstKept"]:
+                self.cuts.append((found.seq, int(data["firstKept"]), str(data["prevHash"])))
+            if event == HEAD:
+                self._signature(found, str(data["key"]), str(data["signature"]))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self._faulty(found.seq, "is a malformed record of the audit")
+
+    def _signature(self, found: ChainedLine, key: str, signature: str) -> None:
+        if not self.verify(key, signed_message(found.prev_hash), bytes.fromhex(signature)):
+            self._faulty(found.seq, "has a signature that does not verify")
+            return
+        self.keys[key] = None
+        if self.keys_allowed is not None and key not in self.keys_allowed:
+            self._faulty(found.seq, f"is signed with another key: {key}")
+            return
+        self.signed = found.seq
+
+    def _faulty(self, seq: int, problem: str) -> None:
+        if seq < self.since:
+            return
+        self.fault = self.fault or JournalFault(seq, *self.place, problem)
+        self.faults += 1
+
+    def report(self, head: JournalHead | None, waiting: int) -> JournalReport:
+        """The result, after the last line."""
+        first = self.first
+        if first is not None and first.seq > 1:
+            known = (first.seq, first.prev_hash)
+            if not any(known == (kept, before) and seq <= self.signed for seq, kept, before in self.cuts):
+                last = f" to {first.seq - 1:,}" if first.seq > 2 else ""
+                problem = f"is missing{last}: no signed record reports that it was cut"
+                self._ahead(JournalFault(1, "", 0, problem))
+        seq, digest = (0, FIRST) if self.last is None else (self.last.seq, self.last.hash)
+        if head is not None and head.seq > seq:
+            self._faulty(seq + 1, f"is missing to {head.seq:,}: the head of the journal counts it")
+        elif head is not None and head.seq == seq and self.last is not None and head.hash != digest:
+            self._faulty(seq, "is not the one that the head of the journal names")
+        if self.noted is not None and not self.is_noted:
+            self._faulty(max(seq, self.since), "is the last: the noted hash is not in the journal")
+        return JournalReport(
+            self.records,
+            0 if first is None else first.seq,
+            seq,
+            digest,
+            self.signed,
+            tuple(self.keys),
+            self.fault,
+            self.faults,
+            waiting,
+        )
+
+    def _ahead(self, fault: JournalFault) -> None:
+        """A fault before all others."""
+        if self.since == 1:
+            self.fault, self.faults = fault, self.faults + 1
