@@ -219,8 +219,8 @@ def test_standard_output_carries_the_protocol_alone(
 
 
 @pytest.mark.slow
-def test_four_servers_on_one_folder_lose_nothing(parameters: StdioServerParameters) -> None:
-    each, servers = 24, 4
+def test_three_servers_on_one_folder_lose_nothing(parameters: StdioServerParameters) -> None:
+    each, servers = 24, 3
 
     async def one(number: int) -> list[bool]:
         async with Client(parameters) as client:

@@ -232,7 +232,7 @@ def test_a_skill_whose_memory_is_full_gets_a_new_sandbox(opened: Opened, skill: 
 def test_results_too_large_for_a_skill_do_not_disable_it(opened: Opened, skill: Written) -> None:
     plugin = opened(verification=UNSCANNED, sandbox={"memoryLimitBytes": 1 << 20})
     fill(plugin)
-    big = [{"subject": "big", "predicate": "q", "object": "x" * 10_000 + str(n)} for n in range(300)]
+    big = [{"subject": "big", "predicate": "q", "object": "word " * 2_000 + str(n)} for n in range(120)]
     plugin.graph.create_triples(big)
     plugin.load(skill("probe", code_of(onQuery="return { results: context.results.slice(1) }")))
     for _ in range(4):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
@@ -75,42 +74,40 @@ def test_serve_prints_its_url_and_ends_with_the_signal(process, number):
     assert "Traceback" not in errors
 
 
-def serve_once(tmp_path, *words):
-    """The exit code and the error of a `serve` that fails to start."""
-    settings = {"CORTEX_STORE": "memory:", "CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json")}
-    done = subprocess.run(
-        [SCRIPT, "serve", "--json", *words],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **settings},
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        check=False,
-    )
-    return done.returncode, json.loads(done.stderr.splitlines()[-1])
+@pytest.fixture
+def serve_once(tmp_path, run):  # noqa: F811
+    """Runs a `serve` that fails to start, in this process; the exit code and the error."""
+
+    def invoke(*words):
+        settings = {"CORTEX_STORE": "memory:", "CORTEX_CORTEX__TOKEN_FILE": str(tmp_path / "tokens.json")}
+        done = run("serve", "--json", *words, env=settings)
+        return done.exit_code, done.error
+
+    return invoke
 
 
-def test_a_port_in_use_is_reported(tmp_path):
+def test_a_port_in_use_is_reported(serve_once):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, error = serve_once(tmp_path, "--port", str(port))
+        code, error = serve_once("--port", str(port))
     assert (code, error["code"]) == (2, "config_invalid")
     assert f"port {port} of 127.0.0.1: Address already in use" in error["message"]
     assert "--port" in error["hint"]
 
 
 @pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "", "\u2603.invalid", "a" * 300])
-def test_an_invalid_host_is_reported(tmp_path, host):
-    code, error = serve_once(tmp_path, "--port", "0", "--host", host or " ")
+def test_an_invalid_host_is_reported(serve_once, host):
+    code, error = serve_once("--port", "0", "--host", host or " ")
     assert (code, error["code"]) == (2, "config_invalid")
 
 
-def test_an_address_that_other_machines_reach_needs_tokens(tmp_path, monkeypatch):
-    code, error = serve_once(tmp_path, "--port", "0", "--host", "0.0.0.0")
+def test_an_address_that_other_machines_reach_needs_tokens(serve_once, tmp_path):
+    code, error = serve_once("--port", "0", "--host", "0.0.0.0")
     assert (code, error["code"]) == (2, "config_invalid")
     assert "there is no token" in error["message"]
     config = tmp_path / "cortex.yaml"
     config.write_text("cortex: {authToken: secret-of-the-configuration, allowAnonymousReads: true}\n")
-    code, error = serve_once(tmp_path, "--port", "0", "--host", "0.0.0.0", "--config", str(config))
+    code, error = serve_once("--port", "0", "--host", "0.0.0.0", "--config", str(config))
     assert (code, error["code"]) == (2, "config_invalid")
     assert "allowAnonymousReads" in error["message"]
 

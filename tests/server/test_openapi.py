@@ -37,12 +37,17 @@ BEYOND_SCHEMAS = {
 
 DOCUMENT = document_of([*API, *index_operations(API)])
 
-schema = schemathesis.openapi.from_dict(DOCUMENT)
+
+@pytest.fixture(params=sorted(DOCUMENT["paths"]))
+def schema(request):
+    """The document with one path. Its cases are generated where its test runs, and not when tests are collected."""
+    request.node._nodeid = request.node.nodeid  # schemathesis 4.32 reads it, and pytest 9.2 does not set it
+    return schemathesis.openapi.from_dict({**DOCUMENT, "paths": {request.param: DOCUMENT["paths"][request.param]}})
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@schema.parametrize()
+@schemathesis.pytest.from_fixture("schema").parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_server_does_what_the_document_describes(case, server):
     token = server.token("schemathesis", ("mayros",), ("read", "write", "provenance", "memories", "audit"))
@@ -84,4 +89,5 @@ def test_every_component_is_a_schema_with_a_description(name):
 
 
 def test_the_page_of_conformance_counts_the_operations() -> None:
-    assert counts_of("schemathesis") == (len(list(schema.get_all_operations())), 0)
+    operations = schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()
+    assert counts_of("schemathesis") == (len(list(operations)), 0)

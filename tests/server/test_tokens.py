@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -179,22 +179,22 @@ def test_a_folder_in_the_files_place_is_refused(tmp_path):
     assert caught.value.code == "config_invalid"
 
 
-def _add(path: Path, start: int) -> None:
-    file = TokenFile(path)
-    for n in range(start, start + 20):
-        file.add(made(f"t{n}")[0])
-        if n % 2:
-            file.remove(f"t{n}")
+ADDING = """\
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from cortex_skills.tokens import TokenFile, new_token
+file, start = TokenFile(Path(sys.argv[1])), int(sys.argv[2])
+for n in range(start, start + 20):
+    file.add(new_token(f"t{n}", ("mayros",), ("read",), None, datetime.now(UTC))[0])
+    if n % 2:
+        file.remove(f"t{n}")
+"""
 
 
 @pytest.mark.slow
 def test_commands_at_once_all_count(tmp_path):
     path = tmp_path / "tokens.json"
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_add, args=(path, start)) for start in range(0, 80, 20)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(WAIT_S)
-        assert process.exitcode == 0
+    processes = [subprocess.Popen([sys.executable, "-c", ADDING, path, str(start)]) for start in range(0, 80, 20)]
+    assert [process.wait(WAIT_S) for process in processes] == [0] * 4
     assert sorted(token.name for token in TokenFile(path).tokens()) == sorted(f"t{n}" for n in range(0, 80, 2))
