@@ -88,10 +88,11 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
         CortexError: the call was refused, or failed.
 
     """
+    from cortex_skills.actions.core import CORE_IDS
     from cortex_skills.tools import all_tools
 
     known = all_tools().get(tool)
-    reads = known is None or _READING.issuperset(known.permissions)
+    reads = tool not in CORE_IDS if known is None else _READING.issuperset(known.permissions)
     with common.loaded(reads=reads) as plugin:
         result = plugin.call(tool, arguments, skill=skill)
     if result.is_error:
