@@ -33,7 +33,7 @@ from cortex_skills.registry.document import (
     SkillResource,
     path_problem,
 )
-from cortex_skills.registry.registry import VersionSignature
+from cortex_skills.registry.registration import VersionSignature
 from cortex_skills.registry.skill_md import read_skill_md, write_skill_md
 from cortex_skills.registry.skill_record import SkillVersion
 from cortex_skills.safe_io.schemas import Problem, shown

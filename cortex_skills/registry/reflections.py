@@ -24,7 +24,8 @@ from cortex_skills.memory.memory_triples import MemoryReader, memory_node
 from cortex_skills.memory.model import Memory
 from cortex_skills.registry import terms
 from cortex_skills.registry.document import SkillDocument, SkillResource
-from cortex_skills.registry.registry import Registered, SkillRegistry
+from cortex_skills.registry.registration import Registered
+from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey, SkillRecord
 from cortex_skills.safe_io.schemas import shown
 

@@ -21,7 +21,8 @@ from cortex_graph import GraphError
 from cortex_skills.errors import CortexError
 from cortex_skills.registry.folders import SkillFolder, read_skill_folder, skill_folders_in
 from cortex_skills.registry.lifecycle import Origin
-from cortex_skills.registry.registry import Registered, SkillRegistry
+from cortex_skills.registry.registration import Registered
+from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.safe_io.display import one_line
 from cortex_skills.safe_io.schemas import shown
 

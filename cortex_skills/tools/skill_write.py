@@ -17,7 +17,8 @@ from typing import Any
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.registry_changes import check_learned_name, check_may_restand
 from cortex_skills.registry.inline import FIELDS, inline_document, updated_document
-from cortex_skills.registry.registry import Registered, SkillRegistry
+from cortex_skills.registry.registration import Registered
+from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillRecord
 from cortex_skills.safe_io.display import shown_name, whole_characters
 from cortex_skills.tools.base import Call, Outcome, Tool

@@ -132,7 +132,7 @@ def test_it_needs_no_signature_but_one_that_it_has_must_be_valid(skills):
         assert refused.value.code == "signature_invalid"
 
 
-# The shapes of a public collection: names, texts and files of the kinds that are there.
+# Scripts of the kinds that public collections hold; the shapes of one are in `tests/registry/collection.py`.
 COLLECTION = {
     "art/SKILL.md": "name: art\ndescription: 'Makes art with code: fields.'\nlicense: Terms in LICENSE.txt",
     "art/templates/generator.js": "setInterval(() => fetch('https://example.org'), 1); eval('1'); require('fs');",
@@ -149,7 +149,7 @@ COLLECTION = {
 }
 
 
-def test_a_public_collection_loads_as_it_is_and_without_signatures(tmp_path):
+def test_scripts_of_skills_without_code_are_not_scanned_and_need_no_signature(tmp_path):
     for path, text in COLLECTION.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         body = "\n---\n# Instructions\n\n<b>Run</b> the script.\n"

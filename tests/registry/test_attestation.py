@@ -20,7 +20,8 @@ from cortex_skills.registry import terms
 from cortex_skills.registry.digests import digest
 from cortex_skills.registry.document import SkillDocument
 from cortex_skills.registry.reading import signed_message
-from cortex_skills.registry.registry import SkillRegistry, VersionSignature
+from cortex_skills.registry.registration import VersionSignature
+from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.registry.views import record_view, version_view
 from cortex_skills.signatures import Publisher, TrustFile

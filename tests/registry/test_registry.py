@@ -20,7 +20,8 @@ from cortex_skills.registry import terms
 from cortex_skills.registry.content import blob_paths
 from cortex_skills.registry.digests import compat_digest, digest
 from cortex_skills.registry.document import SkillDocument, SkillResource, Step
-from cortex_skills.registry.registry import SkillRegistry, VersionSignature
+from cortex_skills.registry.registration import VersionSignature
+from cortex_skills.registry.registry import SkillRegistry
 from cortex_skills.registry.skill_record import SkillKey
 from tests.registry.drawn import documents
 

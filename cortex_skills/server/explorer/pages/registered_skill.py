@@ -3,15 +3,14 @@
 Rules kept here:
 - the document is verified before it is shown: digest, signature, and each file; one that is not whole is an error;
 - what an agent will read is made by the function that the tools use, with the cleaning of this host;
-- an action does what the REST API does, for a caller with its permission; a promotion names the state that was shown,
-  and is refused when it is another one meanwhile.
+- its actions are in `skill_actions.py`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -23,11 +22,11 @@ from cortex_skills.registry.quality import Quality
 from cortex_skills.registry.reading import attest_level
 from cortex_skills.registry.skill_record import LearnedIn, SkillKey, SkillVersion
 from cortex_skills.registry.skill_use import SkillUse, skill_use
-from cortex_skills.registry.views import differences, document_view, health_view, key_of, version_view
+from cortex_skills.registry.views import differences, document_view, health_view, version_view
 from cortex_skills.server.bodies import to_json
 from cortex_skills.server.explorer import addresses
 from cortex_skills.server.explorer.display import IN_TABLE, OF_HEADING, OF_NAME, ShownText, shown_text
-from cortex_skills.server.explorer.page import Action, ExplorerPage, Form, PageCall, not_found
+from cortex_skills.server.explorer.page import ExplorerPage, Form, PageCall
 from cortex_skills.server.explorer.page_queries import RegisteredSkillQuery
 from cortex_skills.server.explorer.pages.edit_skill import address_of_edit
 from cortex_skills.server.explorer.pictures.plots import Bar, stacked_bars
@@ -40,7 +39,6 @@ from cortex_skills.server.explorer.registered import (
     ShownStanding,
     SkillOfPage,
     found_skill,
-    namespace_of,
     shown_changes,
     shown_key,
     shown_standing,
@@ -48,9 +46,9 @@ from cortex_skills.server.explorer.registered import (
     success_picture,
     success_words,
 )
+from cortex_skills.server.explorer.skill_actions import ACTIONS
+from cortex_skills.server.explorer.skill_beside import Beside, skill_beside
 from cortex_skills.server.explorer.skill_relations import Relations, relations_of
-from cortex_skills.server.rest.operations import ApiCall
-from cortex_skills.server.rest.procedural_skills import delete_skills, deprecate_skill, promote_skill
 from cortex_skills.server.rest.registered_skills import skill_view
 from cortex_skills.server.rest.registry_models import LONGEST_REASON
 from cortex_skills.tools.registered_skills import text_of_skill
@@ -76,16 +74,6 @@ class VersionRow:
     digest: str
     attest: tuple[str, str]
     is_shown: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Another skill beside this one: what an agent will read of each, and the difference from the other to this one."""
-
-    name: ShownText
-    href: str
-    reads: tuple[ShownText, ...]
-    changes: tuple[tuple[str, ShownText], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +183,7 @@ def view(call: PageCall) -> RegisteredSkillPage:
             )
             for key, value in (similar or [])[:_SIMILAR]
         ),
-        _beside(call, found, document),
+        skill_beside(call, found, document),
         next(row for row in rows if row.is_shown),
         rows[:_VERSIONS],
         max(0, len(rows) - _VERSIONS),
@@ -211,29 +199,6 @@ def view(call: PageCall) -> RegisteredSkillPage:
         addresses.address(PATH, namespace=call.query.get("namespace")),
         address_of_edit(call, found),
         TakeAway((TextLink("JSON", _here(call, format="json")),), "application/json", _here(call)),
-    )
-
-
-def _beside(call: PageCall, found: SkillOfPage, document: SkillDocument) -> Beside | None:
-    """The skill that `beside=` names.
-
-    Raises:
-        HttpError: `not_found`.
-
-    """
-    registry, name = found.registry, call.query.get("beside")
-    if not name:
-        return None
-    record = registry.find(key_of(name, registry.terms.names.namespace))
-    if record is None:
-        raise not_found("no such skill is registered here to be shown beside it")
-    version = registry.version(record.version_id)
-    text, _ = text_of_skill(registry, record, version, call.service.plugin.cleaning)
-    return Beside(
-        shown_text(shown_key(registry, record.key), OF_NAME),
-        skill_address(call, registry, record.key),
-        tuple(shown_text(line, CHARACTERS) for line in text.splitlines()[:LINES]),
-        tuple(shown_changes(registry.document(version), document)),
     )
 
 
@@ -302,57 +267,6 @@ def _version_row(call: PageCall, found: SkillOfPage, version: SkillVersion) -> V
     )
 
 
-# --- actions
-
-
-def _promote(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Raise the state that was shown by one.
-
-    Raises:
-        CortexError: `invalid_arguments`: the state is another one now, or the highest; `gain_not_measured`;
-            `skill_not_found`.
-
-    """
-    found = found_skill(call)
-    state = found.record.standing.lifecycle
-    if fields.get("state") != state:
-        raise CortexError(
-            "invalid_arguments", f"the skill is {state} now, and was not promoted", hint="look at it again"
-        )
-    promote_skill(_api(call, found, {"unmeasured": True} if fields.get("unmeasured") == "yes" else {}))
-    return _here(call)
-
-
-def _deprecate(call: PageCall, fields: Mapping[str, str]) -> str:
-    """Take the skill out of use.
-
-    Raises:
-        CortexError: `invalid_arguments`: there is no reason, or it is out of use; `skill_not_found`.
-
-    """
-    reason = fields.get("reason", "").strip()
-    if not 0 < len(reason) <= LONGEST_REASON:
-        raise CortexError("invalid_arguments", f"a reason has 1 to {LONGEST_REASON:,} characters", hint="give a reason")
-    deprecate_skill(_api(call, found_skill(call), {"reason": reason}))
-    return _here(call)
-
-
-def _delete(call: PageCall, _: Mapping[str, str]) -> str:
-    """Delete the skill with all versions.
-
-    Raises:
-        CortexError: `skill_in_use`: others depend on it; `skill_not_found`.
-
-    """
-    found = found_skill(call)
-    delete_skills(call.api(namespace=namespace_of(call), name=str(found.record.key)))
-    return addresses.address(PATH, namespace=call.query.get("namespace"))
-
-
-def _api(call: PageCall, found: SkillOfPage, body: dict[str, Any]) -> ApiCall:
-    return replace(call.api(namespace=namespace_of(call)), body={"name": str(found.record.key), **body})
-
-
 # --- other forms
 
 
@@ -385,10 +299,6 @@ PAGE = ExplorerPage(
     view,
     query=RegisteredSkillQuery,
     forms={"json": Form("application/json", _document)},
-    actions={
-        "promote": Action("Promote", "registry", _promote),
-        "deprecate": Action("Deprecate", "registry", _deprecate),
-        "delete": Action("Delete", "registry", _delete),
-    },
+    actions=ACTIONS,
     pool="slow",
 )
