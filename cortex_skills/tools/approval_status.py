@@ -64,8 +64,15 @@ def _run(call: Call) -> Outcome:
     record = queue.find(call.arguments["approval"])
     if record.request.agent != call.agent:
         raise not_found(record.id)
-    state, end = record.state(queue.now()), record.end
-    details = {
+    state = record.state(queue.now())
+    text = [words_of(record, state), *([record.end.text] if record.end else [])]
+    return Outcome("\n".join(text), status_of(record, state))
+
+
+def status_of(record: ApprovalRecord, state: ApprovalState) -> dict[str, Any]:
+    """A request as the agent that made it sees it."""
+    end = record.end
+    return {
         "approval": record.id,
         "action": record.request.action,
         "state": state,
@@ -76,7 +83,6 @@ def _run(call: Call) -> Outcome:
         "code": end.code or None if end else None,
         "result": dict(end.details) if end else None,
     }
-    return Outcome("\n".join([words_of(record, state), *([end.text] if end else [])]), details)
 
 
 _TEXT = {"type": ["string", "null"]}

@@ -113,6 +113,7 @@ def test_the_commands_of_the_registry_page_hand_a_skill_on(newcomer: tuple[Path,
             "docs/sandbox.md",
             "docs/enrichment.md",
             "docs/direct-mode.md",
+            "docs/actions.md",
         )
         for number in range(len(blocks(page, "python")))
     ],

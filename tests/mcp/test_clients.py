@@ -168,7 +168,11 @@ def test_skills_are_resources(connect: Connect, skill: Path) -> None:
                 with pytest.raises(MCPError):
                     await read(uri)
         assert [resource.uri for resource in listed] == ["skill://status-desk", "cortex://context"]
-        assert [template.uri_template for template in templates] == ["skill://{name}/", "skill://{name}/{+path}"]
+        assert [template.uri_template for template in templates] == [
+            "skill://{name}/",
+            "skill://{name}/{+path}",
+            "cortex://approvals/{id}",
+        ]
         assert manifest.startswith('---\nname: "status-desk"\n')
         assert manifest.endswith("Ask for `hasStatus`.\n")
         assert [entry["name"] for entry in json.loads(level)["entries"]] == ["SKILL.md", "references/", "skill.ts"]

@@ -84,6 +84,12 @@ class AuditPageQuery(ApiModel, total=False):
     cursor: Cursor
 
 
+class ApprovalListQuery(ApiModel, total=False):
+    """Of the requests for approval."""
+
+    state: Literal["all"]
+
+
 class SkillQuery(ApiModel, total=False):
     """Of the page of a skill."""
 

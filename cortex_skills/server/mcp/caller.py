@@ -20,6 +20,7 @@ class Caller:
         skill: the acting skill of the session; None if a call has to name it.
         may_write: whether the caller may call tools that write.
         may_name_agent: whether a call may name its agent.
+        may_approve: whether the user of the client may decide about requests for approval.
         session: the key of the session whose budgets and rate limit its calls use; None for the plugin's own.
 
     """
@@ -29,6 +30,7 @@ class Caller:
     may_write: bool = True
     may_name_agent: bool = True
     session: str | None = None
+    may_approve: bool = True
 
     def acting(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], Any, Any]:
         """Split the arguments of a call: those of the tool, the skill and the agent, all unchecked."""

@@ -314,4 +314,5 @@ def _caller_of(request: Any) -> Any:
     session: dict[str, str] = request.scope.get(_SESSION, {})
     agent = session.get("agent") if principal.is_host else principal.name
     may_write = "write" in principal.permissions
-    return Caller(agent, session.get("skill"), may_write, principal.is_host, request.scope.get(_LIMITS))
+    may_approve = "approve" in principal.permissions
+    return Caller(agent, session.get("skill"), may_write, principal.is_host, request.scope.get(_LIMITS), may_approve)

@@ -27,6 +27,7 @@ from mcp.server.subscriptions import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cortex_skills.server.mcp import prompts, resources, tools
+from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
 from cortex_skills.server.mcp.caller import Caller
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class ListChanges:
         self._served = served
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=_MAX_LISTENERS, max_buffered_events=16)
+        self.approvals = ApprovalUpdates(plugin, self._bus)
         self._known: dict[Connection, _Lists] = {}
         self._streams: Counter[str] = Counter()
         self._seen = self._lists()
@@ -93,6 +95,7 @@ class ListChanges:
             except RuntimeError:  # the loop is closed
                 return
 
+        approvals = asyncio.create_task(self.approvals.watch())
         take_back = self._plugin.on_change(changed)
         self._again.set()  # for changes before this call
         try:
@@ -102,6 +105,7 @@ class ListChanges:
                 await self._notify()
         finally:
             take_back()
+            approvals.cancel()
 
     async def _notify(self) -> None:
         before, self._seen = self._seen, self._lists()

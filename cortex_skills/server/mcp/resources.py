@@ -63,6 +63,12 @@ def templates() -> list[types.ResourceTemplate]:
         types.ResourceTemplate(
             uri_template=_SCHEME + "{name}/{+path}", name="file of a skill", description="A file, as it was loaded."
         ),
+        types.ResourceTemplate(
+            uri_template="cortex://approvals/{id}",
+            name="request for approval",
+            description="An action of yours that waits for a person. Subscribe to it to be notified when it ends.",
+            mime_type=_JSON,
+        ),
     ]
 
 

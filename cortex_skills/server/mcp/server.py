@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,21 +25,24 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
+from cortex_graph import GraphError
 from cortex_sandbox import compiling
 from cortex_skills import __version__
 from cortex_skills.cancellation import CancelGroup, CancelToken
-from cortex_skills.errors import CortexError
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.gate.result import Result, failed
 from cortex_skills.registry.wording import SAMPLER
 from cortex_skills.runtime.log import LISTENER
 from cortex_skills.server.http_errors import HttpError
-from cortex_skills.server.mcp import prompts, resources, tools
+from cortex_skills.server.mcp import approval_updates, elicitation, prompts, resources, tools
+from cortex_skills.server.mcp.approval_updates import ApprovalUpdates
 from cortex_skills.server.mcp.caller import Caller
 from cortex_skills.server.mcp.list_changes import ListChanges
 from cortex_skills.server.mcp.logs import Line, Logs
 from cortex_skills.server.mcp.sampling import sampler_of
 from cortex_skills.server.mcp.served_skills import ServedSkills
 from cortex_skills.server.worker_pools import WorkerPool
+from cortex_skills.tools.approval_status import answer_of
 
 if TYPE_CHECKING:
     from cortex_skills.plugin import Plugin
@@ -89,8 +93,8 @@ def build(
 
     """
     served = served or ServedSkills(plugin)
-    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup(), served)
     changes = ListChanges(plugin, served)
+    handlers = _Handlers(plugin, pool, caller_of, calls or CancelGroup(), served, changes.approvals)
     server = _Server(
         "cortex-skills",
         version=__version__,
@@ -102,6 +106,8 @@ def build(
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_subscribe_resource=handlers.subscribe,
+        on_unsubscribe_resource=handlers.unsubscribe,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         on_subscriptions_listen=changes.listen,
@@ -121,7 +127,9 @@ class _Handlers:
         caller_of: Callable[[_Context], Caller],
         calls: CancelGroup,
         served: ServedSkills,
+        approvals: ApprovalUpdates,
     ) -> None:
+        self._approvals = approvals
         self._calls = calls
         self._plugin = plugin
         self._served = served
@@ -162,8 +170,47 @@ class _Handlers:
             result = await self._run(ctx, call, params.name, caller)
         except CortexError as error:
             result = failed(error)
+        if result.details.get("status") == "pending_approval" and caller.may_approve:
+            result = await self._asked(ctx, result, caller)
         await self.logs.send(ctx, lines)
         return tools.answer(result)
+
+    async def _asked(self, ctx: _Context, result: Result, caller: Caller) -> Result:
+        """The result after the user of the client was asked about the request that waits."""
+        if self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
+            return result
+        approvals, approval_id = self._plugin.approvals, result.details["approval"]
+        decision = await elicitation.ask(ctx, approvals.show(approval_id))
+        if decision is None:
+            return result
+        word, reason = decision
+
+        def decide(_: CancelToken) -> Result:
+            with suppress(CortexError):  # somebody else was faster
+                (approvals.approve if word == "approve" else approvals.reject)(approval_id, person, reason)
+            record = approvals.show(approval_id)
+            outcome = answer_of(record, approvals.state_of(record))
+            return Result(outcome.text, outcome.details)
+
+        person = elicitation.person_of(ctx)
+        try:
+            return await self._run(ctx, decide, "approving", caller)
+        except (CortexError, GraphError) as error:
+            return failed(as_ours("approving", error))
+
+    async def subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        try:
+            self._approvals.subscribe(ctx, str(params.uri), self._agent(ctx))
+        except resources.ResourceNotFoundError as error:
+            raise MCPError(_RESOURCE_NOT_FOUND, str(error), data={"uri": str(params.uri)[:200]}) from None
+        return types.EmptyResult()
+
+    async def unsubscribe(self, ctx: _Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._approvals.unsubscribe(ctx, str(params.uri))
+        return types.EmptyResult()
+
+    def _agent(self, ctx: _Context) -> str:
+        return self._caller_of(ctx).agent or self._plugin.agent
 
     async def list_resources(self, _ctx: _Context, _: Any) -> types.ListResourcesResult:
         await self._served.known()
@@ -180,6 +227,11 @@ class _Handlers:
                 return types.ReadResourceResult(
                     contents=[types.TextResourceContents(uri=uri, mime_type="application/xml", text=text)]
                 )
+            if uri.startswith(approval_updates.PREFIX):
+                agent = self._agent(ctx)
+                read = partial(self._approvals.read, uri, agent)
+                request = await self._run(ctx, lambda _: read(), "reading", self._caller_of(ctx))
+                return types.ReadResourceResult(contents=[request])
             await self._served.loaded()
             skills = self._plugin.skills
             caller = self._caller_of(ctx)

@@ -39,7 +39,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome
 REBOUND = "rebound.example"  # a foreign name that leads to this machine
 WAIT_MS = 30_000  # generous: only so that a test ends
 CUSTOMERS = ROOT / "examples" / "verify-kyc"
-READER = ("read", "write", "audit", "provenance", "registry")
+READER = ("read", "write", "audit", "provenance", "registry", "approve")
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from cortex_skills.actions import ActionRequest
 from cortex_skills.server.explorer.pages import PAGES
 from tests.server.serving import Running
 
@@ -34,6 +35,8 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
         f"{NS}/sparql?query=SELECT",
     ),
     "audit": ("/explore/audit",),
+    "approvals": ("/explore/approvals", "/explore/approvals?state=all"),
+    "approval": ("/explore/approvals/APPROVAL",),
     "skills": ("/explore/skills",),
     "skill": ("/explore/skills/verify-kyc", "/explore/skills/hostile-notes", "/explore/skills/hostile-refused"),
     "registry": ("/explore/registry", "/explore/registry?check=yes", "/explore/registry?q=table"),
@@ -51,7 +54,14 @@ def addresses(running: Running) -> list[str]:
     (triple,) = graph.list_triples({"subject": "customer:boris", "predicate": "isVerified"})["triples"]
     proof = graph.proofs.of(triple["id"])[0].id
     given = [address for name in ADDRESSES for address in ADDRESSES[name] if name in {page.name for page in PAGES}]
-    return [each.replace("TRIPLE", triple["id"]).replace("PROOF", proof) for each in given] + list(OTHERS)
+    request = ActionRequest(
+        "fs_write", "v1", {"content": "one\u202e\ntwo"}, "a1", "mayros", "tidy", "high", "why", "+one"
+    )
+    approval = running.plugin.approvals.request(request).id
+    ids = {"TRIPLE": triple["id"], "PROOF": proof, "APPROVAL": approval}
+    for word, found in ids.items():
+        given = [each.replace(word, found) for each in given]
+    return given + list(OTHERS)
 
 
 def test_every_page_has_an_address_here() -> None:

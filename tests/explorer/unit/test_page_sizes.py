@@ -13,6 +13,7 @@ import pytest
 
 from cortex_graph import Provenance
 from cortex_skills import Plugin
+from cortex_skills.actions import ActionRequest
 from cortex_skills.registry.inline import inline_document
 from cortex_skills.registry.skill_record import SkillKey
 from cortex_skills.server.auth import AccessControl, Principal
@@ -27,7 +28,7 @@ from tests.configs import config
 MOST, REQUESTS = 60_000, 6
 ROWS = 120
 MOMENT = "2026-11-24T10:00:00.123Z"
-PERMISSIONS = frozenset({"read", "write", "audit", "memories", "registry"})
+PERMISSIONS = frozenset({"read", "write", "audit", "memories", "registry", "approve"})
 # Of each page, the parameters that show most; pages of one triple, proof or skill are measured over HTTP.
 QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "home": ({},),
@@ -45,6 +46,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "map": ({"name": "customer:1"},),
     "proofs": ({},),
     "audit": ({},),
+    "approvals": ({}, {"state": "all"}),
     "skills": ({},),
     "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
@@ -66,6 +68,11 @@ def service() -> Iterator[Service]:
     plugin.graph.create_triples(orders, Provenance("stock-watch", "1.0.0", "auditor", when))
     for _ in range(ROWS):
         plugin.record("skill_graph_query", outcome="ok", skill="verify-kyc", agent="auditor", milliseconds=1.5)
+    for number in range(40):
+        inputs = {"path": f"out/{number}.md", "content": "text\n" * 100}
+        reason = "at the trust level suggest an action of medium risk needs the approval of a person"
+        request = ActionRequest("fs_write", "v1", inputs, f"agent-{number}", "mayros", "tidy", "medium", reason)
+        plugin.approvals.request(request)
     for number in range(SKILLS):
         text = f"Reads table {number} from a web page. Use it when a question needs current figures."
         document = inline_document({"name": f"read-table-{number}", "description": text, "body": "Read it."}, "mayros")
@@ -116,6 +123,7 @@ def test_every_page_without_an_id_is_measured() -> None:
         "sparql",
         "assertion",
         "proof",
+        "approval",
         "skill",
         "registered",
         "edit",

@@ -6,6 +6,8 @@ every address follow from that.
 
 from cortex_skills.server.explorer.page import ExplorerPage
 from cortex_skills.server.explorer.pages import (
+    approval_list,
+    approval_page,
     assertion,
     audit_page,
     edit_skill,
@@ -37,6 +39,8 @@ PAGES: tuple[ExplorerPage, ...] = (
     assertion.PAGE,
     proof_list.PAGE,
     proof_page.PAGE,
+    approval_list.PAGE,
+    approval_page.PAGE,
     audit_page.PAGE,
     skill_list.PAGE,
     skill_page.PAGE,

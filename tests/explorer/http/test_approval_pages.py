@@ -1,0 +1,114 @@
+"""A person sees what an agent wants to do, and decides about it, in a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.actions.conftest import operator
+from tests.approvals.approver import opened
+from tests.approvals.test_desk import asked
+from tests.explorer.http.browsing import CLICKED, fields_of, signed_in, submitted
+from tests.server.serving import Running, served
+
+__all__ = ["operator"]
+
+LIST = "/explore/approvals"
+HOSTILE = "<script>alert(1)</script>\u202e{{ 7*7 }}"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory, operator: Path):
+    folder = tmp_path_factory.mktemp("pages")
+    plugin = opened("memory:", operator, folder / "lines", cortex={"tokenFile": str(folder / "tokens.json")})
+    with served(folder, plugin=plugin) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def token(running: Running) -> str:
+    return running.token("ada", permissions=("read", "approve"))
+
+
+@pytest.fixture(scope="module")
+def browser(running: Running, token: str) -> httpx.Client:
+    return signed_in(running, token)
+
+
+def shown(browser: httpx.Client, approval_id: str) -> str:
+    page = browser.get(f"{LIST}/{approval_id}", headers=CLICKED)
+    assert page.status_code == 200, page.text
+    return page.text
+
+
+def form(page: str, action: str) -> dict[str, str]:
+    """The hidden fields of the form of an action."""
+    forms = re.findall(r"<form.*?</form>", page, re.DOTALL)
+    return next(fields for each in forms if (fields := fields_of(each)).get("action") == action)
+
+
+def state(running: Running, approval_id: str) -> str:
+    return running.plugin.approvals.state_of(running.plugin.approvals.show(approval_id))
+
+
+def test_a_request_is_listed_shown_whole_and_approved(running: Running, browser: httpx.Client, token: str) -> None:
+    approval_id = asked(running.plugin, HOSTILE)
+    listed = browser.get(LIST, headers=CLICKED).text
+    assert f'href="{LIST}/{approval_id}"' in listed
+    page = shown(browser, approval_id)
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "U+202E" in page
+    assert running.plugin.approvals.show(approval_id).digest in page
+    path = f"{LIST}/{approval_id}"
+    done = submitted(browser, path, {**form(page, "approve"), "reason": "fine", "token": token})
+    assert (done.status_code, done.headers["location"]) == (303, path)
+    assert state(running, approval_id) == "done"
+    after = shown(browser, approval_id)
+    assert "was approved by ada and ran." in after
+    assert "Approve and run" not in after
+    assert approval_id not in browser.get(LIST, headers=CLICKED).text
+    assert approval_id in browser.get(f"{LIST}?state=all", headers=CLICKED).text
+
+
+def test_a_form_of_another_request_or_an_old_one_decides_nothing(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    first, second = asked(running.plugin, "first"), asked(running.plugin, "second")
+    fields = {**form(shown(browser, first), "approve"), "token": token}
+    assert submitted(browser, f"{LIST}/{second}", fields).status_code == 403
+    assert submitted(browser, f"{LIST}/{first}", {**fields, "action": "reject", "reason": "x"}).status_code == 403
+    assert (state(running, first), state(running, second)) == ("pending", "pending")
+    assert browser.get(f"{LIST}/{first}?action=approve", headers=CLICKED).status_code in (200, 400)
+    assert state(running, first) == "pending"
+
+
+def test_a_rejection_needs_a_reason_and_resolving_twice_says_by_whom(
+    running: Running, browser: httpx.Client, token: str
+) -> None:
+    approval_id = asked(running.plugin, "third")
+    page, path = shown(browser, approval_id), f"{LIST}/{approval_id}"
+    fields = {**form(page, "reject"), "token": token}
+    assert submitted(browser, path, {**fields, "reason": " "}).status_code == 400
+    assert submitted(browser, path, {**fields, "reason": "not that"}).status_code == 303
+    assert state(running, approval_id) == "rejected"
+    again = submitted(browser, path, {**form(page, "approve"), "token": token})
+    assert (again.status_code, "was rejected by ada at" in again.text) == (409, True)
+
+
+def test_a_reader_sees_no_requests(running: Running) -> None:
+    reader = signed_in(running, running.token("reader", permissions=("read", "write", "audit")))
+    approval_id = asked(running.plugin, "fourth")
+    for path in (LIST, f"{LIST}/{approval_id}"):
+        assert reader.get(path, headers=CLICKED).status_code == 403
+    assert submitted(reader, f"{LIST}/{approval_id}", {"action": "approve"}).status_code == 403
+
+
+def test_a_long_input_has_its_length_and_digest(running: Running, browser: httpx.Client) -> None:
+    approval_id = asked(running.plugin, "x\n" * 1000)
+    page = shown(browser, approval_id)
+    assert "2,000 characters in 1,001 lines, SHA-256 " in page
+    assert len(page) < 60_000
