@@ -77,10 +77,12 @@ fuzz: setup
 	$(BIN)/python -m fuzz.fuzz --seconds 600
 
 ## make soak    share a store between eight processes that are killed, stopped and starved, with bytes flipped in between:
-##              ten minutes; then stop a thousand endless scripts at their deadlines
+##              ten minutes; then write one audit from eight processes with ten kills, and stop a thousand endless
+##              scripts at their deadlines
 ##              (make soak SOAK='--seconds 60 --seed 1' is shorter, and repeats the faults of a run)
 soak: setup
 	$(BIN)/python -m fuzz.soak --seconds 600 $(SOAK)
+	$(BIN)/python -m fuzz.audit_soak --calls 100000 --processes 8 --kills 10
 	$(BIN)/python -m fuzz.deadlines --count 1000
 
 ## make record  record the terminal session of docs/session.md

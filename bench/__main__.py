@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    audit_rows,
     cleaning_rows,
     explorer_rows,
     finder_rows,
@@ -60,6 +61,7 @@ def main() -> int:
         "scale": partial(scale_rows.rows, shapes),
         "listing": partial(listing_rows.rows, shapes),
         "plugin": plugin_rows.rows,
+        "audit": audit_rows.rows,
         "query": query_rows.rows,
         "explorer": partial(explorer_rows.rows, shapes),
         "map": map_rows.rows,

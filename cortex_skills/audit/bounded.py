@@ -2,7 +2,7 @@
 
 Rules kept here:
 - a value is cut before it is redacted, and redacted before it is written: at most `MAX_PARTS` members and items at all
-  depths, and about `MAX_CHARACTERS` characters; what is left out is `…`;
+  depths, and about `MAX_CHARACTERS` characters; what is left out is `...`;
 - the time is limited by these numbers, not by the size of the value;
 - what is not JSON becomes its type in angle brackets, and a number that JSON does not have a text.
 """
@@ -17,7 +17,7 @@ from cortex_skills.safe_io.redaction import MAX_DEPTH, redacted, redacted_text
 MAX_PARTS = 100
 MAX_CHARACTERS = 4_000
 MAX_OUTPUT = 200  # characters of the text of a result
-LEFT_OUT = "…"
+LEFT_OUT = "..."
 
 _MAX_NAME = 100
 _MAX_INTEGER = 1 << 63

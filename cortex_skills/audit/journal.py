@@ -21,8 +21,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -97,10 +97,13 @@ class Journal:
         """
         body = lines.body_of(document)
         with self._lock:
-            with self._locked() as head:
-                new = self._write(head, body)
+            self._acquire()
+            try:
+                new = self._write(self._current(), body)
                 if self._fsync == "always" or (sync and self._fsync != "never"):
                     os.fsync(self._fd)
+            finally:
+                unlock(self._head_fd)
             if self._timer is None and self._signer is not None:
                 self._timer = threading.Timer(self._sign_after, self._sign_later)
                 self._timer.daemon = True
@@ -118,9 +121,13 @@ class Journal:
             key = self._key()
             if key is None or not (self.folder / NAME).exists():
                 return
-            with self._locked() as head:
+            self._acquire()
+            try:
+                head = self._current()
                 if head.signed < head.seq:
                     self._write_signed(head, key)
+            finally:
+                unlock(self._head_fd)
 
     def close(self) -> None:
         """Sign what is not signed yet, and close the files. Closing twice has no effect."""
@@ -143,18 +150,13 @@ class Journal:
 
     # --- under the lock
 
-    @contextmanager
-    def _locked(self) -> Iterator[JournalHead]:
-        """Hold the lock of the head; the head is checked, the file of the day is open, and an old end is repaired."""
+    def _acquire(self) -> None:
+        """Wait for the lock of the head."""
         self._open_head()
         lock(self._head_fd)
-        try:
-            yield self._current()
-        finally:
-            unlock(self._head_fd)
 
     def _current(self) -> JournalHead:
-        """The head, after the file of the day was opened."""
+        """The head, checked; the file of the day is open then, and an old end is repaired."""
         noted = self._noted()
         head = repair.found_head(self.folder) if noted is None else noted
         today = day_name(int(self._clock()) // _DAY_S)

@@ -22,6 +22,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
+import orjson
+
 from cortex_skills.audit.call_records import AuditRecord, Removed
 
 FIRST = "0" * 64  # the hash before the first record
@@ -77,7 +79,11 @@ class ChainedLine:
 
 def body_of(document: Mapping[str, Any]) -> bytes:
     """A record without its place in the chain: the beginning of its line."""
-    return _ENCODER.encode(document)[:-1].encode()
+    try:
+        fast = orjson.dumps(document)
+    except TypeError:  # an unpaired surrogate, a number of more than 64 bits
+        fast = b"\xff"
+    return (fast if fast.isascii() else _ENCODER.encode(document).encode())[:-1]
 
 
 def line_of(body: bytes, seq: int, prev_hash: str) -> tuple[bytes, str]:

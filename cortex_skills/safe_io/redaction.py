@@ -47,6 +47,9 @@ _PARTS = (
         r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z0-9+/_=-]{20})(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}"
     ),
 )
+# What a text must contain, case-folded, for each of them to match: this is quick to see.
+_MARKS = (("-----begin",), ("bearer", "basic"), ("://",), ("",), ("",))
+_ASSIGNABLE = ("pass", "secret", "token", "key", "credential")
 _ASSIGNED = re.compile(
     r"(?i)((?:[a-z0-9_-]{0,40}(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key|credential)[a-z0-9_-]{0,40})"
     r"\\?[\"']?\s*[:=]\s*\\?[\"']?)([^\s\"',;&\\]+)"
@@ -88,9 +91,12 @@ def redacted_text(text: str) -> str:
         return text
     if len(text) > _MAX_SEARCHED:
         text = _LAST_WORD.sub("…", text[:_MAX_SEARCHED], count=1)
-    for part in _PARTS:
-        text = part.sub(MASK, text)
-    text = _ASSIGNED.sub(rf"\1{MASK}", text)
+    folded = text.casefold()
+    for marks, part in zip(_MARKS, _PARTS, strict=True):
+        if any(mark in folded for mark in marks):
+            text = part.sub(MASK, text)
+    if any(word in folded for word in _ASSIGNABLE):
+        text = _ASSIGNED.sub(rf"\1{MASK}", text)
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 

@@ -209,7 +209,7 @@ def test_what_is_recorded_is_json_of_limited_size(value: Any) -> None:
 
 def test_the_limits_hold_for_large_and_strange_values() -> None:
     kept = bounded({"many": list(range(10_000)), "after": "x"})
-    assert kept["many"][-1].startswith("…")
+    assert kept["many"][-1] == "… 49 more"
     assert len(json.dumps(bounded([[["x" * 100] * 100] * 100] * 100))) < 100 * 600
     assert len(json.dumps(bounded({f"k{n}": {f"k{m}": "y" * 50 for m in range(200)} for n in range(200)}))) < 20_000
     assert bounded({"n": float("nan"), "b": b"x", 3: "y", "big": 1 << 80}) == {
@@ -227,9 +227,9 @@ def test_the_limits_hold_for_large_and_strange_values() -> None:
 
 def test_the_text_of_a_result_is_cut_at_a_word_and_redacted() -> None:
     text = "a " * 95 + "ghp_0123456789abcdefghij rest"
-    assert bounded_text(text) == ("a " * 95).rstrip() + "…"
+    assert bounded_text(text) == ("a " * 95).rstrip() + "..."
     assert bounded_text("password=hunter2 ok") == "password=[redacted] ok"
-    assert bounded_text("x" * 5_000) == "…"
+    assert bounded_text("x" * 5_000) == "..."
 
 
 def test_the_commands_show_search_verify_and_export(tmp_path: Path) -> None:

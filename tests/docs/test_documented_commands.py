@@ -122,6 +122,7 @@ def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(
             "docs/sandbox.md",
             "docs/enrichment.md",
             "docs/direct-mode.md",
+            "docs/actions.md",
         )
         for number in range(len(blocks(page, "python")))
     ],
