@@ -88,9 +88,8 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
         CortexError: the call was refused, or failed.
 
     """
-    from cortex_skills.tools import all_tools
-
     from cortex_skills.actions import Actions
+    from cortex_skills.tools import all_tools
 
     known = all_tools(Actions(common.settings().actions)).get(tool)
     reads = known is None or (known.action is None and _READING.issuperset(known.permissions))
