@@ -52,6 +52,7 @@ DEFAULT_TOOLS = (
     "run_agent",
     "shell_safe",
     "http_get",
+    "approval_status",
 )
 
 
