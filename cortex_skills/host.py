@@ -192,6 +192,11 @@ class Host:
         if is_step and self.config.learning.enabled and entry.outcome != "cancelled":
             self.session_calls.after_call(session, entry.agent, entry.tool, arguments, entry.outcome)
 
+    def close_actions(self) -> None:
+        """End what actions left running."""
+        if "actions" in self.__dict__:
+            self.actions.close()
+
     def end_session(self, session: str | None = None) -> None:
         """End a session, or all: outcomes of loaded skills are recorded, and what was done without one is counted.
 

@@ -536,6 +536,7 @@ class Plugin:
         """Run the hooks of `session_end`, deactivate every skill and close the store. Closing twice has no effect."""
         self._hooks.notify("session_end", SessionEnd(self.agent, self.session))
         self._host.end_session()
+        self._host.close_actions()
         if self._watcher is not None:
             self._watcher.stop()
         self._gate.approvals.close()

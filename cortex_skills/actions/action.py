@@ -77,6 +77,7 @@ class AgentAction:
         preview: what a call would change, as a person reads it; empty when there is nothing to show.
         read_only: whether it changes nothing, anywhere.
         permissions: what the acting skill must have been granted.
+        close: ends what it left running; called when the plugin is closed.
 
     """
 
@@ -86,6 +87,7 @@ class AgentAction:
     preview: Callable[[ActionCall], str] = field(default=lambda _: "")
     read_only: bool = False
     permissions: tuple[str, ...] = ()
+    close: Callable[[], None] = field(default=lambda: None)
 
 
 def too_late(manifest: ActionManifest) -> CortexError:

@@ -95,6 +95,11 @@ class Actions:
         """Every action by its id, the core ones first."""
         return {**self._core, **self._added, **self._registered}
 
+    def close(self) -> None:
+        """End what the core actions left running."""
+        for action in self._core.values():
+            action.close()
+
     @cached_property
     def _added(self) -> Mapping[str, AgentAction]:
         """The actions of installed distributions."""

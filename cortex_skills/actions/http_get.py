@@ -63,27 +63,36 @@ MANIFEST = ActionManifest.of(
 )
 
 
-def check_address(url: object, settings: ActionSettings) -> httpx.URL:
+def check_address(url: object, settings: ActionSettings, field: str = "url") -> httpx.URL:
     """An address that may be read, as far as its text shows.
+
+    Args:
+        url: as an agent gave it.
+        settings: which hosts are allowed.
+        field: the name of the input in errors.
 
     Raises:
         CortexError: `host_refused`.
 
     """
     if not isinstance(url, str) or len(url) > MAX_URL or not url.isprintable() or "\\" in url or " " in url:
-        raise _refused(f"{shown(url)} is not a web address")
+        raise _refused(f"{shown(url)} is not a web address", field=field)
     try:
         address = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError, ValueError):
-        raise _refused(f"{shown(url)} is not a web address") from None
+        raise _refused(f"{shown(url)} is not a web address", field=field) from None
     if address.scheme != "https" and not (address.scheme == "http" and settings.allow_loopback):
-        raise _refused(f"{shown(url)} is not https", "give an https address")
+        raise _refused(f"{shown(url)} is not https", "give an https address", field=field)
     if address.userinfo or not address.host:
-        raise _refused(f"{shown(url)} has credentials, or no host", "give an address of a host alone")
+        raise _refused(f"{shown(url)} has credentials, or no host", "give an address of a host alone", field=field)
     port = address.port or _PORTS[address.scheme]
     host = address.raw_host.decode("ascii").lower().strip("[]")
     if not any(_is_of(entry.lower(), host, port) for entry in settings.allowed_hosts):
-        raise _refused(f"{shown(address.host)} is not an allowed host", "the owner lists hosts in actions.allowedHosts")
+        raise _refused(
+            f"{shown(address.host)} is not an allowed host",
+            "the owner lists hosts in actions.allowedHosts",
+            field=field,
+        )
     return address
 
 
@@ -184,8 +193,8 @@ def _check(call: ActionCall) -> None:
     check_address(call.inputs["url"], call.settings)
 
 
-def _refused(what: str, hint: str = "") -> CortexError:
-    return CortexError("host_refused", f"url: {what}", hint=hint, details={"field": "url"})
+def _refused(what: str, hint: str = "give another address", field: str = "url") -> CortexError:
+    return CortexError("host_refused", f"{field}: {what}", hint=hint, details={"field": field})
 
 
 def _failed(what: str) -> CortexError:

@@ -93,7 +93,7 @@ class Workspace:
                 raise refused(field, f"{shown(path)} has a part that is not a plain name", "write it without . and ..")
             if len(part.encode("utf-8", "surrogatepass")) > _MAX_PART:
                 raise refused(field, f"{shown(path)} has a part that is too long")
-        if self._is_denied(parts):
+        if self.is_denied(parts):
             raise refused(field, f"{shown(path)} is never read or written", "use another file")
         return parts
 
@@ -162,7 +162,8 @@ class Workspace:
                 found.add((state.st_dev, state.st_ino))
         return found
 
-    def _is_denied(self, parts: Parts) -> bool:
+    def is_denied(self, parts: Parts) -> bool:
+        """Whether a path is never read or written, or is below one that is not."""
         folded = tuple(map(_folded, parts))
         for denied in self.never:
             pattern = tuple(map(_folded, _split(denied)))

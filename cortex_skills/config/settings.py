@@ -164,7 +164,7 @@ class ActionSettings:
     read: tuple[str, ...] = ("memory", "persona", "logs", "out", "etc", "docs")
     write: tuple[str, ...] = ("memory", "out", "logs")
     never: tuple[str, ...] = ("brain", "packages", "apps", "node_modules", ".git", ".env*", "logs/audit")
-    commands: tuple[str, ...] = ("ls", "cat", "grep", "find", "git")
+    commands: tuple[str, ...] = ("ls", "cat", "grep", "find")
     agents: Mapping[str, Any] = field(default_factory=dict, hash=False)
     allow_unconfined: bool = False
     allowed_hosts: tuple[str, ...] = ()

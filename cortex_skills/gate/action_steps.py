@@ -23,9 +23,10 @@ import rfc8785
 from cortex_graph import GraphError
 from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
-from cortex_skills.actions.manifest import COMMAND, ActionManifest
+from cortex_skills.actions.manifest import COMMAND, PATH, WEB_ADDRESS, ActionManifest
 from cortex_skills.approvals.desk import Approvals
 from cortex_skills.audit.call_records import ACTION_CALL
+from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.gate.action_text import text_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall
@@ -121,6 +122,7 @@ class ActionSteps:
             call.cancel,
         )
         _check_commands(manifest, inputs)
+        _check_places(manifest, inputs, settings)
         action.check(acting)
         preview = action.preview(acting)
         if approved is not None and approved.request.preview != preview:
@@ -223,6 +225,22 @@ def _check_commands(manifest: ActionManifest, inputs: Mapping[str, Any]) -> None
                 hint=f"one of {', '.join(known)}",
                 details={"field": name, "allowed": list(known)},
             )
+
+
+def _check_places(manifest: ActionManifest, inputs: Mapping[str, Any], settings: ActionSettings) -> None:
+    """Inputs with the format of a path or a web address must be what the manifest and the configuration allow."""
+    for name in manifest.inputs_of(PATH):
+        from cortex_skills.actions.paths import Workspace, refused
+
+        if not settings.workspace:
+            raise refused(name, "there is no workspace", "the owner sets actions.workspace")
+        if name in inputs:
+            Workspace.of(settings).parts_of(inputs[name], manifest.allowed_directories or (), name)
+    for name in manifest.inputs_of(WEB_ADDRESS):
+        from cortex_skills.actions.http_get import check_address
+
+        if name in inputs:
+            check_address(inputs[name], settings, name)
 
 
 def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:

@@ -297,3 +297,26 @@ def test_search_index_finds_the_memories_of_the_calling_agent(acting, tmp_path) 
     (found,) = outputs["results"]
     assert (found["content"], found["similarity"]) == ("The boiler was serviced in May", 1.0)
     assert plugin.call("search_index", {"query": "boiler"}, agent="a3").details["outputs"]["results"] == []
+
+
+def test_the_gate_checks_the_paths_hosts_and_commands_of_an_action_of_the_host(acting, tmp_path) -> None:
+    fields = {
+        "path": {"type": "string", "schema": {"format": "workspace-path"}},
+        "page": {"type": "string", "schema": {"format": "uri"}},
+        "command": {"type": "string", "schema": {"format": "command"}},
+    }
+    declared = manifest(inputs=fields, allowedDirectories=["notes"], commandWhitelist=["ls"])
+    plugin = acting(trustLevel="supervised_auto", workspace=str(tmp_path), allowedHosts=["example.org"])
+    plugin.actions.register(declared, lambda _: {"lines": 1})
+    for inputs, code in (
+        ({}, None),
+        ({"path": "notes/a", "page": "https://example.org/", "command": "ls"}, None),
+        ({"path": "notes-evil/a"}, "path_refused"),
+        ({"path": "notes/.env"}, "path_refused"),
+        ({"page": "https://evil.test/"}, "host_refused"),
+        ({"command": "rm"}, "command_refused"),
+    ):
+        assert plugin.call("count_lines", inputs).code == code
+    without = acting(trustLevel="supervised_auto")
+    without.actions.register(declared, lambda _: {"lines": 1})
+    assert without.call("count_lines", {"path": "notes/a"}).code == "path_refused"

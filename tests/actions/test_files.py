@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,19 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex_skills import CortexError, Plugin
-from cortex_skills.actions import ActionRequest
 from cortex_skills.actions.paths import Workspace
 from cortex_skills.config.settings import ActionSettings
+from tests.actions.asking import approved, kept_request
 
 SECRET = "the secret of the owner"
-
-
-class Desk:
-    """Keeps the last request."""
-
-    def request(self, request: ActionRequest) -> SimpleNamespace:
-        self.last = request
-        return SimpleNamespace(id="r1")
 
 
 @pytest.fixture
@@ -59,9 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plugin(acting, folder: Path) -> Plugin:
-    opened = acting(trustLevel="supervised_auto", workspace=str(folder))
-    opened._gate.action_steps.desk = Desk()
-    return opened
+    return acting(trustLevel="supervised_auto", workspace=str(folder))
 
 
 def read(plugin: Plugin, path: object) -> Any:
@@ -70,10 +59,7 @@ def read(plugin: Plugin, path: object) -> Any:
 
 def write(plugin: Plugin, path: str, content: str = "new\n", *, overwrite: bool = False) -> Any:
     """Ask for a write, and approve it; the result of the first step that refuses."""
-    asked = plugin.call("fs_write", {"path": path, "content": content, "overwrite": overwrite})
-    if asked.is_error:
-        return asked
-    return plugin._gate.run_approved(plugin._gate.action_steps.desk.last, "ada")
+    return approved(plugin, "fs_write", {"path": path, "content": content, "overwrite": overwrite})
 
 
 def test_a_file_is_read(plugin: Plugin, folder: Path) -> None:
@@ -204,7 +190,7 @@ def test_the_folder_of_the_plugin_is_denied_under_any_name(folder: Path) -> None
 def test_a_write_waits_for_a_person_and_is_then_whole(plugin: Plugin, folder: Path) -> None:
     asked = plugin.call("fs_write", {"path": "out/new/deep/a.md", "content": "é\n"})
     assert (asked.details["status"], (folder / "out" / "new").exists()) == ("pending_approval", False)
-    request = plugin._gate.action_steps.desk.last
+    request = kept_request(plugin, asked)
     assert request.inputs == {"path": "out/new/deep/a.md", "content": "é\n", "overwrite": False}
     done = plugin._gate.run_approved(request, "ada")
     assert done.details["outputs"] == {"path": "out/new/deep/a.md", "size": 3}
@@ -217,8 +203,7 @@ def test_an_existing_file_is_replaced_only_as_it_was_shown(plugin: Plugin, folde
     target.write_text("one\ntwo\n")
     assert write(plugin, "out/a.md").text.startswith("path: ")
     asked = {"path": "out/a.md", "content": "one\nthree", "overwrite": True}
-    assert plugin.call("fs_write", asked).details["status"] == "pending_approval"
-    request = plugin._gate.action_steps.desk.last
+    request = kept_request(plugin, plugin.call("fs_write", asked))
     shown = request.preview
     assert shown == ("--- out/a.md\n+++ out/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n\\ No newline at end of file\n")
     target.write_text("one\nfour\n")
@@ -231,9 +216,9 @@ def test_an_existing_file_is_replaced_only_as_it_was_shown(plugin: Plugin, folde
 
 
 def test_a_file_that_appears_meanwhile_is_not_replaced(plugin: Plugin, folder: Path) -> None:
-    plugin.call("fs_write", {"path": "out/a.md", "content": "mine"})
+    request = kept_request(plugin, plugin.call("fs_write", {"path": "out/a.md", "content": "mine"}))
     (folder / "out" / "a.md").write_text("theirs")
-    assert plugin._gate.run_approved(plugin._gate.action_steps.desk.last, "ada").code == "action_failed"
+    assert plugin._gate.run_approved(request, "ada").code == "action_failed"
     assert (folder / "out" / "a.md").read_text() == "theirs"
 
 
@@ -255,7 +240,6 @@ def test_below_supervised_auto_nothing_is_written(plugin: Plugin) -> None:
 def test_reads_wait_at_the_lower_levels_unless_they_are_allowed(acting, folder: Path) -> None:
     for allow, status in ((False, "pending_approval"), (True, "done")):
         plugin = acting(workspace=str(folder), allowReadsWithoutApproval=allow)
-        plugin._gate.action_steps.desk = Desk()
         assert read(plugin, "docs/a.md").details["status"] == status
 
 

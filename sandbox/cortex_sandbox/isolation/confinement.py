@@ -16,13 +16,14 @@ import os
 import platform
 import resource
 import signal
+import stat
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cortex_sandbox.isolation.protection import Protection
-from cortex_sandbox.isolation.syscalls import ARCHITECTURES, worker_filter
+from cortex_sandbox.isolation.syscalls import ARCHITECTURES, Architecture, worker_filter
 
 # What the interpreter and the engine may add to the address space: the measured maximum is twice the guest's limit
 # (its memory, and a text on its way into it) and 20 MiB; memory that grows may be there twice while it is moved.
@@ -35,15 +36,20 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 # The numbers of landlock's calls are the same on every architecture.
-_LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_LANDLOCK_PATH_BENEATH = 1
+_OPENAT2, _AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
 _LANDLOCK_VERSION_FLAG = 1
 # The rights in each version of landlock's ABI (Documentation/userspace-api/landlock.rst): files; bind and connect of
 # TCP from version 4; abstract Unix sockets and signals from version 6.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_RIGHTS, _SCOPES = 0b11, 0b11
+# Rights of a path: execute, write and read a file, read a folder, truncate. The last bit is ioctl of a device.
+EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER, TRUNCATE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+_RIGHTS_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
 
 
-class _Lacking(Exception):
+class Lacking(Exception):
     """The kernel does not support a protection, or does not let this process use it."""
 
 
@@ -59,13 +65,13 @@ def confine(parent: int) -> list[Protection]:
     """
     os.environ.clear()
     return [
-        _tried("capabilities", _drop_capabilities),
-        _tried("privileges", _refuse_new_privileges),
-        _tried("parent", lambda: _end_with(parent)),
-        _tried("inspection", _refuse_inspection),
-        _tried("landlock", _restrict_by_landlock),
-        _tried("limits", _limit_resources),
-        _tried("seccomp", _filter_system_calls),
+        tried("capabilities", _drop_capabilities),
+        tried("privileges", refuse_new_privileges),
+        tried("parent", lambda: _end_with(parent)),
+        tried("inspection", _refuse_inspection),
+        tried("landlock", _restrict_by_landlock),
+        tried("limits", _limit_resources),
+        tried("seccomp", _filter_system_calls),
     ]
 
 
@@ -78,7 +84,7 @@ def limit_memory(held_bytes: int, memory_bytes: int) -> None:
 
     """
     if held_bytes:
-        _set_limit(resource.RLIMIT_AS, held_bytes + _ADDRESS_SPACE_BYTES + _ADDRESS_SPACE_FACTOR * memory_bytes)
+        set_limit(resource.RLIMIT_AS, held_bytes + _ADDRESS_SPACE_BYTES + _ADDRESS_SPACE_FACTOR * memory_bytes)
 
 
 def address_space() -> int:
@@ -89,16 +95,18 @@ def address_space() -> int:
         return 0
 
 
-def _tried(name: str, protect: Callable[[], str]) -> Protection:
+def tried(name: str, protect: Callable[[], str]) -> Protection:
+    """Apply a protection, and report it."""
     try:
         return Protection(name, True, protect())
-    except _Lacking as lacking:
+    except Lacking as lacking:
         return Protection(name, False, str(lacking))
     except (OSError, ValueError, AttributeError) as error:
         return Protection(name, False, f"refused by the system: {error}")
 
 
-def _checked(result: int) -> int:
+def checked(result: int) -> int:
+    """The result of a system call; its error is raised."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -106,16 +114,17 @@ def _checked(result: int) -> int:
 
 
 def _prctl(option: int, argument: int, pointer: int = 0) -> None:
-    _checked(_libc.prctl(option, *(ctypes.c_ulong(value) for value in (argument, pointer, 0, 0))))
+    checked(_libc.prctl(option, *(ctypes.c_ulong(value) for value in (argument, pointer, 0, 0))))
 
 
 def _drop_capabilities() -> str:
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
-    _checked(_libc.capset(header, bytes(24)))
+    checked(_libc.capset(header, bytes(24)))
     return "none are left"
 
 
-def _refuse_new_privileges() -> str:
+def refuse_new_privileges() -> str:
+    """Refuse more privileges to this process and its children permanently."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     return "no program that it starts gives it more privileges"
 
@@ -133,21 +142,7 @@ def _refuse_inspection() -> str:
 
 
 def _restrict_by_landlock() -> str:
-    version = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
-    if version < 1:
-        raise _Lacking("this kernel has no landlock, or landlock is not enabled")
-    attributes = struct.pack(
-        "=QQQ",
-        (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[5])) - 1,
-        _NET_RIGHTS if version >= 4 else 0,
-        _SCOPES if version >= 6 else 0,
-    )
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    rules = _checked(_libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0))
-    try:
-        _checked(_libc.syscall(_LANDLOCK_RESTRICT, rules, 0))
-    finally:
-        os.close(rules)
+    version = restrict_files({})
     held = ["no file"]
     if version >= 4:
         held.append("no TCP")
@@ -156,28 +151,81 @@ def _restrict_by_landlock() -> str:
     return f"{', '.join(held)} (version {version})"
 
 
+def restrict_files(allowed: Mapping[str, int]) -> int:
+    """Restrict this process by landlock to some paths; the version of landlock.
+
+    Args:
+        allowed: rights by path, of which those that the version does not know are left out; nothing else is opened.
+
+    Raises:
+        Lacking: the kernel has no landlock.
+        OSError: it was refused.
+
+    """
+    version: int = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
+    if version < 1:
+        raise Lacking("this kernel has no landlock, or landlock is not enabled")
+    known = (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[5])) - 1
+    attributes = struct.pack("=QQQ", known, _NET_RIGHTS if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = checked(_libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0))
+    try:
+        for path, rights in allowed.items():
+            _allow(rules, path, rights & known)
+        checked(_libc.syscall(_LANDLOCK_RESTRICT, rules, 0))
+    finally:
+        os.close(rules)
+    return version
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    """Add a rule for a path, unless it does not exist, or is or passes a symbolic link."""
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+    held = _libc.syscall(_OPENAT2, _AT_FDCWD, os.fsencode(path), how, ctypes.c_size_t(len(how)))
+    if held < 0:
+        return
+    try:
+        state = os.fstat(held)
+        of_kind = rights if stat.S_ISDIR(state.st_mode) else rights & _RIGHTS_OF_FILES
+        rule = struct.pack("=Qi", of_kind, held)
+        checked(_libc.syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH_BENEATH, rule, 0))
+    finally:
+        os.close(held)
+
+
 def _limit_resources() -> str:
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
-        _set_limit(kind, 0)
-    _set_limit(resource.RLIMIT_CPU, _CPU_S)
+        set_limit(kind, 0)
+    set_limit(resource.RLIMIT_CPU, _CPU_S)
     return f"no new descriptor, nothing written to files, {_CPU_S // 3600} hours of processor time"
 
 
-def _set_limit(kind: int, limit: int) -> None:
+def set_limit(kind: int, limit: int) -> None:
+    """Lower a limit of this process permanently."""
     _, most = resource.getrlimit(kind)
     least = limit if most == resource.RLIM_INFINITY else min(limit, most)
     resource.setrlimit(kind, (least, least))
 
 
 def _filter_system_calls() -> str:
+    install_filter(worker_filter)
+    return "only system calls that compute, wait and talk to the host"
+
+
+def install_filter(made: Callable[[Architecture], bytes]) -> None:
+    """Filter the system calls of this process permanently, by a program that is made for its architecture.
+
+    Raises:
+        Lacking: the kernel or the architecture has no such filter.
+
+    """
     architecture = ARCHITECTURES.get(platform.machine())
     if architecture is None or sys.maxsize < 1 << 32:
-        raise _Lacking(f"there is no table of system calls for {platform.machine()} with this interpreter")
-    steps = worker_filter(architecture)
+        raise Lacking(f"there is no table of system calls for {platform.machine()} with this interpreter")
+    steps = made(architecture)
     program = ctypes.create_string_buffer(steps, len(steps))
     described = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(program)))
     try:
         _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described))
     except OSError as error:
-        raise _Lacking(f"this kernel accepts no seccomp filter: {error.strerror}") from None
-    return "only system calls that compute, wait and talk to the host"
+        raise Lacking(f"this kernel accepts no seccomp filter: {error.strerror}") from None

@@ -33,6 +33,7 @@ class Architecture:
         maps: the numbers of `mmap` and `mprotect`.
         limits: the number of `prlimit64`.
         receive: the number of `recvfrom`.
+        refused: the calls that a confined command may not make.
 
     """
 
@@ -42,12 +43,16 @@ class Architecture:
     maps: tuple[int, int]
     limits: int
     receive: int
+    refused: tuple[int, ...]
 
 
 # The plain calls, in this order:
 # read, write, futex, clock_nanosleep, clock_gettime, munmap, madvise, mremap, brk, getrandom, gettimeofday, nanosleep,
 # sched_yield, restart_syscall, close, exit, exit_group, rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack,
 # set_robust_list, rseq, membarrier, getpid, gettid, getppid
+# The refused calls of commands, in this order:
+# socket, socketpair, setsid, setpgid, ptrace, process_vm_readv, process_vm_writev, mount, umount2, pivot_root, chroot,
+# unshare, setns, keyctl, add_key, request_key, bpf, perf_event_open, userfaultfd, kexec_load, kill, tkill, tgkill
 ARCHITECTURES = {
     "x86_64": Architecture(
         audit=0xC000003E,
@@ -60,6 +65,10 @@ ARCHITECTURES = {
         maps=(9, 10),
         limits=302,
         receive=45,
+        refused=(
+            *(41, 53, 112, 109, 101, 310, 311, 165, 166, 155, 161),
+            *(272, 308, 250, 248, 249, 321, 298, 323, 246, 62, 200, 234),
+        ),
     ),
     "aarch64": Architecture(
         audit=0xC00000B7,
@@ -72,6 +81,10 @@ ARCHITECTURES = {
         maps=(222, 226),
         limits=261,
         receive=207,
+        refused=(
+            *(198, 199, 157, 154, 117, 270, 271, 40, 39, 41, 51),
+            *(97, 268, 219, 217, 218, 280, 241, 282, 104, 129, 130, 131),
+        ),
     ),
 }
 _CLONE3 = 435  # the same everywhere; its flags are in memory, where a filter cannot read them
@@ -86,6 +99,9 @@ _MSG_DONTWAIT = 0x40
 _NUMBER, _ARCHITECTURE, _FIRST, _THIRD, _FOURTH = 0, 4, 16, 32, 40
 # BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JSET|BPF_K, BPF_RET|BPF_K
 _LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_IF_NOT_LESS = 0x35  # BPF_JMP|BPF_JGE|BPF_K
+_OTHER_NUMBERS = 0x40000000  # from here on those of x32
+_NEW_REFUSED = (425, 426, 427, 428, 429, 430, 432, 442)  # io_uring and mounts; the same everywhere
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 
 _Step = tuple[int, int, int, int]
@@ -116,6 +132,22 @@ def worker_filter(architecture: Architecture) -> bytes:
     steps += _when(architecture.limits, (_LOAD, 0, 0, _FIRST), *_when(0, allowed), refused)
     steps += _when(_CLONE3, (_RETURN, 0, 0, failing(errno.ENOSYS)))  # glibc then uses clone
     return assembled([*steps, refused])
+
+
+def command_filter(architecture: Architecture) -> bytes:
+    """The program for a command of the system: everything but some calls, as an array of `struct sock_filter`."""
+    refused = (_RETURN, 0, 0, failing(errno.EPERM))
+    steps: list[_Step] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_IF_EQUAL, 1, 0, architecture.audit),
+        (_RETURN, 0, 0, KILL),
+        (_LOAD, 0, 0, _NUMBER),
+        (_IF_NOT_LESS, 0, 1, _OTHER_NUMBERS),
+        refused,
+    ]
+    for number in (*architecture.refused, *_NEW_REFUSED):
+        steps += _when(number, refused)
+    return assembled([*steps, (_RETURN, 0, 0, ALLOW)])
 
 
 def _when(value: int, *steps: _Step) -> Iterator[_Step]:
