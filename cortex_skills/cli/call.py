@@ -3,7 +3,7 @@
 Rules kept here:
 - every call passes `Plugin.call`; the text for a model, or with `--json` the whole result, is printed unchanged;
 - a refused call is printed as a result with `--json`, and as an error with its code on standard error;
-- a tool that only reads creates no store;
+- a tool that only reads creates no store; an action does, since what waits for a person is kept there;
 - a value that is valid JSON is parsed as JSON, any other value is text.
 """
 
@@ -88,10 +88,11 @@ def _call(common: Common, tool: str, arguments: Any, skill: str | None) -> dict[
         CortexError: the call was refused, or failed.
 
     """
+    from cortex_skills.actions import Actions
     from cortex_skills.tools import all_tools
 
-    known = all_tools().get(tool)
-    reads = known is None or _READING.issuperset(known.permissions)
+    known = all_tools(Actions(common.settings().actions)).get(tool)
+    reads = known is None or (known.action is None and _READING.issuperset(known.permissions))
     with common.loaded(reads=reads) as plugin:
         result = plugin.call(tool, arguments, skill=skill)
     if result.is_error:

@@ -192,7 +192,7 @@ def _find(call: Call) -> Outcome:
     found = finder.find(query, limit, among="candidates" if candidates else "reliable")
     outcome = _listed(call, registry, [each.record for each in found.skills], truncated=False)
     if not found.skills and not candidates and finder.find(query, 1, among="candidates").skills:
-        text = "No verified skill matches. Candidates do, which have not proved themselves yet: candidates true."
+        text = "No reliable skill matches. Candidates do, which have not proved themselves yet: candidates true."
         outcome = replace(outcome, text=text)
     for view, each in zip(outcome.details["skills"], found.skills, strict=True):
         view["found"] = each.to_json()

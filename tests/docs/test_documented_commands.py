@@ -101,6 +101,15 @@ def test_the_commands_of_the_registry_page_hand_a_skill_on(newcomer: tuple[Path,
     }
 
 
+def test_the_commands_of_the_approvals_page_lead_from_the_request_to_the_result(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    printed = shell(blocks("docs/approvals.md", "sh"), tmp_path)
+    assert "fs_write did not run yet: it waits for a person as " in printed
+    assert "fs_write was approved, and ran\n" in printed
+    assert (tmp_path / "notes" / "out" / "index.md").read_text(encoding="utf-8") == "- Monday\n"
+    assert "records is whole" in printed
+
+
 @pytest.mark.parametrize(
     ("page", "number"),
     [

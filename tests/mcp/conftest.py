@@ -8,13 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
@@ -40,6 +41,7 @@ SOON_S = LONG_MS / 1000 - 15  # before a skill would run out of its time
 _INSPECTOR = Path(__file__).parent / "inspector"
 _PROGRAM = _INSPECTOR / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
+InSession = Callable[[Callable[[Client], Awaitable[None]]], None]
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -54,12 +56,11 @@ def skill(tmp_path: Path) -> Path:
     return skills.write(tmp_path / "skills")
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """What `cortex-skills mcp` is started with: a store of the test's own."""
+def environment_in(folder: Path) -> dict[str, str]:
+    """What `cortex-skills mcp` is started with: a store in the folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     return kept | {
-        "CORTEX_STORE": str(tmp_path / "store"),
+        "CORTEX_STORE": str(folder / "store"),
         "CORTEX_VERIFICATION__REQUIRE_SIGNATURE": "false",
         "CORTEX_HOT_RELOAD": "true",
         "CORTEX_SKILL_SANDBOX__EXECUTION_TIMEOUT_MS": str(LONG_MS),
@@ -69,23 +70,31 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What `cortex-skills mcp` is started with: a store of the test's own."""
+    return environment_in(tmp_path)
+
+
+@pytest.fixture
 def parameters(skill: Path, environment: dict[str, str]) -> StdioServerParameters:
     return StdioServerParameters(command=COMMAND, args=["mcp", "--skills", str(skill.parent)], env=environment)
+
+
+@contextmanager
+def serving(folder: Path, skill: Path, limits: ConnectionLimits | None = None, **settings: Any) -> Iterator[Running]:
+    """A server with the skill."""
+    cortex = {"tokenFile": str(folder / "tokens.json"), "authToken": "of-the-host"}
+    plugin = Plugin.open(Config(cortex=cortex, **{**SETTINGS, **settings}))
+    with served(folder, plugin=plugin, limits=limits) as running:
+        plugin.load(skill.parent)
+        yield running
 
 
 @pytest.fixture
 def serve(tmp_path: Path, skill: Path) -> Iterator[Callable[..., Running]]:
     """Starts servers with the skill."""
     with ExitStack() as stack:
-
-        def start(limits: ConnectionLimits | None = None, **settings: Any) -> Running:
-            cortex = {"tokenFile": str(tmp_path / "tokens.json"), "authToken": "of-the-host"}
-            plugin = Plugin.open(Config(cortex=cortex, **{**SETTINGS, **settings}))
-            running = stack.enter_context(served(tmp_path, plugin=plugin, limits=limits))
-            plugin.load(skill.parent)
-            return running
-
-        yield start
+        yield lambda limits=None, **settings: stack.enter_context(serving(tmp_path, skill, limits, **settings))
 
 
 @pytest.fixture
@@ -113,6 +122,26 @@ def connect(request: pytest.FixtureRequest) -> Connect:
         return lambda **options: Client(parameters, **options)
     running = request.getfixturevalue("running")
     return lambda **options: over_http(running, "of-the-host", **{"mode": "legacy", **options})
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def in_session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InSession]:
+    """Runs a test with a client whose session the tests of a module share; it is opened as `connect` opens one."""
+    folder = tmp_path_factory.mktemp("session")
+    skill = skills.write(folder / "skills")
+    with ExitStack() as stack:
+        if request.param == "stdio":
+            words = ["mcp", "--skills", str(skill.parent)]
+            opened = Client(StdioServerParameters(command=COMMAND, args=words, env=environment_in(folder)))
+        else:
+            opened = over_http(stack.enter_context(serving(folder, skill)), "of-the-host", mode="legacy")
+        portal = stack.enter_context(start_blocking_portal())
+        client = stack.enter_context(portal.wrap_async_context_manager(opened))
+
+        async def run(test: Callable[[Client], Awaitable[None]]) -> None:
+            await asyncio.wait_for(test(client), WAIT_S)
+
+        yield lambda test: portal.call(run, test)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp_types.version import LATEST_MODERN_VERSION
 
 from cortex_skills.registry.inline import inline_document
 from cortex_skills.registry.skill_record import SkillKey
@@ -32,14 +33,15 @@ def alive(client: httpx.Client, *sessions: dict[str, str]) -> list[int]:
     return [client.post("/mcp", json=PING, headers=session).status_code for session in sessions]
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+# A client that is to discover the protocol takes the older one if the machine is too busy to answer in time.
+@pytest.mark.parametrize("mode", ["legacy", LATEST_MODERN_VERSION])
 def test_fifty_sessions_of_one_token_with_open_streams_are_all_answered(running: Running, mode: str) -> None:
     token = running.token("ada")
 
     async def one(ready: asyncio.Barrier) -> list[int]:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(over_http(running, token, mode=mode))
-            if mode == "auto":  # with the handshake, the client opens a stream itself
+            if mode != "legacy":  # with the handshake, the client opens a stream itself
                 await stack.enter_async_context(client.listen(tools_list_changed=True))
             async with asyncio.timeout(WAIT_S):
                 await ready.wait()

@@ -290,7 +290,7 @@ def test_candidates_are_found_on_request_and_marked(plugin: Plugin) -> None:
     unasked = call(plugin, "skill_find", query="grate carrots")
     assert done(unasked)["skills"] == []
     assert unasked.text == (
-        "No verified skill matches. Candidates do, which have not proved themselves yet: candidates true."
+        "No reliable skill matches. Candidates do, which have not proved themselves yet: candidates true."
     )
     asked = call(plugin, "skill_find", query="grate carrots", candidates=True)
     (found,) = done(asked)["skills"]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(400)  # some of these servers take long for muc
 _numbers = count()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(subject_name=names, predicate=names, some=st.lists(values, min_size=1, max_size=4))
 def test_what_a_read_returns_can_be_written_back(
     subject: Subject, subject_name: str, predicate: str, some: list[Any]
