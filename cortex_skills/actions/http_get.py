@@ -2,7 +2,7 @@
 
 Rules kept here:
 - the host and the port are in `actions.allowedHosts`; an entry without a port means the port of https;
-- https only; with `actions.allowLoopback` also http, and this machine, but nothing between: an address that is not
+- https only; with `actions.allowLoopback` also this machine, which alone may be read with http: an address that is not
   public is refused after the name was resolved, if one of its addresses is not. The connection is made to the address
   that was checked, so that a second answer of the name server changes nothing;
 - a redirect is a new address, which is checked in the same way; five at most;
@@ -14,7 +14,6 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from functools import partial
 from typing import Any
 
 import httpcore
@@ -96,8 +95,14 @@ def check_address(url: object, settings: ActionSettings, field: str = "url") -> 
     return address
 
 
-def public_address(host: str, port: int, *, allow_loopback: bool) -> str:
+def public_address(host: str, port: int, *, allow_loopback: bool, is_encrypted: bool = True) -> str:
     """The IP address of a host that is connected to.
+
+    Args:
+        host: its name.
+        port: its port.
+        allow_loopback: whether this machine may be read from.
+        is_encrypted: whether TLS is used; else only this machine may be read from.
 
     Raises:
         CortexError: `host_refused`: one of its addresses is not public; `action_failed`: it has none.
@@ -108,20 +113,22 @@ def public_address(host: str, port: int, *, allow_loopback: bool) -> str:
     except (OSError, UnicodeError):
         raise CortexError("action_failed", f"url: {shown(host)} has no address", hint="check the host") from None
     for address in found:
-        if not _may_be_read(address, allow_loopback=allow_loopback):
+        if not _may_be_read(address, allow_loopback=allow_loopback, is_encrypted=is_encrypted):
             raise _refused(f"{shown(host)} is at {address}, which is no public address", "read from a public host")
     return found[0]
 
 
-def _may_be_read(text: str, *, allow_loopback: bool) -> bool:
+def _may_be_read(text: str, *, allow_loopback: bool, is_encrypted: bool) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or _translated(address)
         if inner is not None:
-            return address.ipv4_mapped is not None and _may_be_read(str(inner), allow_loopback=allow_loopback)
+            return address.ipv4_mapped is not None and _may_be_read(
+                str(inner), allow_loopback=allow_loopback, is_encrypted=is_encrypted
+            )
     if address.is_loopback:
         return allow_loopback
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    return is_encrypted and address.is_global and not address.is_multicast and not address.is_reserved
 
 
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
@@ -146,7 +153,11 @@ def _run(call: ActionCall) -> dict[str, Any]:
     settings = call.settings
     address = check_address(call.inputs["url"], settings)
     deadline = Deadline(call.left_s, call.cancel)
-    resolve = partial(public_address, allow_loopback=settings.allow_loopback)
+
+    def resolve(host: str, port: int) -> str:
+        encrypted = address.scheme == "https"
+        return public_address(host, port, allow_loopback=settings.allow_loopback, is_encrypted=encrypted)
+
     with httpx.Client(
         transport=DeadlineTransport(1, address_of=resolve),
         follow_redirects=False,

@@ -86,12 +86,15 @@ class Approvals:
         self._watch = _Watch(queue, ended)
         self._waiting_calls = threading.BoundedSemaphore(MAX_WAITING_CALLS)
 
-    def request(self, request: ActionRequest, cancel: CancelToken | None = None) -> ApprovalRecord:
+    def request(
+        self, request: ActionRequest, cancel: CancelToken | None = None, *, waits: bool = True
+    ) -> ApprovalRecord:
         """Keep a request, and wait for its end as long as the configuration allows (`approvals.waitMs`).
 
         Args:
             request: what waits for a person.
             cancel: ends the wait; the request stays.
+            waits: whether to wait at all.
 
         Raises:
             CortexError: it cannot be kept; `cancelled`.
@@ -103,7 +106,7 @@ class Approvals:
         about = {"id": record.id, "action": request.action, "digest": record.digest}
         self._audit.event("approval.requested", agent=request.agent, skill=request.skill, data=about)
         wait_s = self._settings.wait_ms / 1000
-        if not wait_s or not self._waiting_calls.acquire(blocking=False):
+        if not waits or not wait_s or not self._waiting_calls.acquire(blocking=False):
             return record
         try:
             return self.wait(record.id, wait_s, cancel)

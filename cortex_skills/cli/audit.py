@@ -25,7 +25,7 @@ from cortex_skills.errors import CortexError
 if TYPE_CHECKING:
     from cortex_skills.audit.recent_calls import CallFilter, RecentCall
 
-_COLUMNS = ("time", "agent", "event", "tool or action", "skill", "outcome", "ms", "approved by")
+_COLUMNS = ("time", "agent", "event", "tool or action", "skill", "outcome", "ms", "by")
 _FOLLOW_S = 0.5
 
 
@@ -82,7 +82,7 @@ def _found(folder: Path, wanted: CallFilter, limit: int) -> list[RecentCall]:
 def _row(call: RecentCall) -> tuple[str, ...]:
     record = call.record
     texts = (record.time[:19], record.agent, record.event, record.tool, record.skill or "", record.outcome)
-    return (*texts, f"{record.milliseconds:,.1f}", record.approved_by or "")
+    return (*texts, f"{record.milliseconds:,.1f}", record.approved_by or record.actor or "")
 
 
 def _show(common: Common, calls: list[RecentCall]) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -25,20 +25,23 @@ from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
 from cortex_skills.actions.manifest import COMMAND, PATH, WEB_ADDRESS, ActionManifest
 from cortex_skills.approvals.desk import Approvals
+from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.call_records import ACTION_CALL
 from cortex_skills.config.settings import ActionSettings
-from cortex_skills.errors import CortexError
+from cortex_skills.errors import CortexError, as_ours
 from cortex_skills.gate.action_text import text_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import RateWindow, Slot
+from cortex_skills.policy.permissions import check_call, check_permissions
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
 from cortex_skills.safe_io.schemas import errors_of, shown
-from cortex_skills.tools import Call, Outcome, Tool
+from cortex_skills.tools import Call, Outcome, Tool, tool_named
 from cortex_skills.tools.approval_status import answer_of
 
 log = logging.getLogger(__name__)
 
+MAX_PROPOSED = 5
 COSTS = {"free": 0, "cheap": 1, "expensive": 10}
 
 
@@ -87,6 +90,8 @@ class ActionSteps:
         limits: SessionLimits | None,
         facts: ActionFacts,
         approved: Approved | None = None,
+        *,
+        proposed: bool = False,
     ) -> Outcome:
         """Run an action, or keep a request for it.
 
@@ -97,6 +102,7 @@ class ActionSteps:
             limits: of the session of the call.
             facts: filled for the audit.
             approved: the request that a person approved; None for a call of an agent.
+            proposed: whether the code of the skill proposed it: then it waits for a person in any case.
 
         Raises:
             CortexError: the refusal of a step.
@@ -107,6 +113,8 @@ class ActionSteps:
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
             raise _too_low(manifest, decision)
+        if proposed:
+            decision = NeedsApproval(f"the skill {call.skill.name} proposes it")
         inputs = _exact(tool.check_arguments(call.arguments), manifest)
         if approved is not None:
             _check_as_approved(approved.request, manifest, inputs, call)
@@ -138,7 +146,7 @@ class ActionSteps:
             if approved is None and isinstance(decision, NeedsApproval):
                 facts.approval_required = True
                 slot.refund()
-                return self._ask(manifest, acting, name, decision.reason, preview)
+                return self._ask(manifest, acting, name, decision.reason, preview, waits=not proposed)
             acting.check_time()
             call.host.memories.settle()
             recorded = {"skill": name, "inputs": inputs, **asdict(facts)}
@@ -146,7 +154,46 @@ class ActionSteps:
             outputs = _checked_outputs(manifest, _run(action, acting))
         return text_for_model(manifest, outputs, call.host.cleaning)
 
-    def _ask(self, manifest: ActionManifest, call: ActionCall, skill: str, reason: str, preview: str) -> Outcome:
+    def propose(self, given: Sequence[Any], call: Call, limits: SessionLimits | None) -> list[dict[str, Any]]:
+        """Keep the actions that the code of a skill proposes; none runs.
+
+        Args:
+            given: what the skill wrote: objects with `action` and `inputs`.
+            call: of the tool in which it did.
+            limits: of the session of the call.
+
+        Returns:
+            For each of the first `MAX_PROPOSED` its name, and the id of its request or the code of its refusal.
+
+        """
+        return [self._proposed(each, call, limits) for each in given[:MAX_PROPOSED]]
+
+    def _proposed(self, given: Any, call: Call, limits: SessionLimits | None) -> dict[str, Any]:
+        name = given.get("action") if isinstance(given, dict) else None
+        shown_as = audit.word(name)
+        facts = ActionFacts("action")
+        try:
+            check_permissions(("actions:request",), call.skill.manifest, "actionRequests")
+            if not isinstance(given, dict) or set(given) != {"action", "inputs"}:
+                raise CortexError("invalid_arguments", "an action request has `action` and `inputs`, and nothing else")
+            tool = tool_named(name, call.host.actions)
+            if tool is None or tool.action is None:
+                raise CortexError("tool_not_found", f"there is no action {shown(name)}")
+            facts = ActionFacts(tool.action.manifest.category)
+            check_call(tool.name, tool.permissions, call.skill.manifest, [one.manifest for one in call.active.values()])
+            asked = replace(call, arguments=given["inputs"])
+            outcome = self.run(tool, tool.action, asked, limits, facts, proposed=True)
+            code, found = "ok", {name: outcome.details[name] for name in ("status", "approval")}
+        except Exception as error:
+            refused = as_ours(shown_as, error)
+            code, found = refused.code, {"status": "refused", "code": refused.code}
+        skill = call.skill.name
+        call.host.audit.event("action.proposed", agent=call.agent, skill=skill, outcome=code, **asdict(facts))
+        return {"action": shown_as, **found}
+
+    def _ask(
+        self, manifest: ActionManifest, call: ActionCall, skill: str, reason: str, preview: str, *, waits: bool
+    ) -> Outcome:
         """Keep a request, and say that it waits."""
         if self.desk is None:
             raise CortexError(
@@ -166,7 +213,7 @@ class ActionSteps:
             reason,
             preview,
         )
-        kept = self.desk.request(request, call.cancel)
+        kept = self.desk.request(request, call.cancel, waits=waits)
         return answer_of(kept, self.desk.state_of(kept))
 
     def _rate(self, manifest: ActionManifest) -> RateWindow:

@@ -217,6 +217,8 @@ class Gate:
             outcome = tool.run(call)
             if not outcome.spent:
                 slot.refund()
+        if outcome.proposed:
+            outcome.details["actionRequests"] = self.action_steps.propose(outcome.proposed, call, limits)
         if tool.budget == "query" and call.budgets is not None:
             outcome.details["queriesUsed"] = call.budgets.queries_used(name)
         return outcome

@@ -52,6 +52,7 @@ DEFAULT_TOOLS = (
     "run_agent",
     "shell_safe",
     "http_get",
+    "approval_status",
 )
 
 
@@ -67,6 +68,7 @@ class Permissions:
     proofs: frozenset[str] = frozenset()
     memory: frozenset[str] = frozenset()
     registry: frozenset[str] = frozenset()
+    actions: frozenset[str] = frozenset()
 
     def __contains__(self, permission: str) -> bool:
         area, _, action = permission.partition(":")
@@ -77,7 +79,13 @@ class Permissions:
         return frozenset(f"{area}:{action}" for area, actions in self._areas().items() for action in actions)
 
     def _areas(self) -> dict[str, frozenset[str]]:
-        return {"graph": self.graph, "proofs": self.proofs, "memory": self.memory, "registry": self.registry}
+        return {
+            "graph": self.graph,
+            "proofs": self.proofs,
+            "memory": self.memory,
+            "registry": self.registry,
+            "actions": self.actions,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from cortex_skills.safe_io.display import one_line, shown_name
 from cortex_skills.safe_io.schemas import did_you_mean
 
 HOOKS = ("onActivate", "onDeactivate", "onQuery", "onError")
-_ANSWER_KEYS = ("results", "additionalContext", "proofRequests")
-_LISTS = ("results", "proofRequests")
+_ANSWER_KEYS = ("results", "additionalContext", "proofRequests", "actionRequests")
+_LISTS = ("results", "proofRequests", "actionRequests")
 _MAX_STOPS = 3
 _MAX_WARNINGS = 20
 _ERROR_HOOK_S = 0.5

@@ -258,6 +258,8 @@ interface QueryAnswer {
   readonly additionalContext?: JsonValue;
   /** Requests for proofs of statements: at most five, with the permission `proofs: [request]`. */
   readonly proofRequests?: readonly ProofRequest[];
+  /** Actions that are proposed: at most five, with the permission `actions: [request]`. Each waits for a person. */
+  readonly actionRequests?: readonly { readonly action: string; readonly inputs: { readonly [name: string]: JsonValue } }[];
 }
 
 interface ProofRequest {

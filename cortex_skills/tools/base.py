@@ -9,7 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,6 +91,7 @@ class Outcome:
         details: for a program; JSON-ready.
         enrichment: what the skill returned for a model, not cleaned; None when there is nothing.
         spent: False when the call changed nothing, so that its slot is returned.
+        proposed: actions that the skill proposed, as it wrote them.
 
     """
 
@@ -98,6 +99,7 @@ class Outcome:
     details: dict[str, Any]
     enrichment: Any = None
     spent: bool = True
+    proposed: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ _ANSWER: dict[str, Any] = {
 
 
 _NOTHING = "No matching triples."
+_REQUESTS = ("proofRequests", "actionRequests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class _Enriched:
     report: dict[str, Any]
     context: Any = None
     requests: Sequence[Any] = ()
+    proposed: Sequence[Any] = ()
 
 
 def _run(call: Call) -> Outcome:
@@ -120,7 +122,7 @@ def _run(call: Call) -> Outcome:
     }
     if enriched.requests or arguments.get("prove", "none") != "none":
         text += _add_proofs(call, enriched, details)
-    return Outcome(text, details, enriched.context)
+    return Outcome(text, details, enriched.context, proposed=enriched.proposed)
 
 
 def _heading(page: dict[str, Any], shown: int, skill: str, is_next: bool) -> str:
@@ -221,8 +223,8 @@ def _enrich(call: Call, scope: str, matches: list[dict[str, Any]]) -> _Enriched:
         matches, ignored = _narrowed(matches, rows, answer["results"])
         if ignored:
             report["ignoredResults"] = ignored
-    requests = answer.get("proofRequests")
-    return _Enriched(matches, report, answer.get("additionalContext"), requests if isinstance(requests, list) else ())
+    requests, proposed = ([] if not isinstance(answer.get(key), list) else answer[key] for key in _REQUESTS)
+    return _Enriched(matches, report, answer.get("additionalContext"), requests, proposed)
 
 
 def _narrowed(

@@ -171,6 +171,9 @@ def test_a_public_address_is_connected_to_and_loopback_by_switch() -> None:
     assert public_address("127.0.0.1", 443, allow_loopback=True) == "127.0.0.1"
     with pytest.raises(CortexError):
         public_address("10.0.0.1", 443, allow_loopback=True)
+    with pytest.raises(CortexError):
+        public_address("93.184.216.34", 80, allow_loopback=True, is_encrypted=False)
+    assert public_address("127.0.0.1", 80, allow_loopback=True, is_encrypted=False) == "127.0.0.1"
 
 
 HOSTS = ("example.org", "*.example.com", "api.example.net:8443", "[2606:2800::1]:443")

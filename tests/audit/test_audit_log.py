@@ -75,6 +75,9 @@ def test_a_plugin_in_memory_has_no_journal_and_one_that_serves_has_it_beside_its
     with Plugin.open(config(store=store)) as plugin:
         plugin.call("nothing", {})
         assert plugin.audit.journal is None
+    acts = {"workspace": str(tmp_path / "workspace")}
+    with Plugin.open(config(store=store, actions=acts)) as plugin:
+        assert plugin.audit.journal is not None
     with Plugin.open(config(store=store, audit={"journal": "off"}), serves=True) as plugin:
         assert plugin.audit.journal is None
     with Plugin.open(config(store=store), serves=True) as plugin:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex_skills.actions.core import CORE_IDS
 from cortex_skills.manifest import (
     DEFAULT_TOOLS,
     Dependency,
@@ -60,9 +61,9 @@ def test_a_minimal_semantic_block_gets_the_defaults(semantic):
     assert block.permissions == Permissions()
 
 
-def test_the_default_tools_are_the_six_core_tools_and_three_more():
-    assert len(DEFAULT_TOOLS) == 25
-    assert {"hub_search", "hub_verify", "mesh_request_knowledge"} < set(DEFAULT_TOOLS)
+def test_the_default_tools_are_those_of_the_plugin_the_core_actions_and_three_more():
+    assert len(DEFAULT_TOOLS) == 32
+    assert {"hub_search", "hub_verify", "mesh_request_knowledge", "approval_status"} | CORE_IDS < set(DEFAULT_TOOLS)
 
 
 def test_an_empty_list_of_tools_is_the_default_list(semantic):

@@ -190,3 +190,24 @@ def test_skills_are_listed_with_their_state_and_those_refused_with_the_reason(au
     assert (broken["name"], broken["answering"]) == ("broken", None)
     assert broken["error"]["code"] == "manifest_invalid"
     assert str(audited.tokens.path.parent) not in json.dumps(body)
+
+
+def test_the_journal_is_read_where_it_is_kept(tmp_path):
+    """Over two runs of the server, with the inputs of calls, in REST and on the page of the explorer."""
+    audit = {"folder": str(tmp_path / "audit")}
+    with served(tmp_path, audit=audit) as running:
+        running.plugin.call("nothing", {"n": 1, "password": "hunter2"}, agent="a1")
+    with served(tmp_path, audit=audit) as running:
+        running.plugin.call("other", {}, agent="a2")
+        client = running.client(running.token("reader", permissions=("audit", "read")))
+        entries = client.get("/api/v1/audit").json()
+        assert [(each["user_id"], each["action"]) for each in entries] == [("a2", "other"), ("a1", "nothing")]
+        assert entries[1]["inputs"] == {"n": 1, "password": "[redacted]"}
+        assert client.get(f"/api/v1/audit/{entries[1]['id']}").json() == entries[1]
+        assert client.get("/api/v1/audit/stats").json()["total_entries"] == 2
+        assert listed(client, cursor=entries[0]["id"]) == [("nothing", "tool_not_found")]
+        assert client.get("/api/v1/audit", params={"cursor": "00000000-1"}).json()["code"] == "invalid_arguments"
+        page = client.get("/explore/audit", params={"id": entries[1]["id"]}, headers={"Accept": "text/html"}).text
+        assert "in the journal of the audit" in page
+        assert "&#34;n&#34;: 1" in page
+        assert "hunter2" not in page
