@@ -108,7 +108,7 @@ class ActionSteps:
             CortexError: the refusal of a step.
 
         """
-        manifest, settings = action.manifest, call.host.config.actions
+        manifest, settings = action.manifest, call.host.actions.settings
         facts.trust_level = level = call.host.trust.level()
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
