@@ -342,7 +342,7 @@ def test_a_compiler_that_cannot_be_started_is_an_error(folder: Path, monkeypatch
 
 
 def test_bytes_that_are_not_a_module_are_an_error(folder: Path) -> None:
-    with pytest.raises(SandboxError, match="not compiled for this machine"):
+    with pytest.raises(CompileError, match="not a WebAssembly module"):
         load_module(Engine(256 << 10), "tiny", "s", lambda: b"\0asm no", b"x")
     assert not list(folder.glob("*.cwasm"))
 
