@@ -91,8 +91,9 @@ class Host:
     def actions(self) -> Actions:
         """The actions that agents may ask for."""
         from cortex_skills.actions.catalog import Actions
+        from cortex_skills.actions.own_files import guarded
 
-        return Actions(self.config.actions, self.tool_names())
+        return Actions(guarded(self.config), self.tool_names())
 
     @cached_property
     def trust(self) -> TrustStore:

@@ -22,13 +22,16 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import rfc8785
 
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.trust_levels import Risk, TrustLevel
 from cortex_skills.safe_io.schemas import LocatedDocument, Problem, check, summary
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 Category = Literal["fs", "memory", "agent", "shell", "network"]
 Cost = Literal["free", "cheap", "expensive"]
@@ -171,6 +174,13 @@ class ActionManifest:
     def output_schema(self) -> dict[str, Any]:
         """The JSON Schema of its outputs."""
         return _schema_of(self.outputs)
+
+    @cached_property
+    def output_validator(self) -> Draft202012Validator:
+        """The compiled schema of its outputs."""
+        from jsonschema_rs import Draft202012Validator
+
+        return Draft202012Validator(self.output_schema())
 
     def inputs_of(self, form: str) -> list[str]:
         """The inputs whose schema has a format."""

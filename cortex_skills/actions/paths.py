@@ -9,7 +9,8 @@ Rules kept here:
 - it is opened part by part from a descriptor of the workspace, without following a symbolic link anywhere (O_NOFOLLOW
   with dir_fd): what is swapped between a check and a use is opened as what it is then, and refused;
 - only regular files are opened, without waiting; a file with several names (hard links) is neither read nor written;
-- the plugin's own data is denied by its folder's identity (device and inode), under any name.
+- the plugin's own data is denied by its folder's identity (device and inode), under any name; what the configuration
+  places in the workspace is denied by its path (`own_files.py`).
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from datetime import UTC, datetime, timedelta
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from cortex_graph import GraphError
-from cortex_graph.claims import apply_claimed
+from cortex_graph import GraphError, GraphUnavailable
+from cortex_graph.claims import apply_claimed, has_claims
 from cortex_graph.datetimes import date_time
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore, Pattern
@@ -213,12 +213,20 @@ class ApprovalQueue:
         """Note that the process that runs the action is alive; to be repeated more often than `LEASE`."""
         pattern = Pattern(self._graph, self._node(record.id), REPORTED)
         quad = Quad(self._node(record.id), REPORTED, Literal(date_time(self.now()), datatype=DATE_TIME), self._graph)
-        self._store.apply([quad], [old for old in self._store.quads(pattern) if old != quad])
+        self._store.apply([quad], [old for old in self._quads(pattern) if old != quad])
 
     def finish(self, record: ApprovalRecord, end: RunEnd) -> ApprovalRecord:
         """Note how the action of a started request ended."""
         self._claim(record, END, end_text(end))
         return self.find(record.id)
+
+    def _quads(self, pattern: Pattern) -> Iterator[Quad]:
+        if not has_claims(self._store):
+            raise GraphUnavailable(
+                "a store behind another Cortex keeps no requests for approval",
+                hint="use a store in a folder, in memory, or on a SPARQL server",
+            )
+        return self._store.quads(pattern)
 
     def _claim(self, record: ApprovalRecord, step: NamedNode, text: str) -> bool:
         return apply_claimed(self._store, Quad(self._node(record.id), step, Literal(text), self._graph))
@@ -229,7 +237,7 @@ class ApprovalQueue:
     def _read(self, approval_id: str) -> ApprovalRecord | None:
         """The record under a well-formed id; None when there is none."""
         values: dict[NamedNode, list[str]] = {}
-        for quad in self._store.quads(Pattern(self._graph, self._node(approval_id))):
+        for quad in self._quads(Pattern(self._graph, self._node(approval_id))):
             values.setdefault(quad.predicate, []).append(quad.object.value if isinstance(quad.object, Literal) else "")
         if not values:
             return None
@@ -241,12 +249,10 @@ class ApprovalQueue:
 
     def _newest(self, *, waiting: bool = False) -> Iterator[str]:
         """The ids of the requests, or of those that are not resolved, the newest first."""
-        done = (
-            {quad.subject for quad in self._store.quads(Pattern(self._graph, None, RESOLUTION))} if waiting else set()
-        )
+        done = {quad.subject for quad in self._quads(Pattern(self._graph, None, RESOLUTION))} if waiting else set()
         found = [
             (quad.object.value, quad.subject.value.rpartition("/")[2])
-            for quad in self._store.quads(Pattern(self._graph, None, GENERATED_AT))
+            for quad in self._quads(Pattern(self._graph, None, GENERATED_AT))
             if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode) and quad.subject not in done
         ]
         return (approval_id for _, approval_id in sorted(found, reverse=True) if _ID.fullmatch(approval_id))
@@ -256,12 +262,12 @@ class ApprovalQueue:
         before = date_time(now - KEPT - LASTS)
         old = [
             quad.subject
-            for quad in self._store.quads(Pattern(self._graph, None, GENERATED_AT))
+            for quad in self._quads(Pattern(self._graph, None, GENERATED_AT))
             if isinstance(quad.object, Literal) and quad.object.value < before
         ]
         for node in old[:_REMOVED_AT_ONCE]:
             assert isinstance(node, NamedNode)  # noqa: S101 - no other subjects are stored
-            self._store.apply(remove=list(self._store.quads(Pattern(self._graph, node))))
+            self._store.apply(remove=list(self._quads(Pattern(self._graph, node))))
 
 
 def not_found(approval_id: object) -> CortexError:

@@ -108,7 +108,7 @@ class ActionSteps:
             CortexError: the refusal of a step.
 
         """
-        manifest, settings = action.manifest, call.host.config.actions
+        manifest, settings = action.manifest, call.host.actions.settings
         facts.trust_level = level = call.host.trust.level()
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
@@ -308,14 +308,12 @@ def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:
 
 def _checked_outputs(manifest: ActionManifest, outputs: object) -> dict[str, Any]:
     """The outputs, when they are what the manifest declares."""
-    from jsonschema_rs import Draft202012Validator
-
     hint = "the action ran; correct its code or its manifest"
     if not isinstance(outputs, Mapping):
         raise _failed(manifest, f"it ran, but its output is a {type(outputs).__name__}, not an object", hint)
     found = dict(outputs)
     try:
-        errors = errors_of(Draft202012Validator(manifest.output_schema()), found, 5)
+        errors = errors_of(manifest.output_validator, found, 5)
         length = len(json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise _failed(manifest, f"it ran, but its output is not JSON: {str(error)[:200]}", hint) from None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
-from cortex_graph import GraphStore, NamespacedGraph, open_store
+from cortex_graph import GraphStore, GraphUnavailable, NamespacedGraph, open_store
 from cortex_graph.names import Names
 from cortex_graph.ontology import ontology
 from cortex_graph.store import Pattern
@@ -214,3 +214,10 @@ def test_each_term_of_a_request_is_defined() -> None:
         defined
     )
     assert module.REQUEST_CLASS in defined
+
+
+def test_a_store_behind_another_cortex_keeps_no_requests_and_says_so() -> None:
+    queue = ApprovalQueue(open_store("cortex://127.0.0.1:9"), NAMES)
+    for call in (lambda: add(queue), lambda: queue.find("0" * 32), queue.list):
+        with pytest.raises(GraphUnavailable, match="behind another Cortex keeps no requests"):
+            call()

@@ -96,6 +96,7 @@ REGISTRY: dict[str, dict[str, Any]] = {
     "memory_skill_export": {"skill_id": "safe", "target_folder": "out"},
     "memory_skill_register": {"folder_path": "safe"},
     "skill_learn": {"name": "open-the-safe"},
+    "approval_status": {"approval": "0" * 32},
     "skill_memory_reflect": {"text": TEXTS[0], "reflects_on": [GUESSED]},
     "memory_skill_promote_from_reflection": {"reflection_id": GUESSED, "skill_name": "s", "skill_description": "s"},
     "memory_skill_compositional_context": {"skill_id": "safe"},

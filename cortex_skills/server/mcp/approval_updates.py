@@ -56,14 +56,22 @@ class ApprovalUpdates:
         status = status_of(record, self._plugin.approvals.state_of(record))
         return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(status))
 
-    def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str, agent: str) -> None:
-        """Notify a connection when a request ends.
+    def watch_own(self, uri: str, agent: str) -> None:
+        """Notice the end of a request of an agent, also of one that another process has kept; reads from the store.
 
         Raises:
-            ResourceNotFoundError: the agent has none with that id, or subscribes to too many.
+            ResourceNotFoundError: the agent has none with that id.
 
         """
-        record = self._own(uri, agent)
+        self._plugin.approvals.watch(self._own(uri, agent).id)
+
+    def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
+        """Notify a connection when a request ends that `watch_own` has checked.
+
+        Raises:
+            ResourceNotFoundError: it subscribes to too many.
+
+        """
         connection = ctx.session._connection  # the SDK has no public name for it
         if connection not in self._subscribers:
             self._subscribers[connection] = set()
@@ -71,7 +79,6 @@ class ApprovalUpdates:
         if len(self._subscribers[connection]) >= _MOST:
             raise ResourceNotFoundError("too many subscriptions")
         self._subscribers[connection].add(uri)
-        self._plugin.approvals.watch(record.id)
 
     def unsubscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
         """Notify a connection no more."""

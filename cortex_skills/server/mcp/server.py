@@ -180,7 +180,11 @@ class _Handlers:
         if self._plugin.config.approvals.ask != "client" or not elicitation.can_ask(ctx):
             return result
         approvals, approval_id = self._plugin.approvals, result.details["approval"]
-        decision = await elicitation.ask(ctx, approvals.show(approval_id))
+        try:
+            record = await self._run(ctx, lambda _: approvals.show(approval_id), "asking", caller)
+        except (CortexError, GraphError):  # changed or removed meanwhile
+            return result
+        decision = await elicitation.ask(ctx, record)
         if decision is None:
             return result
         word, reason = decision
@@ -199,8 +203,10 @@ class _Handlers:
             return failed(as_ours("approving", error))
 
     async def subscribe(self, ctx: _Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        watch = partial(self._approvals.watch_own, str(params.uri), self._agent(ctx))
         try:
-            self._approvals.subscribe(ctx, str(params.uri), self._agent(ctx))
+            await self._run(ctx, lambda _: watch(), "subscribing", self._caller_of(ctx))
+            self._approvals.subscribe(ctx, str(params.uri))
         except resources.ResourceNotFoundError as error:
             raise MCPError(_RESOURCE_NOT_FOUND, str(error), data={"uri": str(params.uri)[:200]}) from None
         return types.EmptyResult()
