@@ -162,7 +162,7 @@ def test_more_than_the_transfer_limit_is_refused_on_every_side() -> None:
         for body, name in ((send, "channel-send"), (query, "graph-query")):
             box = WasmSandbox(component(body, name, pages=pages), WasmLimits(transfer_bytes=50_000), host)
             assert box.call_tool("t", "") == ToolAnswer("too_large", failed=True)
-    long = "(i32.store (i32.const 1028) (i32.const 0)) (i32.store (i32.const 1032) (i32.const 60000)) (i32.const 1024)"
+    long = "(local.set $in (i32.const 65536)) (local.set $size (i32.const 60000)) " + ECHO
     box = WasmSandbox(component(long), WasmLimits(transfer_bytes=50_000))
     with pytest.raises(Trap, match="more than 50000 bytes"):
         box.call_tool("t", "")
@@ -189,7 +189,7 @@ def test_a_guest_cannot_make_the_host_read_more_than_it_has() -> None:
         ("(i32.const -8)", Trap),
         ("(i32.store8 (i32.const 1024) (i32.const 7)) (i32.const 1024)", Trap),
         ("(i32.store (i32.const 1032) (i32.const -1)) (i32.const 1024)", Trap),
-        ("(i32.store8 (i32.const 0) (i32.const 255)) (i32.store (i32.const 1032) (i32.const 1)) (i32.const 1024)", Trap),
+        ("(i32.store8 (local.get $in) (i32.const 255)) " + ECHO, Trap),
     ],
     ids=["loop", "unreachable", "result outside", "unknown case", "text outside", "not UTF-8"],
 )
@@ -203,9 +203,9 @@ def test_the_limits_of_memory_and_time_hold_for_components() -> None:
     with pytest.raises(MemoryLimit):
         WasmSandbox(component(ECHO, pages=20), WasmLimits(memory_bytes=1 << 20)).call_tool("t", "")
     with pytest.raises(TimedOut):
-        WasmSandbox(
-            component("(loop (br 0)) (i32.const 0)"), WasmLimits(fuel=1 << 62, timeout_s=0.05)
-        ).call_tool("t", "")
+        WasmSandbox(component("(loop (br 0)) (i32.const 0)"), WasmLimits(fuel=1 << 62, timeout_s=0.05)).call_tool(
+            "t", ""
+        )
 
 
 def test_a_host_function_gets_the_remaining_time_and_its_end_is_the_end_of_the_call() -> None:
@@ -252,7 +252,7 @@ def test_a_call_inside_of_a_host_function_ends_with_the_call_around_it() -> None
         ('(export "socket" (type (sub resource)))', COMPONENT, "0.2.0#socket"),
         ('(export "graph-query" (func (param "arguments" string) (result string)))', COMPONENT, "another type"),
         ('(export "http-count" (func (result u32)))', COMPONENT, "another type"),
-        ('(export "secret-read" (func (param "handle" s32) (result (result string (error string)))))', COMPONENT, "read'"),
+        ('(export "secret-read" (func (param "handle" s32) (result (result string))))', COMPONENT, "another type"),
         ('(export "http-handle" (func (param "n" s32) (result s32)))', COMPONENT, "another type"),
         ('(export "http-count" (instance))', COMPONENT, "another type"),
     ],
@@ -302,11 +302,12 @@ def described(type_: object) -> str:
 
 def test_the_wit_file_is_the_world_of_the_host() -> None:
     text = re.sub(r"\s", "", re.sub(r"//.*", "", WIT.read_text(encoding="utf-8")))
-    for kind, name, content in re.findall(r"(record|enum)([a-z-]+)\{([^}]*)\}", text):
-        text = text.replace(f"{kind}{name}{{{content}}}", "")
+    while found := re.search(r"(record|enum)([a-z-]+)\{((?:[^{}]|\{[^}]*\})*)\}", text):
+        kind, name, content = found.groups()
         whole = kind + "{" + content.rstrip(",") + "}"
-        text = re.sub(rf"(?<=[:<,]){name}(?=[>,)}};])", whole, text)
-    declared = dict(re.findall(r"([a-z-]+):func(\(.*?);", text))
+        text = text.replace(found[0], "")
+        text = re.sub(rf"(?<=[:<]){name}(?=[>,)])|(?<=,){name}(?=>)", whole, text)
+    declared = dict(re.findall(r"(?:export)?([a-z-]+):func(\(.*?);", text))
     assert set(declared) == {*FUNCTIONS, "run"}
     for name, (parameters, result) in {**FUNCTIONS, "run": RUN_TYPE}.items():
         wanted = "(" + ",".join(f"{key}:{described(type_)}" for key, type_ in parameters) + ")"

@@ -3,8 +3,8 @@
 Rules kept here:
 - as `linker.py`: a function finds the guest that called it as the current one of its thread, and no exception passes
   through the engine;
-- a text or list from the guest is read only up to a size; a list of bytes is copied as a whole, since wasmtime's own conversion
-  takes 5 µs for each byte, in which no deadline is noticed;
+- a text or list from the guest is read only up to a size; a list of bytes is copied as a whole, since wasmtime-py takes
+  5 µs for each byte, in which no deadline is noticed;
 - the engine limits what a guest passes in one call (128 MiB, as it counts), before any of it is here.
 """
 

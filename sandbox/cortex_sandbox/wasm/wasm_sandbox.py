@@ -152,9 +152,10 @@ class WasmSandbox:
         if len(text(tool).encode()) + len(text(argument).encode()) > self.limits.transfer_bytes:
             raise ValueError(f"the input of a tool may have {self.limits.transfer_bytes} bytes")
         found: wit.Variant = self._run(partial(_call_component, tool=tool, argument=argument))
-        if len(found.payload.encode()) > self.limits.transfer_bytes:
+        answer = str(found.payload)
+        if len(answer.encode()) > self.limits.transfer_bytes:
             raise Trap(f"the answer of the tool has more than {self.limits.transfer_bytes} bytes", "AnswerTooLarge")
-        return ToolAnswer(found.payload, found.tag == "err")
+        return ToolAnswer(answer, found.tag == "err")
 
     def _run(self, work: Callable[[PluginCall, Callable[[wasmtime.Store], Any]], T]) -> T:
         outer = current()
