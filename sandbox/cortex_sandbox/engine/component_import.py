@@ -36,7 +36,7 @@ _NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class WitResult:
     """A value of a type `result`: its case and its payload, None without one."""
 
     is_ok: bool
@@ -57,7 +57,7 @@ def define_component_import(
         name: the function.
         answer: called with the guest's store and the arguments: `s32` as int, texts and names of enumerations as str,
             bytes as bytes, lists as list (an empty one as `b""`), records as dict. Its result is one of these, a
-            `U16`, a `Result`, or None for no result.
+            `U16`, a `WitResult`, or None for no result.
         max_bytes: called with the guest's store; a text or list of more bytes is passed as None.
 
     """
@@ -112,7 +112,7 @@ def _lifted(val: Any, max_bytes: int) -> Any:
 def _lower(value: Any, val: Any) -> None:
     """Write a value for the guest; the engine owns it from then on."""
     of = val.of
-    if isinstance(value, Result):
+    if isinstance(value, WitResult):
         of.result.is_ok = value.is_ok
         of.result.val = None
         if value.payload is not None:

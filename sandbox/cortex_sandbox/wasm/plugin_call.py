@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from cortex_sandbox.engine.component_import import U16, Result
+from cortex_sandbox.engine.component_import import U16, WitResult
 from cortex_sandbox.engine.engine import Engine
 from cortex_sandbox.engine.timed_store import TimedStore
 from cortex_sandbox.errors import TimedOut
@@ -55,7 +55,7 @@ class PluginCall(TimedStore):
         self.transfer_bytes = limits.transfer_bytes
         self._log_room = _LOG_BYTES
 
-    def answer(self, name: str, work: Callable[[], Any]) -> Result:
+    def answer(self, name: str, work: Callable[[], Any]) -> WitResult:
         """The result of a host function as the guest gets it.
 
         Args:
@@ -64,9 +64,9 @@ class PluginCall(TimedStore):
 
         """
         try:
-            return Result(True, work())
+            return WitResult(True, work())
         except Exception as error:
-            return Result(False, _error(name, error))
+            return WitResult(False, _error(name, error))
 
     def check_time(self) -> None:
         """Raise an error if the time of the call is over.

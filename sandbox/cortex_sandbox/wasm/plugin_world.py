@@ -128,7 +128,9 @@ def _functions_in(item: Any, engine: wasmtime.Engine) -> int:
 
 def _is_core_function(type_: Any, parameters: int) -> bool:
     i32 = [wasmtime.ValType.i32()]
-    return isinstance(type_, wasmtime.FuncType) and (list(type_.params), list(type_.results)) == (i32 * parameters, i32)
+    if not isinstance(type_, wasmtime.FuncType):
+        return False
+    return bool(type_.params == i32 * parameters and type_.results == i32)
 
 
 def _is_function(type_: wit.FuncType, expected: tuple[tuple[tuple[str, Wit], ...], Wit]) -> bool:
