@@ -155,7 +155,7 @@ def _is(type_: Any, expected: Wit) -> bool:
     if isinstance(type_, wit.RecordType):
         return _are_fields(type_.fields, parts[0])
     if isinstance(type_, wit.EnumType):
-        return tuple(type_.names) == parts[0]
+        return bool(tuple(type_.names) == parts[0])
     return isinstance(type_, wit.ResultType) and _is(type_.ok, parts[0]) and _is(type_.err, parts[1])
 
 
