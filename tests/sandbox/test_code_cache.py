@@ -20,6 +20,7 @@ from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.code_cache import load_module
 from cortex_sandbox.engine.engine import Engine
+from cortex_sandbox.errors import CompileError
 from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
