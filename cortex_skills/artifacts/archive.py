@@ -5,8 +5,9 @@ Rules kept here:
   then each entry is decompressed up to its declared size, and must end there, with the declared CRC-32;
 - the archive is exactly its entries, its central directory and its end record (APPNOTE 4.3.6), in this order and
   without gaps: nothing before, between or after them is skipped, so all readers see the same entries;
-- each local header equals its central header. Encryption, data descriptors, ZIP64, several disks, comments, and extra
-  fields that rename an entry are refused, as are entries that are folders, symbolic links or devices;
+- each local header equals its central header. Encryption, data descriptors, ZIP64, several disks, comments, extra
+  fields that rename an entry, and a needed version above 2.0 are refused, as are entries that are folders, symbolic
+  links or devices;
 - the paths are those of `entry_paths`;
 - a written archive has its entries sorted by path, deflated, with the time 1980-01-01 and the mode 0644: the same
   entries give the same bytes with the same zlib.
@@ -39,6 +40,7 @@ _END = struct.Struct("<4s4H2IH")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _LOCAL = struct.Struct("<4s5H3I2H")
 _STORED, _DEFLATED = 0, 8
+_NEEDED = 20  # version 2.0 of the format: deflated entries
 _UTF8 = 1 << 11
 _ALLOWED_FLAGS = _UTF8 | 0b110  # bits 1 and 2: the effort of the compressor
 _TIMES, _OWNERS = 0x5455, 0x7875  # extra fields without meaning here
@@ -51,6 +53,7 @@ class _Header:
 
     name: bytes
     path: str
+    needed: int
     flags: int
     method: int
     time: int
@@ -63,7 +66,7 @@ class _Header:
     @property
     def stated(self) -> tuple[int, ...]:
         """The fields that the local header repeats, in its order."""
-        return (self.flags, self.method, self.time, self.date, self.crc, self.compressed, self.size)
+        return (self.needed, self.flags, self.method, self.time, self.date, self.crc, self.compressed, self.size)
 
 
 def read_archive_file(path: Path) -> dict[str, bytes]:
@@ -172,7 +175,7 @@ def _directory(data: bytes) -> tuple[list[_Header], int]:
 def _central_header(data: bytes, position: int, end: int) -> tuple[_Header, int]:
     if position + _CENTRAL.size > end or data[position : position + 4] != b"PK\1\2":
         raise ArtifactError("the central directory has fewer entries than declared")
-    (_, _, _, flags, method, time, date, crc, compressed, size, names, extras, comments, disk, _, mode, offset) = (
+    (_, _, needed, flags, method, time, date, crc, compressed, size, names, extras, comments, disk, _, mode, offset) = (
         _CENTRAL.unpack_from(data, position)
     )
     name_at = position + _CENTRAL.size
@@ -189,17 +192,19 @@ def _central_header(data: bytes, position: int, end: int) -> tuple[_Header, int]
     kind = stat.S_IFMT(mode >> 16)
     if kind not in (0, stat.S_IFREG) or mode & _FOLDER_OF_DOS:
         raise ArtifactError(f"the entry {shown(path)} is a folder, a symbolic link or a device, not a file")
+    if needed > _NEEDED:
+        raise ArtifactError(f"the entry {shown(path)} needs a reader of version {needed / 10:.1f}")
     if disk or comments:
         raise ArtifactError(f"the entry {shown(path)} has a comment or is on another disk")
     _check_extra(data[extra_at : extra_at + extras], path)
-    return _Header(name, path, flags, method, time, date, crc, compressed, size, offset), after
+    return _Header(name, path, needed, flags, method, time, date, crc, compressed, size, offset), after
 
 
 def _after_local_header(data: bytes, header: _Header) -> int:
     """Where the data of an entry starts, after its local header, which must equal the central one."""
     if header.offset + _LOCAL.size > len(data) or data[header.offset : header.offset + 4] != b"PK\3\4":
         raise ArtifactError(f"the entry {shown(header.path)} has no local header")
-    _, _, *stated, names, extras = _LOCAL.unpack_from(data, header.offset)
+    _, *stated, names, extras = _LOCAL.unpack_from(data, header.offset)
     name_at = header.offset + _LOCAL.size
     extra_at = name_at + names
     if tuple(stated) != header.stated or data[name_at:extra_at] != header.name:

@@ -46,6 +46,8 @@ def relative_path(raw: str) -> str:
         raise _refused(raw, "is empty or absolute")
     if ":" in path or any(unicodedata.category(char) in _CONTROL for char in path):
         raise _refused(raw, "contains a colon or an invisible character")
+    if path.endswith("/"):
+        raise _refused(raw, "is that of a folder")
     for segment in path.split("/"):
         if segment in ("", ".", ".."):
             raise _refused(raw, "contains an empty, . or .. segment")

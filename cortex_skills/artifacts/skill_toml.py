@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from cortex_skills.artifacts.artifact_error import ArtifactError
@@ -20,6 +21,7 @@ from cortex_skills.artifacts.artifact_manifest import ArtifactManifest, manifest
 from cortex_skills.artifacts.entry_paths import MANIFEST
 from cortex_skills.artifacts.manifest_rules import problems_of, warnings_of
 from cortex_skills.safe_io.schemas import LocatedDocument, Path, Problem, check, summary
+from cortex_skills.safe_io.schemas.validation import MAX_PROBLEMS
 
 MAX_MANIFEST = 256 << 10
 
@@ -38,7 +40,7 @@ def read_skill_toml(data: bytes) -> ArtifactManifest:
 
     """
     document = _parsed(data)
-    problems = list(_not_json(document)) or _renamed(document)
+    problems = list(islice(_not_json(document), MAX_PROBLEMS)) or _renamed(document)
     document.setdefault("manifest_version", _CURRENT_VERSION)
     problems = problems or check("artifact", LocatedDocument(document)) or list(problems_of(document))
     if problems:
@@ -53,7 +55,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise _unreadable("is not UTF-8") from None
-    if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
+    if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
         raise _unreadable(f"has a line with more than {_MAX_DOTS} dots")
     try:
         return tomllib.loads(text)

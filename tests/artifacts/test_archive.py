@@ -35,12 +35,19 @@ def raw(name: bytes, data: bytes = b"x", flags: int = 0, local_name: bytes | Non
     local = {key: fields.get(f"local_{key}", central[key]) for key in known}
     local_name = name if local_name is None else local_name
     head = struct.pack(
-        "<4s5H3I2H", b"PK\3\4", 20, fields.get("local_flags", flags), *local.values(), len(local_name), 0
+        "<4s5H3I2H",
+        b"PK\3\4",
+        fields.get("local_needed", 20),
+        fields.get("local_flags", flags),
+        *local.values(),
+        len(local_name),
+        0,
     )
     body = head + local_name + data
     directory = struct.pack(
-        "<4s6H3I5H2I", b"PK\1\2", 788, 20, flags, *central.values(), len(name), 0, 0, fields.get("disk", 0), 0,
-        fields.get("mode", stat.S_IFREG | 0o644) << 16 | fields.get("dos", 0), fields.get("offset", 0),
+        "<4s6H3I5H2I", b"PK\1\2", 788, fields.get("needed", 20), flags, *central.values(), len(name), 0, 0,
+        fields.get("disk", 0), 0, fields.get("mode", stat.S_IFREG | 0o644) << 16 | fields.get("dos", 0),
+        fields.get("offset", 0),
     ) + name  # fmt: skip
     return body + directory + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), len(body), 0)
 
@@ -145,7 +152,7 @@ def test_a_folder_a_symbolic_link_and_a_device_are_refused() -> None:
     refused(raw(b"assets/a", mode=stat.S_IFDIR | 0o755), "folder")
     refused(raw(b"assets/a", mode=stat.S_IFCHR), "device")
     refused(raw(b"assets/a", dos=0x10), "folder")
-    refused(raw(b"assets/a/"), "empty")
+    refused(raw(b"assets/a/"), "that of a folder")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +190,7 @@ class _nothing:  # noqa: N801
     "changes",
     [
         {"local_name": b"assets/b"}, {"local_crc": 1}, {"local_size": 2}, {"local_compressed": 0}, {"local_method": 8},
-        {"local_time": 1}, {"local_date": 1}, {"local_flags": 2}, {"local_name": b"assets/aa"},
+        {"local_needed": 10}, {"local_time": 1}, {"local_date": 1}, {"local_flags": 2}, {"local_name": b"assets/aa"},
     ],
 )  # fmt: skip
 def test_a_local_header_that_differs_from_the_central_one_is_refused(changes: dict[str, object]) -> None:
@@ -201,6 +208,7 @@ def test_a_local_header_that_differs_from_the_central_one_is_refused(changes: di
         ({"method": 99}, "neither stored nor deflated"),
         ({"crc": 5}, "checksum"),
         ({"size": 5}, "declared size"),
+        ({"needed": 45, "local_needed": 45}, "needs a reader of version 4.5"),
         ({"offset": 1}, "overlaps"),
         ({"disk": 1}, "another disk"),
         ({"compressed": 0xFFFFFFFF, "size": 0xFFFFFFFF}, "larger than 16 MiB"),

@@ -249,7 +249,7 @@ def test_all_problems_are_reported_together() -> None:
     [
         b"\xff", b"x", b"[", b"a = [" + b"[" * 50_000, b"a = " + b"{a = " * 5_000, b"#" * (257 << 10),
         b"a = 1\na = 2", b"a = " + b"9" * 5_000, b"\xef\xbb\xbfa = 1", b'a = "\\ud800"', b"a = 1\0",
-        b"a." * 101 + b"a = 1",
+        b"a." * 101 + b"a = 1", '"\u2028".'.encode() * 9_000 + b"a = 1",
     ],
 )  # fmt: skip
 def test_what_is_not_such_a_file_is_refused(data: bytes) -> None:
