@@ -170,6 +170,21 @@ def test_more_than_the_transfer_limit_is_refused_on_every_side() -> None:
         box.call_tool("t", "x" * 50_001)
 
 
+def test_more_bytes_than_the_limit_do_not_reach_the_guest() -> None:
+    body = f"(call $storage-read (i32.const 30000) {INPUT} (i32.const 2048)) {FORWARD}"
+    for size, answer in ((1024, ToolAnswer("x" * 1024, failed=False)), (1025, ToolAnswer("too_large", failed=True))):
+        host = PluginHost(GRANTS, storage_read=lambda *_, size=size: b"x" * size)
+        assert ask(body, "storage-read", host=host, limits=WasmLimits(transfer_bytes=1024)) == answer
+
+
+def test_a_guest_cannot_fill_the_log_of_the_host_with_failures(caplog: pytest.LogCaptureFixture) -> None:
+    body = f"""(local.set $toolsize (i32.const 100))
+      (loop $again (call $secret-read (i32.const 20000) (i32.const 2048))
+        (br_if $again (local.tee $toolsize (i32.sub (local.get $toolsize) (i32.const 1))))) {FORWARD}"""
+    assert ask(body, "secret-read", host=PluginHost(GRANTS, secret_read=fail)).text == "host_error"
+    assert [record.message for record in caplog.records] == ["the host function secret-read failed"] * 10
+
+
 def test_a_guest_cannot_make_the_host_read_more_than_it_has() -> None:
     """A list of bytes takes 32 times its size in the engine; it is refused before it is made."""
     send = f"(call $channel-send (i32.const 40000) (i32.const 0) (i32.const 60000000) (i32.const 2048)) {FORWARD}"

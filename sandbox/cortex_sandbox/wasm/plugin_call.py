@@ -4,7 +4,7 @@ Rules kept here:
 - each call has a store of its own: nothing stays from one call to the next;
 - a deadline that passes during a host function stops the guest when the function returns;
 - an exception of a host function reaches the guest as an error with a code; without a code the guest learns only that
-  the function failed, and the host's log has the traceback;
+  the function failed, and the host's log has the traceback, a limited number of times;
 - what the guest passes is limited in size, and what a host function returns is checked before it is passed on.
 """
 
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 _MAX_ERROR_TEXT = 2048
 _LOG_BYTES = 64 << 10
 _LINE_BYTES = 16
+_MAX_FAILURES_LOGGED = 10
 
 
 class PluginCall(TimedStore):
@@ -54,6 +55,7 @@ class PluginCall(TimedStore):
         self.memory_size: Callable[[], int] = lambda: 0  # of a core module that exports its memory, in bytes
         self.transfer_bytes = limits.transfer_bytes
         self._log_room = _LOG_BYTES
+        self._failures = 0
 
     def answer(self, name: str, work: Callable[[], Any]) -> WitResult:
         """The result of a host function as the guest gets it.
@@ -66,7 +68,7 @@ class PluginCall(TimedStore):
         try:
             return WitResult(True, work())
         except Exception as error:
-            return WitResult(False, _error(name, error))
+            return WitResult(False, self._described(name, error))
 
     def check_time(self) -> None:
         """Raise an error if the time of the call is over.
@@ -91,7 +93,7 @@ class PluginCall(TimedStore):
         return name
 
     def limited(self, *parts: str | bytes | None) -> None:
-        """Check the size of what the guest passes to a host function.
+        """Check the size of what the guest passes to a host function, or gets from it.
 
         Raises:
             HostRefusal: it is larger than the limit.
@@ -99,7 +101,7 @@ class PluginCall(TimedStore):
         """
         sizes = [len(part.encode() if isinstance(part, str) else part) for part in parts if part is not None]
         if None in parts or sum(sizes) > self.transfer_bytes:
-            raise HostRefusal("too_large", f"more than {self.transfer_bytes} bytes cannot be passed to the host")
+            raise HostRefusal("too_large", f"more than {self.transfer_bytes} bytes cannot be passed in one call")
 
     def keep_line(self, level: str, message: str | None) -> None:
         """Pass a line to the host's log, until its room is used up; None is a line that was too long."""
@@ -110,8 +112,8 @@ class PluginCall(TimedStore):
         self._log_room -= size
         try:
             self.host.log(level, message)
-        except Exception:
-            log.warning("the host function log failed", exc_info=True)
+        except Exception as error:
+            self._described("log", error)
 
     def http_fetch(self, handle: int, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request of the guest."""
@@ -123,8 +125,9 @@ class PluginCall(TimedStore):
         response = self.host.http_fetch(host, HttpRequest(method, path, headers, body))
         if not isinstance(response, HttpResponse) or not 100 <= response.status <= 999:
             raise TypeError("http_fetch must return an HttpResponse with a status from 100 to 999")
+        self.limited(_bytes(response.body))
         pairs = [{"name": text(name), "value": text(value)} for name, value in response.headers]
-        return {"status": U16(response.status), "headers": pairs, "body": _bytes(response.body)}
+        return {"status": U16(response.status), "headers": pairs, "body": response.body}
 
     def secret_read(self, handle: int) -> str:
         """A secret."""
@@ -133,7 +136,9 @@ class PluginCall(TimedStore):
     def storage_read(self, handle: int, key: str) -> bytes:
         """What is stored under a key."""
         self.limited(key)
-        return _bytes(self.host.storage_read(self.granted("storage", handle), key))
+        value = _bytes(self.host.storage_read(self.granted("storage", handle), key))
+        self.limited(value)
+        return value
 
     def storage_write(self, handle: int, key: str, value: bytes) -> None:
         """Store bytes under a key."""
@@ -160,14 +165,15 @@ class PluginCall(TimedStore):
         self.limited(arguments)
         return text(self.host.graph_assert(arguments))
 
-
-def _error(name: str, error: Exception) -> dict[str, str]:
-    """The guest's view of an exception in a host function: a record `error`."""
-    code, message = getattr(error, "code", None), str(error)[:_MAX_ERROR_TEXT]
-    if not isinstance(code, str):
-        log.warning("the host function %s failed", name, exc_info=error)
-        code, message = "host_error", f"{name} failed in the host"
-    return {key: value.encode("utf-8", "replace").decode() for key, value in (("code", code), ("message", message))}
+    def _described(self, name: str, error: Exception) -> dict[str, str]:
+        """The guest's view of an exception in a host function: a record `error`."""
+        code, message = getattr(error, "code", None), str(error)[:_MAX_ERROR_TEXT]
+        if not isinstance(code, str):
+            self._failures += 1
+            if self._failures <= _MAX_FAILURES_LOGGED:
+                log.warning("the host function %s failed", name, exc_info=error)
+            code, message = "host_error", f"{name} failed in the host"
+        return {key: value.encode("utf-8", "replace").decode() for key, value in (("code", code), ("message", message))}
 
 
 def text(value: str) -> str:
