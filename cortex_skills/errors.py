@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 CODES = frozenset({
     "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found",
-    "approval_rejected", "approval_required", "approval_resolved",
+    "approval_rejected", "approval_required", "approval_resolved", "artifact_invalid",
     "assertion_limit", "audit_unavailable", "cancelled", "command_refused", "config_invalid", "confinement_missing",
     "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "host_refused",
     "path_refused", "trust_level_too_low",

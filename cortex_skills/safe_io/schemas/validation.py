@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from cortex_skills.safe_io.schemas.located_document import LocatedDocument, Path, Problem, shown
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator, ValidationError
+    from jsonschema_rs import Draft7Validator, Draft202012Validator, ValidationError
 
 MAX_PROBLEMS = 100
 FEW = 2_000
@@ -62,7 +62,7 @@ def check(name: str, document: LocatedDocument) -> list[Problem]:
     return [*document.problems, *islice(found, MAX_PROBLEMS)]
 
 
-def first_error(validator: Draft202012Validator, document: Any) -> ValidationError | None:
+def first_error(validator: Draft202012Validator | Draft7Validator, document: Any) -> ValidationError | None:
     """The first error of a document; None for a valid one.
 
     Raises:

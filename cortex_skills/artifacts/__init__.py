@@ -1,0 +1,37 @@
+"""Signed artifacts, `.palyra-skill`: their archive, manifest, signature, provenance and bill of materials.
+
+Everything here is computed from bytes; only `read_archive_file` reads a file. Errors are `ArtifactError`.
+"""
+
+from cortex_skills.artifacts.archive import read_archive, read_archive_file, write_archive
+from cortex_skills.artifacts.artifact_error import ArtifactError
+from cortex_skills.artifacts.artifact_manifest import ArtifactManifest
+from cortex_skills.artifacts.artifact_verification import (
+    ExpectedArtifact,
+    RuntimeVersions,
+    VerificationReport,
+    VerificationStep,
+    verify_artifact,
+    verify_entries,
+)
+from cortex_skills.artifacts.payload import ArtifactSignature, payload_hash, read_artifact_signature, sign_payload
+from cortex_skills.artifacts.skill_toml import read_skill_toml
+
+__all__ = [
+    "ArtifactError",
+    "ArtifactManifest",
+    "ArtifactSignature",
+    "ExpectedArtifact",
+    "RuntimeVersions",
+    "VerificationReport",
+    "VerificationStep",
+    "payload_hash",
+    "read_archive",
+    "read_archive_file",
+    "read_artifact_signature",
+    "read_skill_toml",
+    "sign_payload",
+    "verify_artifact",
+    "verify_entries",
+    "write_archive",
+]
