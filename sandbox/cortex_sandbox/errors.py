@@ -96,3 +96,35 @@ class TranspileError(SandboxError):
     """The source could not be bundled: a syntax error, or an import that is refused."""
 
     code = "transpile_error"
+
+
+class CompileError(SandboxError):
+    """The bytes are not a WebAssembly module or component that may run here: malformed, too large, a refused import."""
+
+    code = "compile_error"
+
+
+class MissingExport(SandboxError):
+    """The module does not export the function that was to be called, or exports it with another type."""
+
+    code = "missing_export"
+
+
+class FuelExhausted(SandboxError):
+    """The module executed more instructions than its fuel allows, and was stopped."""
+
+    code = "fuel_exhausted"
+
+
+class MemoryLimit(SandboxMemoryError):
+    """The module needs more memory, tables or instances than its limits allow."""
+
+
+class TimedOut(SandboxTimeout):
+    """The module ran past its time limit and was stopped."""
+
+
+class Trap(SandboxError):
+    """The module did what WebAssembly forbids, or gave up, and was stopped."""
+
+    code = "wasm_trap"

@@ -20,6 +20,7 @@ from cortex_sandbox.engine import code_cache, native_code
 from cortex_sandbox.engine.cache import cache_folder
 from cortex_sandbox.engine.code_cache import load_module
 from cortex_sandbox.engine.engine import Engine
+from cortex_sandbox.errors import CompileError
 from tests.sandbox.test_processes import needs_fork, run
 
 WASM = bytes(wasmtime.wat2wasm('(module (func (export "f") (result i32) i32.const 42))'))
@@ -342,7 +343,7 @@ def test_a_compiler_that_cannot_be_started_is_an_error(folder: Path, monkeypatch
 
 
 def test_bytes_that_are_not_a_module_are_an_error(folder: Path) -> None:
-    with pytest.raises(SandboxError, match="not compiled for this machine"):
+    with pytest.raises(CompileError, match="not a WebAssembly module"):
         load_module(Engine(256 << 10), "tiny", "s", lambda: b"\0asm no", b"x")
     assert not list(folder.glob("*.cwasm"))
 

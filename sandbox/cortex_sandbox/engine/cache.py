@@ -127,7 +127,7 @@ def keep(label: str, key: str, content: bytes, *, entries: int = 4, total_bytes:
     """
     if path := _path(label, key):
         store(path, _digest(key, content) + content, sync=False)
-        _delete_oldest(path.parent, label, entries, total_bytes)
+        delete_oldest(path.parent, label, entries, total_bytes)
 
 
 def _path(label: str, key: str) -> Path | None:
@@ -139,10 +139,11 @@ def _digest(key: str, content: bytes) -> bytes:
     return hashlib.sha256(hashlib.sha256(key.encode()).digest() + content).digest()
 
 
-def _delete_oldest(folder: Path, label: str, entries: int, total_bytes: int) -> None:
+def delete_oldest(folder: Path, label: str, entries: int, total_bytes: int, suffix: str = ".kept") -> None:
+    """Delete the oldest files of a label above a number of files, or above a total size in bytes."""
     try:
         with os.scandir(folder) as found:
-            files = [item for item in found if item.name.startswith(f"{label}-") and item.name.endswith(".kept")]
+            files = [item for item in found if item.name.startswith(f"{label}-") and item.name.endswith(suffix)]
         kept_bytes = 0
         for number, item in enumerate(sorted(files, key=lambda item: item.stat().st_mtime_ns, reverse=True), 1):
             kept_bytes += item.stat().st_size

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import wasmtime
 
@@ -29,6 +29,8 @@ from cortex_sandbox.engine.native_code import check_waiting, compile_apart, comp
 from cortex_sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
+    from wasmtime.component import Component
+
     from cortex_sandbox.engine.engine import Engine
 
 try:
@@ -38,13 +40,23 @@ except ImportError:  # Windows: every process compiles
 
 log = logging.getLogger(__name__)
 
+Code = TypeVar("Code", "wasmtime.Module", "Component")
+
 _LOOK_S = 0.05
 
 
 def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes) -> wasmtime.Module:
-    """A compiled module, from the cache or compiled now.
+    """A compiled module, from the cache or compiled now; arguments and errors as `load_code`."""
+    return load_code(wasmtime.Module, engine, label, settings, wasm, *parts)
+
+
+def load_code(
+    kind: type[Code], engine: Engine, label: str, settings: str, wasm: Callable[[], bytes], *parts: bytes
+) -> Code:
+    """A compiled module or component, from the cache or compiled now.
 
     Args:
+        kind: what the bytes are.
         engine: the engine that will run it.
         label: a short name for log lines and file names.
         settings: the engine's settings as text; part of the key.
@@ -61,19 +73,19 @@ def load_module(engine: Engine, label: str, settings: str, wasm: Callable[[], by
     for part in (machine.encode(), *parts):
         digest.update(len(part).to_bytes(8, "big") + part)
     path = folder / f"{label}-{digest.hexdigest()[:40]}.cwasm" if folder else None
-    if path is not None and (module := _cached(engine.wasm, path)) is not None:
+    if path is not None and (module := _cached(kind, engine.wasm, path)) is not None:
         return module
     with compiles(label), _alone(path) as lock:
-        if path is not None and (module := _cached(engine.wasm, path)) is not None:
+        if path is not None and (module := _cached(kind, engine.wasm, path)) is not None:
             return module  # another process has compiled it meanwhile
         log.info("compiling %s for this machine (once)", label)
         code = None
         if path is not None:
             code = compile_into(path, lock, engine.dimensions, wasm())
             # The file is preferred to the bytes: it is mapped, and pages that are not used take no memory.
-            if code is None and (module := _cached(engine.wasm, path)) is not None:
+            if code is None and (module := _cached(kind, engine.wasm, path)) is not None:
                 return module
-        return wasmtime.Module.deserialize(engine.wasm, code or compile_apart(engine.dimensions, wasm()))
+        return kind.deserialize(engine.wasm, code or compile_apart(engine.dimensions, wasm()))
 
 
 @contextmanager
@@ -112,11 +124,11 @@ def _locked(handle: int) -> bool:
     return True
 
 
-def _cached(engine: wasmtime.Engine, path: Path) -> wasmtime.Module | None:
+def _cached(kind: type[Code], engine: wasmtime.Engine, path: Path) -> Code | None:
     try:
         if not is_private(path, stat.S_ISREG):
             return None
-        return wasmtime.Module.deserialize_file(engine, str(path))
+        return kind.deserialize_file(engine, str(path))
     except FileNotFoundError:
         return None
     except (OSError, wasmtime.WasmtimeError) as error:

@@ -5,7 +5,8 @@ Rules kept here:
   little-endian); an input that ends early ends the process, so that no part of a module is compiled;
 - it ends its work also when the process that started it was killed, so that the next start finds the code;
 - code that was kept is not written to the output, only `KEPT`; else the length of the code and the code;
-- bytes that are not a module end the process with the reason on standard error.
+- bytes that are not a module or a component end the process with the status `INVALID` and the reason on standard
+  error. So does a module from outside that takes longer than `FOREIGN_COMPILE_S`.
 """
 
 from __future__ import annotations
@@ -14,31 +15,49 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import wasmtime
+from wasmtime.component import Component
 
 from cortex_sandbox.engine.cache import store
 from cortex_sandbox.engine.engine import Engine
-from cortex_sandbox.engine.native_code import COMPILE_S, KEPT, SIZE_BYTES
+from cortex_sandbox.engine.native_code import COMPILE_S, FOREIGN_COMPILE_S, INVALID, KEPT, SIZE_BYTES
+
+# The version and the layer in the second word of a component; a core module has version 1 and layer 0.
+_COMPONENT = b"\0asm\x0d\0\1\0"
 
 
-def main(native_stack: int, reservation: int) -> None:
+def main(native_stack: int, reservation: int, foreign: int = False) -> None:
     """Compile for an engine of these dimensions."""
     path, wasm = os.fsdecode(_read()), _read()
-    too_late = threading.Timer(COMPILE_S, os._exit, (1,))
+    too_late = threading.Timer(FOREIGN_COMPILE_S if foreign else COMPILE_S, _give_up, (foreign,))
     too_late.daemon = True
     too_late.start()
-    engine = Engine(native_stack, reservation)
+    engine = Engine(native_stack, reservation, foreign)
+    kind = Component if wasm.startswith(_COMPONENT) else wasmtime.Module
     try:
-        code = wasmtime.Module(engine.wasm, wasm).serialize()
+        code = kind(engine.wasm, wasm).serialize()
     except wasmtime.WasmtimeError as error:
-        sys.exit(str(error).replace("\n", " "))
+        _refuse(str(error))
     if path and store(Path(path), code):
         sys.stdout.buffer.write(KEPT)
     else:
         sys.stdout.buffer.write(len(code).to_bytes(SIZE_BYTES, "little"))
         sys.stdout.buffer.write(code)
     sys.stdout.buffer.flush()
+
+
+def _refuse(reason: str) -> NoReturn:
+    sys.stderr.write(reason.replace("\n", " "))
+    sys.stderr.flush()
+    os._exit(INVALID)
+
+
+def _give_up(foreign: int) -> None:
+    if foreign:
+        _refuse(f"compiling it takes longer than {FOREIGN_COMPILE_S:.0f} s")
+    os._exit(1)
 
 
 def _read() -> bytes:

@@ -5,8 +5,8 @@ Rules kept here:
 - `signals_based_traps` is off: a plugin does not own the signal handlers of its process;
 - a guest never gets more native stack than its thread has (`INLINE_STACK_BYTES`, `threads.py`), and never runs on the
   main thread, where signals are handled;
-- only `engine.py`, `instance.py` and `linker.py` use `wasmtime._ffi`: it mirrors the documented C API, the version is
-  pinned.
+- only `engine.py`, `instance.py`, `timed_store.py`, `linker.py` and `component_import.py` use `wasmtime._ffi`: it
+  mirrors the documented C API, the version is pinned.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ class Engine:
     Args:
         native_stack: the native stack that a guest may use, in bytes.
         reservation: the size up to which the memory of a guest grows in place, in bytes.
+        foreign: whether its modules come from outside (`foreign_engine`), not from the build of this package.
 
     """
 
-    def __init__(self, native_stack: int, reservation: int = _RESERVATION) -> None:
-        self.dimensions = native_stack, reservation
+    def __init__(self, native_stack: int, reservation: int = _RESERVATION, foreign: int = False) -> None:
+        self.dimensions = native_stack, reservation, int(foreign)
         # The settings that the compiled code depends on; part of the key of the code cache.
-        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0"
-        self.wasm = wasm = wasmtime.Engine(_config(native_stack, reservation))
+        self.settings = f"epoch,no-signals,cow,reserve{reservation >> 20}m,guard0" + (",foreign" if foreign else "")
+        self.wasm = wasm = wasmtime.Engine(_config(native_stack, reservation, bool(foreign)))
         self.clock = Ticker(lambda: _increment_epoch(wasm.ptr()))
 
     def compile(self, wasm: bytes) -> wasmtime.Module:
@@ -68,7 +69,7 @@ class Engine:
         return wasmtime.Module.deserialize(self.wasm, compile_apart(self.dimensions, wasm))
 
 
-def _config(native_stack: int, reservation: int) -> wasmtime.Config:
+def _config(native_stack: int, reservation: int, foreign: bool) -> wasmtime.Config:
     config = wasmtime.Config()
     config.epoch_interruption = True
     config.signals_based_traps = False
@@ -79,6 +80,14 @@ def _config(native_stack: int, reservation: int) -> wasmtime.Config:
     # wasmtime requires that its fibers, which are not used here, have more stack than a guest.
     ffi.wasmtime_config_async_stack_size_set(config.ptr(), native_stack + (1 << 20))
     config.max_wasm_stack = native_stack
+    if foreign:
+        config.consume_fuel = True
+        config.parallel_compilation = False
+        # What `Store.set_limits` does not bound, or no compiler of tools emits.
+        config.wasm_threads = config.shared_memory = False
+        config.gc_support = config.wasm_gc = config.wasm_function_references = config.wasm_exceptions = False
+        config.wasm_stack_switching = config.wasm_memory64 = config.wasm_custom_page_sizes = False
+        ffi.wasmtime_config_wasm_component_model_async_set(config.ptr(), False)
     return config
 
 
@@ -87,8 +96,8 @@ os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, aft
 
 
 @cache
-def _engine(native_stack: int, reservation: int = _RESERVATION) -> Engine:
-    return Engine(native_stack, reservation)
+def _engine(native_stack: int, reservation: int = _RESERVATION, foreign: bool = False) -> Engine:
+    return Engine(native_stack, reservation, foreign)
 
 
 def engine_for(stack_bytes: int) -> Engine:
@@ -111,6 +120,15 @@ def bundler_engine() -> Engine:
     """The engine of esbuild, which runs on deep threads."""
     with _making:
         return _engine(_DEEP_NATIVE, BUNDLER_MEMORY_BYTES)
+
+
+def foreign_engine() -> Engine:
+    """The engine of modules from outside: it counts fuel, and has no threads and no garbage collection.
+
+    Its guests need as much native stack as those of `engine_for(INLINE_STACK_BYTES)`.
+    """
+    with _making:
+        return _engine(_INLINE_NATIVE, foreign=True)
 
 
 def function_type(params: str, results: str = "") -> wasmtime.FuncType:

@@ -1,37 +1,28 @@
-"""One running WebAssembly guest: raw calls, memory, a deadline.
+"""One running WebAssembly guest: raw calls and memory, in a store with a deadline (`timed_store.py`).
 
 Rules kept here:
 - every pointer and length from the guest is checked against its memory before any byte is read or written;
 - a trap becomes a typed error, and the instance cannot be used afterwards;
-- the engine calls back every twentieth of a second: a guest is stopped at once after an interruption from another
-  thread, and when a callback raised an exception, which `run` raises again. Past its deadline it is first asked to end
-  with an error that has its stack, and stopped 24 ms later;
-- when the interpreter exits, running guests are stopped first: a thread that dies inside a guest would crash the
-  process;
-- one thread at a time (the owner holds a lock); while a guest runs, its instance is the current call of that thread
-  (`reentrancy.py`).
+- past its deadline a guest is first asked to end with an error that has its stack, and stopped 24 ms later.
 """
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import sys
 import time
 from collections.abc import Callable, Mapping
 from ctypes import byref
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import wasmtime
 from wasmtime import _ffi as ffi
 
 from cortex_sandbox.engine.clock import ASK_TICKS
 from cortex_sandbox.engine.engine import Engine, raise_if_error
-from cortex_sandbox.engine.reentrancy import PendingCall, current, enter
-from cortex_sandbox.errors import SandboxError, SandboxMemoryError, SandboxTimeout
-
-T = TypeVar("T")
+from cortex_sandbox.engine.timed_store import TimedStore
+from cortex_sandbox.errors import SandboxError, SandboxMemoryError
 
 # The same C functions with addresses as plain numbers, for the hot path. They keep the interpreter lock: they are
 # short, and getting the lock back can take far longer.
@@ -40,8 +31,6 @@ _memory_data = _library.wasmtime_memory_data
 _memory_size = _library.wasmtime_memory_data_size
 _memory_data.restype = _memory_size.restype = ctypes.c_size_t
 _memory_data.argtypes = _memory_size.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
-_error_new = _library.wasmtime_error_new
-_error_new.restype, _error_new.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
 _call_unchecked = ffi.dll.wasmtime_func_call_unchecked
 _instantiate = ffi.dll.wasmtime_instance_pre_instantiate
 _export_get = ffi.dll.wasmtime_instance_export_get
@@ -51,16 +40,6 @@ _NO_HUGE_PAGE = 15  # MADV_NOHUGEPAGE
 _TrapPointer = ctypes.POINTER(ffi.wasm_trap_t)
 # An array type is expensive to make and is deleted with its last array, so the types in use are cached.
 _array_of_cells = cache(ffi.wasmtime_val_raw_t.__mul__)
-
-_all_running: set[Instance] = set()
-# Ticks; wasmtime adds this to the current epoch.
-_NEVER = 1 << 40
-# A guest that calls its host in a loop releases the interpreter lock for too short a time for other threads to wake up,
-# the clock's included. So it regularly releases the lock for longer.
-_GIVE_WAY_EVERY_S = 0.01
-_GIVE_WAY_S = 1e-4
-_GO_ON = 0  # WASMTIME_UPDATE_DEADLINE_CONTINUE
-_AT_EXIT_S = 2.0
 
 
 class _Functions(dict[str, "GuestFunction"]):
@@ -124,7 +103,7 @@ def error_of(trap: wasmtime.Trap) -> SandboxError:
     return SandboxError(f"the guest stopped: {kind.name if kind else 'for an unknown reason'}", "SandboxBroken")
 
 
-class Instance:
+class Instance(TimedStore):
     """A guest with its own store.
 
     Args:
@@ -146,11 +125,7 @@ class Instance:
         *,
         final: bool = False,
     ) -> None:
-        self._engine = engine
-        self._store = wasmtime.Store(engine.wasm)
-        self._store.set_limits(memory_size=memory_bytes, instances=1, memories=1, tables=1)
-        self._store.set_epoch_deadline(_NEVER)
-        ffi.wasmtime_store_epoch_deadline_callback(self._store.ptr(), _may_go_on, None, _NO_FINALIZER)
+        super().__init__(engine, memory_size=memory_bytes, instances=1, memories=1, tables=1)
         self.context = self._store._context()
         self._handle = ffi.wasmtime_instance_t()
         trap = _TrapPointer()
@@ -166,13 +141,8 @@ class Instance:
         self.functions = _Functions(self, exports)
         self.on_host_call: Callable[[int, int], int] = _answer_nothing
         self.clock_ns: Callable[[], int] = coarse_clock_ns
-        self.deadline = 0.0
-        self._gives_way_at = 0.0
-        self.outer: PendingCall | None = None
         self.alive = True
-        self.stopped: SandboxError | None = None
         self.stop_word: int | None = None  # the address of a word that asks the guest to end with an error
-        self._kept: BaseException | None = None
 
     def function(self, name: str, parameters: int) -> GuestFunction:
         """An exported function; `functions` caches them."""
@@ -184,72 +154,12 @@ class Instance:
             raise SandboxError(f"the guest has no export {name}", "SandboxBroken")
         return item.of
 
-    def run(self, work: Callable[[], T], deadline: float, outer: PendingCall | None = None) -> T:
-        """What `work()` returns.
-
-        Args:
-            work: calls the guest.
-            deadline: when the guest is stopped, in monotonic seconds.
-            outer: the call whose host function makes this call, when that is on another thread.
-
-        """
-        self._engine.clock.enter()
-        before = enter(self)
-        self.outer = outer or before
-        self._gives_way_at = time.monotonic() + _GIVE_WAY_EVERY_S
-        self.keep_to(deadline)
-        _all_running.add(self)
-        try:
-            return work()
-        finally:
-            _all_running.discard(self)
-            enter(before)
-            self.outer = None
-            self._engine.clock.leave()
-            if self._kept is not None:
-                kept, self._kept = self._kept, None
-                raise kept
-
-    def keep_to(self, deadline: float) -> None:
-        """Change the deadline, in monotonic seconds."""
-        self.deadline = deadline
-        self._store.set_epoch_deadline(self._ticks())
-
-    def stop_with(self, error: BaseException) -> None:
-        """Stop the guest at its next step; `run` then raises `error`."""
-        self._kept = error
-        self._store.set_epoch_deadline(0)
-
-    def give_way(self) -> None:
-        """Let other threads of the host run, when it is time, and stop a guest whose time is over.
-
-        Called at every call that the guest makes.
-        """
-        now = time.monotonic()
-        if now >= self._gives_way_at:
-            time.sleep(_GIVE_WAY_S)
-            self._gives_way_at = now + _GIVE_WAY_EVERY_S
-            if now >= self.deadline:  # it does not have to wait for the clock
-                self._store.set_epoch_deadline(0)
-
-    def interrupt(self) -> None:
-        """Stop the guest soon, from any thread; `run` raises a `SandboxError` named `Interrupted`."""
-        self.stopped = SandboxError("stopped: it was interrupted", "Interrupted")
-
-    def ticks_left(self) -> int:
-        """For how many more ticks the guest may run; 0 to stop it."""
-        if self.stopped is not None or self._kept is not None:
-            return 0
-        if time.monotonic() < self.deadline:
-            return self._ticks()
-        self.stopped = SandboxTimeout("stopped: the time limit was reached", "Timeout")
+    def ask_to_end(self) -> int:
+        """As `TimedStore.ask_to_end`: a guest with a stop word ends with an error that has its stack."""
         if self.stop_word is None:
             return 0
         self.write(self.stop_word, b"\1\0\0\0")
         return ASK_TICKS // 2
-
-    def _ticks(self) -> int:
-        return min(self._engine.clock.ticks_for(self.deadline - time.monotonic()), ASK_TICKS)
 
     @property
     def memory_size(self) -> int:
@@ -302,36 +212,6 @@ def _text(name: str) -> Any:
 
 def _answer_nothing(_pointer: int, _length: int) -> int:
     return 0
-
-
-def _on_epoch(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
-    """Called by the engine on the guest's thread when its ticks have passed."""
-    instance = current()
-    ticks = 0
-    if isinstance(instance, Instance):
-        try:
-            ticks = instance.ticks_left()
-        except BaseException as error:  # a signal handler raised it here
-            instance.stop_with(error)
-    if not ticks:
-        return int(_error_new(b"stopped") or 0)
-    delta[0] = ticks
-    kind[0] = _GO_ON
-    return 0
-
-
-_NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
-_may_go_on = ffi.dll.wasmtime_store_epoch_deadline_callback.argtypes[1](_on_epoch)
-
-
-@atexit.register
-def _stop_all() -> None:
-    """Stop every running guest before the interpreter exits."""
-    deadline = time.monotonic() + _AT_EXIT_S
-    while _all_running and time.monotonic() < deadline:
-        for instance in list(_all_running):
-            instance.interrupt()
-        time.sleep(0.01)
 
 
 def coarse_clock_ns() -> int:

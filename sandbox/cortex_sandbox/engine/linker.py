@@ -15,8 +15,8 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 from cortex_sandbox.engine.engine import function_type, raise_if_error
-from cortex_sandbox.engine.instance import Instance
 from cortex_sandbox.engine.reentrancy import current
+from cortex_sandbox.engine.timed_store import TimedStore
 
 
 def define_import(
@@ -37,7 +37,7 @@ def define_import(
     def enter(_env: Any, _caller: Any, cells: Any, _count: int) -> int:
         result = 0
         instance = current()
-        if isinstance(instance, Instance):
+        if isinstance(instance, TimedStore):
             try:
                 instance.give_way()
                 result = answer(instance, cells)

@@ -22,16 +22,19 @@ from typing import IO
 
 from cortex_sandbox import compiling
 from cortex_sandbox.engine.child_program import command
-from cortex_sandbox.errors import SandboxError
+from cortex_sandbox.errors import CompileError, SandboxError
 
 # Compiling esbuild takes 6 s on a fast processor, a minute on a slow one, and six where others use the processor too.
 COMPILE_S = 1800.0
+FOREIGN_COMPILE_S = 120.0
+INVALID = 65  # the status of a child that refuses the bytes
 SIZE_BYTES = 8
 KEPT = b"\xff" * SIZE_BYTES
 _LOOK_S = 0.1
+_MAX_REASON = 1024
 
 
-def compile_apart(dimensions: tuple[int, int], wasm: bytes) -> bytearray:
+def compile_apart(dimensions: tuple[int, ...], wasm: bytes) -> bytearray:
     """The native code of a module, as `wasmtime.Module.deserialize` takes it.
 
     Args:
@@ -39,8 +42,9 @@ def compile_apart(dimensions: tuple[int, int], wasm: bytes) -> bytearray:
         wasm: the module.
 
     Raises:
-        SandboxError: named `SandboxUnavailable`: the child cannot be started, is killed, or fails, as it does when the
-            bytes are not a module; `Interrupted`: this thread stopped waiting (`compiling.unless`).
+        CompileError: the bytes are not a module.
+        SandboxError: named `SandboxUnavailable`: the child cannot be started, is killed, or fails; `Interrupted`: this
+            thread stopped waiting (`compiling.unless`).
 
     """
     code, reason = _compile(dimensions, wasm, None, None)
@@ -49,7 +53,7 @@ def compile_apart(dimensions: tuple[int, int], wasm: bytes) -> bytearray:
     return code
 
 
-def compile_into(path: Path, lock: int | None, dimensions: tuple[int, int], wasm: bytes) -> bytearray | None:
+def compile_into(path: Path, lock: int | None, dimensions: tuple[int, ...], wasm: bytes) -> bytearray | None:
     """Keep the native code of a module in a file of the cache; the code when it cannot be written, else None.
 
     Args:
@@ -69,7 +73,7 @@ def compile_into(path: Path, lock: int | None, dimensions: tuple[int, int], wasm
 
 
 def _compile(
-    dimensions: tuple[int, int], wasm: bytes, keep: Path | None, lock: int | None
+    dimensions: tuple[int, ...], wasm: bytes, keep: Path | None, lock: int | None
 ) -> tuple[bytearray | None, str]:
     """The code, None when it was kept or is not whole, and in the latter case the reason."""
     try:
@@ -99,6 +103,8 @@ def _compile(
         for pipe in (child.stdout, child.stderr):
             _of(pipe).close()
     child.wait()
+    if child.returncode == INVALID:
+        raise CompileError(f"not a WebAssembly module that runs here: {reason[:_MAX_REASON]}", "CompileError")
     return code, "" if is_kept or code is not None else reason or _ending(child.returncode)
 
 
