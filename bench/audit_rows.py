@@ -1,4 +1,4 @@
-"""Rows of the audit: a record beside the raw write of its line, and a call with a journal beside one without."""
+"""Rows of the audit and of actions: what a journal adds to a record and to a query, and the gate to an action."""
 
 from __future__ import annotations
 
@@ -10,21 +10,30 @@ from pathlib import Path
 from bench.measure import Row, in_turn_s
 from bench.skill import MANIFEST
 from cortex_skills import Plugin
+from cortex_skills.actions.action import ActionCall
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.audit.call_records import AuditRecord, started
 from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_files import day_files
 from cortex_skills.audit.recent_calls import RecentCalls
+from cortex_skills.gate.action_text import text_for_model
 from tests.configs import config
 
 _ARGUMENTS = {"subject": "mayros:nails", "predicate": "reorder", "object": True, "scope": "namespace"}
 _BATCH = 500
+OPERATOR = """---
+name: operator
+description: Reads notes.
+type: semantic
+semantic: {version: 1, permissions: {}, allowedTools: ["*"]}
+---
+"""
 
 
 def rows() -> list[Row]:
     """All rows."""
     with tempfile.TemporaryDirectory() as scratch:
-        return [_record(Path(scratch)), _call(Path(scratch))]
+        return [_record(Path(scratch)), _call(Path(scratch)), _action(Path(scratch))]
 
 
 def _record(folder: Path) -> Row:
@@ -63,3 +72,42 @@ def _call(folder: Path) -> Row:
 
         ours, theirs = in_turn_s([lambda: asked(journalled), lambda: asked(without)], 20, clock=time.process_time)
     return Row("CPU time of `skill_graph_query` with a journal, 20 triples", ours, "the same without one", theirs, 1.5)
+
+
+def _action(folder: Path) -> Row:
+    """`fs_read` of 4 KB through the gate, beside its run and the cleaning of what it read."""
+    skill, workspace = folder / "operator", folder / "workspace"
+    skill.mkdir()
+    (workspace / "docs").mkdir(parents=True)
+    (skill / "SKILL.md").write_text(OPERATOR)
+    notes = "".join(
+        f"{n}. The shelf {n % 7} holds {n * 37 % 100} boxes of nails, counted in the morning.\n" for n in range(70)
+    )
+    (workspace / "docs" / "notes.md").write_text(notes[:4096])
+    settings = {"trustLevel": "supervised_auto", "workspace": str(workspace)}
+    audit, limits = {"folder": str(folder / "actions")}, {"maxCallsPerMinute": 1000}
+    tools = {"profiles": ["operator"]}
+    with Plugin.open(config(actions=settings, audit=audit, tools=tools, skillSandbox=limits)) as plugin:
+        plugin.load(skill)
+        action = plugin.actions.find("fs_read")
+        assert action is not None
+        manifest, inputs = action.manifest, {"path": "docs/notes.md"}
+
+        def bare() -> None:
+            until = time.monotonic() + manifest.limits.timeout_ms / 1000
+            host = plugin._host
+            call = ActionCall(manifest, inputs, "a1", "mayros", plugin.actions.settings, host.memories, until)
+            text_for_model(manifest, dict(action.run(call)), host.cleaning)
+
+        def gated() -> None:
+            result = plugin.call("fs_read", inputs)
+            assert not result.is_error, result.text
+
+        ours, theirs = in_turn_s([gated, bare], 2, clock=time.process_time)
+    return Row(
+        "CPU time of `fs_read` of 4 KB with gate, trust level and journal",
+        ours,
+        "its run and its cleaning",
+        theirs,
+        1.5,
+    )

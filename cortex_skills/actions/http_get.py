@@ -14,6 +14,8 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
+import threading
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import httpcore
@@ -95,7 +97,14 @@ def check_address(url: object, settings: ActionSettings, field: str = "url") -> 
     return address
 
 
-def public_address(host: str, port: int, *, allow_loopback: bool, is_encrypted: bool = True) -> str:
+def public_address(
+    host: str,
+    port: int,
+    *,
+    allow_loopback: bool,
+    is_encrypted: bool = True,
+    timeout_s: float = TIMEOUT_MS / 1000,
+) -> str:
     """The IP address of a host that is connected to.
 
     Args:
@@ -103,19 +112,37 @@ def public_address(host: str, port: int, *, allow_loopback: bool, is_encrypted: 
         port: its port.
         allow_loopback: whether this machine may be read from.
         is_encrypted: whether TLS is used; else only this machine may be read from.
+        timeout_s: for the resolution of the name, in seconds.
 
     Raises:
         CortexError: `host_refused`: one of its addresses is not public; `action_failed`: it has none.
+        ConnectTimeout: of httpcore: the name was not resolved in time.
 
     """
-    try:
-        found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    except (OSError, UnicodeError):
-        raise CortexError("action_failed", f"url: {shown(host)} has no address", hint="check the host") from None
+    found = _addresses(host, port, timeout_s)
+    if not found:
+        raise CortexError("action_failed", f"url: {shown(host)} has no address", hint="check the host")
     for address in found:
         if not _may_be_read(address, allow_loopback=allow_loopback, is_encrypted=is_encrypted):
             raise _refused(f"{shown(host)} is at {address}, which is no public address", "read from a public host")
     return found[0]
+
+
+def _addresses(host: str, port: int, timeout_s: float) -> list[str]:
+    """The addresses of a host. The resolver of the system has no time limit: its thread is left behind then."""
+    answers: SimpleQueue[list[str]] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put([str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)])
+        except (OSError, UnicodeError):
+            answers.put([])
+
+    threading.Thread(target=ask, name="cortex-resolver", daemon=True).start()
+    try:
+        return answers.get(timeout=timeout_s)
+    except Empty:
+        raise httpcore.ConnectTimeout("the name was not resolved in time") from None
 
 
 def _may_be_read(text: str, *, allow_loopback: bool, is_encrypted: bool) -> bool:
@@ -156,7 +183,8 @@ def _run(call: ActionCall) -> dict[str, Any]:
 
     def resolve(host: str, port: int) -> str:
         encrypted = address.scheme == "https"
-        return public_address(host, port, allow_loopback=settings.allow_loopback, is_encrypted=encrypted)
+        loopback, left_s = settings.allow_loopback, call.left_s
+        return public_address(host, port, allow_loopback=loopback, is_encrypted=encrypted, timeout_s=left_s)
 
     with httpx.Client(
         transport=DeadlineTransport(1, address_of=resolve),

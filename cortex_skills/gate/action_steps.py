@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -18,24 +17,31 @@ from dataclasses import asdict, dataclass, replace
 from threading import Lock
 from typing import Any
 
-import rfc8785
-
 from cortex_graph import GraphError
 from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.action_request import ActionRequest
-from cortex_skills.actions.manifest import COMMAND, PATH, WEB_ADDRESS, ActionManifest
+from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.approvals.desk import Approvals
 from cortex_skills.audit import call_records as audit
 from cortex_skills.audit.call_records import ACTION_CALL
-from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError, as_ours
+from cortex_skills.gate.action_checks import (
+    changed_since,
+    check_as_approved,
+    check_commands,
+    check_places,
+    checked_outputs,
+    exact_inputs,
+    failed_action,
+    too_low,
+)
 from cortex_skills.gate.action_text import text_for_model
 from cortex_skills.gate.hooks import Hooks, ToolCall
 from cortex_skills.policy.budgets import RateWindow, Slot
 from cortex_skills.policy.permissions import check_call, check_permissions
 from cortex_skills.policy.session_limits import SessionLimits
 from cortex_skills.policy.trust_levels import NeedsApproval, Refused, decide
-from cortex_skills.safe_io.schemas import errors_of, shown
+from cortex_skills.safe_io.schemas import shown
 from cortex_skills.tools import Call, Outcome, Tool, tool_named
 from cortex_skills.tools.approval_status import answer_of
 
@@ -112,12 +118,12 @@ class ActionSteps:
         facts.trust_level = level = call.host.trust.level()
         decision = decide(level, manifest, allow_reads=settings.allow_reads_without_approval)
         if isinstance(decision, Refused):
-            raise _too_low(manifest, decision)
+            raise too_low(manifest, decision)
         if proposed:
             decision = NeedsApproval(f"the skill {call.skill.name} proposes it")
-        inputs = _exact(tool.check_arguments(call.arguments), manifest)
+        inputs = exact_inputs(tool.check_arguments(call.arguments), manifest)
         if approved is not None:
-            _check_as_approved(approved.request, manifest, inputs, call)
+            check_as_approved(approved.request, manifest, inputs, call)
             facts.approval_required, facts.approved_by = True, approved.by
         acting = ActionCall(
             manifest,
@@ -129,12 +135,12 @@ class ActionSteps:
             time.monotonic() + manifest.limits.timeout_ms / 1000,
             call.cancel,
         )
-        _check_commands(manifest, inputs)
-        _check_places(manifest, inputs, settings)
+        check_commands(manifest, inputs)
+        check_places(manifest, inputs, settings)
         action.check(acting)
         preview = action.preview(acting)
         if approved is not None and approved.request.preview != preview:
-            raise _changed(manifest, "what it would change is not what was shown")
+            raise changed_since(manifest, "what it would change is not what was shown")
         name = call.skill.name
         if self._hooks.has("before_tool_call"):
             session = call.host.session.session
@@ -151,7 +157,7 @@ class ActionSteps:
             call.host.memories.settle()
             recorded = {"skill": name, "inputs": inputs, **asdict(facts)}
             call.host.audit.check_writable(manifest.id, agent=call.agent, **recorded)
-            outputs = _checked_outputs(manifest, _run(action, acting))
+            outputs = checked_outputs(manifest, _run(action, acting))
         return text_for_model(manifest, outputs, call.host.cleaning)
 
     def propose(self, given: Sequence[Any], call: Call, limits: SessionLimits | None) -> list[dict[str, Any]]:
@@ -224,72 +230,6 @@ class ActionSteps:
             return window
 
 
-def _exact(inputs: dict[str, Any], manifest: ActionManifest) -> dict[str, Any]:
-    """The inputs as they will run: with the defaults of the manifest, and nothing that JSON has no exact form for."""
-    defaults = {
-        name: declared.schema["default"]
-        for name, declared in manifest.inputs.items()
-        if name not in inputs and "default" in declared.schema
-    }
-    try:
-        exact: dict[str, Any] = json.loads(rfc8785.dumps({**defaults, **inputs}))
-    except (ValueError, TypeError, RecursionError) as error:
-        wrong = [name for name, value in inputs.items() if not _is_exact(value)]
-        raise CortexError(
-            "invalid_arguments",
-            f"the arguments of {manifest.id} are not valid: {', '.join(wrong) or 'arguments'}: {str(error)[:200]}",
-            hint="give finite numbers within 53 bits, and text that is Unicode",
-            details={"errors": [{"field": name, "message": "has no exact form in JSON"} for name in wrong]},
-        ) from None
-    return exact
-
-
-def _is_exact(value: object) -> bool:
-    try:
-        rfc8785.dumps(value)  # type: ignore[arg-type]
-    except (ValueError, TypeError, RecursionError):
-        return False
-    return True
-
-
-def _check_as_approved(request: ActionRequest, manifest: ActionManifest, inputs: Mapping[str, Any], call: Call) -> None:
-    if request.manifest_version != manifest.version:
-        raise _changed(manifest, "its manifest has changed")
-    if request.namespace != call.host.graph.namespace:
-        raise _changed(manifest, "it was for another namespace")
-    if dict(request.inputs) != inputs:
-        raise _changed(manifest, "its inputs are not those that were shown")
-
-
-def _check_commands(manifest: ActionManifest, inputs: Mapping[str, Any]) -> None:
-    """Inputs with the format of a command must be among those of the manifest."""
-    known = manifest.command_whitelist or ()
-    for name in manifest.inputs_of(COMMAND):
-        if name in inputs and inputs[name] not in known:
-            raise CortexError(
-                "command_refused",
-                f"{name}: {shown(inputs[name])} is not a command that {manifest.id} may run",
-                hint=f"one of {', '.join(known)}",
-                details={"field": name, "allowed": list(known)},
-            )
-
-
-def _check_places(manifest: ActionManifest, inputs: Mapping[str, Any], settings: ActionSettings) -> None:
-    """Inputs with the format of a path or a web address must be what the manifest and the configuration allow."""
-    for name in manifest.inputs_of(PATH):
-        from cortex_skills.actions.paths import Workspace, refused
-
-        if not settings.workspace:
-            raise refused(name, "there is no workspace", "the owner sets actions.workspace")
-        if name in inputs:
-            Workspace.of(settings).parts_of(inputs[name], manifest.allowed_directories or (), name)
-    for name in manifest.inputs_of(WEB_ADDRESS):
-        from cortex_skills.actions.http_get import check_address
-
-        if name in inputs:
-            check_address(inputs[name], settings, name)
-
-
 def _slot(manifest: ActionManifest, call: Call, name: str) -> Slot:
     if call.budgets is None:
         return Slot.free()
@@ -303,46 +243,4 @@ def _run(action: AgentAction, call: ActionCall) -> Mapping[str, Any]:
         raise
     except Exception:
         log.exception("the action %s failed", action.manifest.id)
-        raise _failed(action.manifest, "it failed while it ran", "the host's log has the reason") from None
-
-
-def _checked_outputs(manifest: ActionManifest, outputs: object) -> dict[str, Any]:
-    """The outputs, when they are what the manifest declares."""
-    hint = "the action ran; correct its code or its manifest"
-    if not isinstance(outputs, Mapping):
-        raise _failed(manifest, f"it ran, but its output is a {type(outputs).__name__}, not an object", hint)
-    found = dict(outputs)
-    try:
-        errors = errors_of(manifest.output_validator, found, 5)
-        length = len(json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise _failed(manifest, f"it ran, but its output is not JSON: {str(error)[:200]}", hint) from None
-    if errors:
-        problems = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'output'}: {e.message[:200]}" for e in errors)
-        raise _failed(manifest, f"it ran, but its output is not as declared: {problems}", hint)
-    if length > manifest.limits.max_bytes:
-        limit = manifest.limits.max_bytes
-        raise _failed(manifest, f"it ran, but its output has {length:,} bytes of {limit:,}", "ask for less at once")
-    return found
-
-
-def _failed(manifest: ActionManifest, what: str, hint: str) -> CortexError:
-    return CortexError("action_failed", f"{manifest.id}: {what}", hint=hint, details={"action": manifest.id})
-
-
-def _too_low(manifest: ActionManifest, refused: Refused) -> CortexError:
-    return CortexError(
-        "trust_level_too_low",
-        f"{manifest.id} needs the trust level {refused.needed}, and it is {refused.present}",
-        hint=f"the owner sets it: cortex-skills trust-level set {refused.needed}",
-        details={"action": manifest.id, "needed": refused.needed, "present": refused.present},
-    )
-
-
-def _changed(manifest: ActionManifest, what: str) -> CortexError:
-    return CortexError(
-        "approval_required",
-        f"{manifest.id} was approved, but did not run: {what}",
-        hint="ask again, so that a person sees what it would do now",
-        details={"action": manifest.id},
-    )
+        raise failed_action(action.manifest, "it failed while it ran", "the host's log has the reason") from None

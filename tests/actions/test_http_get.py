@@ -11,6 +11,7 @@ import pytest
 
 from cortex_skills import CortexError, Plugin
 from cortex_skills.actions import http_get
+from cortex_skills.actions.action import ActionCall
 from cortex_skills.actions.http_get import check_address, public_address
 from cortex_skills.config.settings import ActionSettings
 
@@ -133,6 +134,17 @@ def test_the_connection_is_made_to_the_address_that_was_checked(
     assert result.details["outputs"]["status"] == 200
     assert asked == ["localhost", "127.0.0.1"]
     assert plugin.call("http_get", {"url": f"http://localhost:{port}/page"}).code == "host_refused"
+
+
+def test_a_name_server_that_does_not_answer_ends_with_the_time_of_the_action(
+    plugin: Plugin, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = threading.Event()
+    monkeypatch.setattr(http_get.socket, "getaddrinfo", lambda *_, **__: silent.wait(60) and [])
+    monkeypatch.setattr(ActionCall, "left_s", property(lambda _: 0.05))
+    result = plugin.call("http_get", {"url": f"http://localhost:{port}/page"})
+    silent.set()
+    assert (result.code, "did not answer in time" in result.text) == ("action_failed", True)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp import Client, StdioServerParameters
 
 from tests.actions.conftest import operator
 from tests.approvals.approver import opened
-from tests.mcp.conftest import over_http
+from tests.mcp.conftest import COMMAND, environment_in, over_http
 from tests.mcp.test_clients import run
 from tests.server.serving import served
 
@@ -144,3 +145,33 @@ def test_a_subscriber_is_notified_when_its_request_ends(serving, client) -> None
             assert json.loads(read.contents[0].text)["state"] == "done"
 
     run(test())
+
+
+def test_the_user_of_a_client_over_stdio_approves_a_write(tmp_path: Path, operator: Path) -> None:
+    """The process that an agent's host starts: a file is written, and the audit has who approved it."""
+    workspace = tmp_path / "work"
+    (workspace / "out").mkdir(parents=True)
+    settings = {
+        "tools": {"profiles": ["operator"]},
+        "verification": {"requireSignature": False},
+        "actions": {"trustLevel": "supervised_auto", "workspace": str(workspace)},
+        "approvals": {"ask": "client"},
+        "proofs": {"keys": str(tmp_path / "keys")},
+    }
+    (tmp_path / "cortex.yaml").write_text(json.dumps(settings))
+    words = ["mcp", "--config", str(tmp_path / "cortex.yaml"), "--skills", str(operator)]
+    process = StdioServerParameters(command=COMMAND, args=words, env=environment_in(tmp_path / "home"))
+    asked: list[types.ElicitRequestFormParams] = []
+    answer = types.ElicitResult(action="accept", content={"decision": "approve"})
+
+    async def test() -> None:
+        async with Client(process, mode="legacy", elicitation_callback=answering([answer], asked)) as connected:
+            done = await connected.call_tool("fs_write", {"path": "out/a.md", "content": "hello\n"})
+            assert (done.is_error, (done.structured_content or {})["status"]) == (False, "done")
+
+    run(test())
+    assert 'content = "hello\\n"' in asked[0].message
+    assert (workspace / "out" / "a.md").read_text() == "hello\n"
+    journal = "".join(path.read_text() for path in (tmp_path / "home" / "store.audit").glob("*.ndjson"))
+    assert '"approval.approved"' in journal
+    assert '"approvedBy":"the user of ' in journal
