@@ -33,6 +33,7 @@ from yaml.resolver import Resolver
 from cortex_skills.safe_io.schemas import LocatedDocument, Mark, Path, Problem
 
 MAX_DEPTH = 16
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -74,11 +75,13 @@ def read(
     except UnicodeEncodeError:
         reader.fail(at, first_line, "contains text that is not valid Unicode")
     except _TooDeepError as error:
-        reader.fail(at, error.line, f"is nested more than {MAX_DEPTH} levels deep")
+        reader.fail(at, error.line, _TOO_DEEP)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + first_line if error.problem_mark else first_line
-        hint = "put text with a colon in quotes" if error.problem and "mapping values" in error.problem else ""
-        reader.fail(at, line, f"is not valid YAML: {error.problem or error.context}", hint)
+        problem = error.problem or str(error.context)
+        hint = "put text with a colon in quotes" if "mapping values" in problem else ""
+        # libyaml has a limit too, and reads ahead of the events.
+        reader.fail(at, line, _TOO_DEEP if "nesting depth" in problem else f"is not valid YAML: {problem}", hint)
     except yaml.YAMLError as error:
         reader.fail(at, first_line, f"is not valid YAML: {getattr(error, 'reason', 'unreadable')}")
     return LocatedDocument(data, reader.marks, reader.texts, tuple(reader.problems))

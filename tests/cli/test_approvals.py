@@ -15,6 +15,7 @@ from cortex_skills import Plugin
 from tests.actions.conftest import operator
 from tests.approvals.approver import opened
 from tests.approvals.test_desk import asked
+from tests.signals import signals_delivered
 
 __all__ = ["operator"]
 
@@ -74,7 +75,8 @@ def test_watching_prints_each_change(plugin: Plugin, tmp_path: Path) -> None:
         str(tmp_path / "shared"),
     ]
     first = asked(plugin)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with signals_delivered(signal.SIGINT):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         seen = json.loads(process.stdout.readline())

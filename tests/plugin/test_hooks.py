@@ -486,7 +486,8 @@ def test_what_is_not_read_of_an_answer_is_warned_of_once(
         assert plugin.call(*QUERY).code is None
     assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
         "[skill:one] aditionalContext in the answer of onQuery is not read: did you mean additionalContext?",
-        "[skill:one] other in the answer of onQuery is not read: known: results, additionalContext, proofRequests",
+        "[skill:one] other in the answer of onQuery is not read: known: results, additionalContext, proofRequests, "
+        "actionRequests",
         "[skill:one] results in the answer of onQuery is not read: it is not an array",
     ]
 
