@@ -47,9 +47,7 @@ def _record(folder: Path) -> Row:
     ours, theirs = in_turn_s([lambda: log.record(entry), lambda: os.write(raw, line)], _BATCH, clock=time.process_time)
     os.close(raw)
     log.close()
-    return Row(
-        "CPU time of a record in the journal, beyond the raw write of its line", ours - theirs, "allowed", 30e-6, 1
-    )
+    return Row("a record in the journal, beyond the raw write of its line (CPU)", ours - theirs, "allowed", 30e-6, 1)
 
 
 def _call(folder: Path) -> Row:
@@ -71,7 +69,7 @@ def _call(folder: Path) -> Row:
             assert not result.is_error, result.text
 
         ours, theirs = in_turn_s([lambda: asked(journalled), lambda: asked(without)], 20, clock=time.process_time)
-    return Row("CPU time of `skill_graph_query` with a journal, 20 triples", ours, "the same without one", theirs, 1.5)
+    return Row("`skill_graph_query` with a journal, 20 triples (CPU)", ours, "the same without one", theirs, 1.5)
 
 
 def _action(folder: Path) -> Row:
@@ -105,7 +103,7 @@ def _action(folder: Path) -> Row:
 
         ours, theirs = in_turn_s([gated, bare], 2, clock=time.process_time)
     return Row(
-        "CPU time of `fs_read` of 4 KB with gate, trust level and journal",
+        "`fs_read` of 4 KB with gate, trust level and journal (CPU)",
         ours,
         "its run and its cleaning",
         theirs,
