@@ -26,6 +26,7 @@ _STATUS = {
     "approval_rejected": 403,
     "approval_required": 409,
     "approval_resolved": 409,
+    "artifact_invalid": 422,
     "command_refused": 403,
     "confinement_missing": 503,
     "cost_limit": 422,
