@@ -21,7 +21,7 @@ from typing import Any
 from cortex_skills.actions.action import ActionCall, AgentAction
 from cortex_skills.actions.fs_read import MAX_BYTES, read_text
 from cortex_skills.actions.manifest import PATH, ActionManifest
-from cortex_skills.actions.paths import FILE_FLAGS, MAX_PATH, Parts, Workspace, check_plain, refused
+from cortex_skills.actions.paths import FILE_FLAGS, MAX_PATH, MissingFile, Parts, Workspace, check_plain, refused
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.schemas import shown
@@ -87,10 +87,8 @@ def _present(workspace: Workspace, parts: Parts) -> str | None:
     try:
         with workspace.file(parts) as held:
             return read_text(held, "/".join(parts))[0]
-    except CortexError as error:
-        if error.code == "action_failed" and "does not exist" in error.message:
-            return None
-        raise
+    except MissingFile:
+        return None
 
 
 def _preview(workspace: Workspace, call: ActionCall) -> str:

@@ -37,6 +37,10 @@ FILE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getatt
 Parts = tuple[str, ...]
 
 
+class MissingFile(CortexError):
+    """There is no such file or folder in the workspace."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """The folder that actions work in.
@@ -205,8 +209,9 @@ def _not_opened(field: str, name: str, error: OSError | ValueError) -> CortexErr
         return refused(field, f"{shown(name)} is, or is below, a symbolic link or a file", "give the path of a file")
     if number in (errno.ENXIO, errno.EISDIR):
         return refused(field, f"{shown(name)} is not a regular file", "give the path of a file")
-    reason = "does not exist" if number == errno.ENOENT else f"cannot be opened: {getattr(error, 'strerror', None)}"
-    return CortexError(
+    is_missing = number == errno.ENOENT
+    reason = "does not exist" if is_missing else f"cannot be opened: {getattr(error, 'strerror', None)}"
+    return (MissingFile if is_missing else CortexError)(
         "action_failed", f"{field}: {shown(name)} {reason}", hint="check the path", details={"field": field}
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -298,3 +299,22 @@ def test_no_path_leads_outside_while_links_are_swapped(swapping: Path, parts: li
             except CortexError as error:
                 refusals.add(error.code)
     assert refusals <= {"path_refused", "action_failed"}
+
+
+def test_a_file_that_cannot_be_read_is_not_taken_for_missing(
+    plugin: Plugin, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is part of the error. Without its text a person could not be shown what a write replaces."""
+    (folder / "out" / "does not exist").write_text("old\n")
+    assert plugin.actions.find("fs_write") is not None  # made before `os.open` is replaced
+    opened = os.open
+
+    def denied(path: Any, *given: Any, **more: Any) -> int:
+        if path == "does not exist":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr(os, "open", denied)
+    result = write(plugin, "out/does not exist", overwrite=True)
+    assert (result.code, "cannot be opened" in result.text) == ("action_failed", True)
+    assert plugin.approvals.list().records == ()
