@@ -98,9 +98,9 @@ class Host:
     @cached_property
     def trust(self) -> TrustStore:
         """The trust level of the namespace, of today."""
-        from cortex_graph.as_of import PastGraph
+        from cortex_graph.as_of import today_of
 
-        return self.trust_of(self.graph.today if isinstance(self.graph, PastGraph) else self.graph)
+        return self.trust_of(today_of(self.graph))
 
     def trust_of(self, graph: NamespacedGraph) -> TrustStore:
         """The trust level of the namespace of a graph."""
@@ -115,10 +115,10 @@ class Host:
     @cached_property
     def approval_queue(self) -> ApprovalQueue:
         """The requests of the namespace that wait for a person, of today."""
-        from cortex_graph.as_of import PastGraph
+        from cortex_graph.as_of import today_of
         from cortex_skills.approvals.queue import ApprovalQueue
 
-        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
+        graph = today_of(self.graph)
         return ApprovalQueue(graph.store, graph.names)
 
     @cached_property
@@ -129,12 +129,11 @@ class Host:
     @cached_property
     def registry(self) -> SkillRegistry:
         """The registered skills of the namespace, of today; the key of this installation signs what is registered."""
-        from cortex_graph.as_of import PastGraph
+        from cortex_graph.as_of import today_of
         from cortex_skills.registry.opening import open_registry
         from cortex_skills.registry.sources import register_configured
 
-        graph = self.graph.today if isinstance(self.graph, PastGraph) else self.graph
-        registry = open_registry(self.config, graph)
+        registry = open_registry(self.config, today_of(self.graph))
         if self.registers:
             register_configured(registry, self.config.registry.folders, actor=self.session.agent)
         return registry

@@ -17,7 +17,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from importlib.metadata import entry_points
 from threading import Lock
 from typing import Any
 
@@ -26,6 +25,7 @@ from cortex_skills.actions.core import CORE_IDS, configured_actions
 from cortex_skills.actions.manifest import ActionManifest
 from cortex_skills.config.settings import ActionSettings
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.added_entries import added_entries
 
 log = logging.getLogger(__name__)
 
@@ -104,12 +104,7 @@ class Actions:
     def _added(self) -> Mapping[str, AgentAction]:
         """The actions of installed distributions."""
         found: dict[str, AgentAction] = {}
-        try:
-            entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
-        except Exception as error:  # unreadable metadata of any distribution
-            log.warning("actions of other distributions are skipped: their metadata cannot be read: %s", error)
-            return found
-        for entry in entries:
+        for entry in added_entries(GROUP, "actions"):
             try:
                 action = entry.load()
                 if not isinstance(action, AgentAction):

@@ -18,11 +18,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
 from cortex_skills.errors import CortexError
 from cortex_skills.policy.permissions import nearest_or_list
+from cortex_skills.safe_io.added_entries import added_entries
 from cortex_skills.safe_io.schemas import did_you_mean, shown
 from cortex_skills.tools.action_tools import tool_of
 from cortex_skills.tools.approval_status import APPROVAL_STATUS
@@ -115,12 +116,7 @@ def tool_names() -> Collection[str]:
 def added_tools() -> Mapping[str, EntryPoint]:
     """The entry points of added tools by the tool's name."""
     found: dict[str, EntryPoint] = {}
-    try:
-        entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
-    except Exception as error:  # unreadable metadata of any distribution
-        log.warning("tools of other distributions are skipped: their metadata cannot be read: %s", error)
-        return found
-    for entry in entries:
+    for entry in added_entries(GROUP, "tools"):
         if entry.name in TOOLS:
             log.warning("the tool %s of %s is skipped: a built-in tool has that name", entry.name, entry.value)
         elif entry.name in found and entry.value != found[entry.name].value:

@@ -34,12 +34,12 @@ def show(common: Common, triple_id: str) -> None:
 
     ID is the hash that an assertion returned, or the `id` of a triple; its first digits, at least six, are enough.
     """
-    from cortex_graph.as_of import PastGraph
+    from cortex_graph.as_of import today_of
     from cortex_graph.short_ids import full_triple_id
 
     with common.plugin(reads=True) as plugin:
         graph = plugin.graph
-        triple_id = full_triple_id(graph.today if isinstance(graph, PastGraph) else graph, triple_id)
+        triple_id = full_triple_id(today_of(graph), triple_id)
         triple, withdrawn = graph.get_triple(triple_id), None
         record, proofs = graph.provenance_of(triple_id), graph.proofs_of(triple_id)
         earlier = [] if triple is not None else graph.withdrawals.of(triple_id)

@@ -21,7 +21,7 @@ from typing import Any
 
 from cortex_graph import NamespacedGraph
 from cortex_graph.argument_checks import MAX_LIMIT, check_id
-from cortex_graph.as_of import PastGraph, undated_among
+from cortex_graph.as_of import PastGraph, today_of, undated_among
 from cortex_graph.datetimes import date_time
 from cortex_graph.exceptions import invalid
 from cortex_graph.provenance import Provenance
@@ -83,8 +83,7 @@ def create_triples(call: ApiCall) -> ApiAnswer:
 def get_triple(call: ApiCall) -> ApiAnswer:
     """Return the triple with an id, or with the only id that begins with the given six digits or more."""
     graph = call.graph
-    today = graph.today if isinstance(graph, PastGraph) else graph
-    triple = graph.get_triple(full_triple_id(today, call.path["id"]))
+    triple = graph.get_triple(full_triple_id(today_of(graph), call.path["id"]))
     if triple is None:
         raise _no_such_triple()
     return ApiAnswer(200, _described(graph, [triple], call.query)[0])

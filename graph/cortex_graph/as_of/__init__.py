@@ -9,6 +9,6 @@
 [0, 1]
 """
 
-from cortex_graph.as_of.past_graph import PastGraph, as_of, as_of_graphs, undated_among
+from cortex_graph.as_of.past_graph import PastGraph, as_of, as_of_graphs, today_of, undated_among
 
-__all__ = ["PastGraph", "as_of", "as_of_graphs", "undated_among"]
+__all__ = ["PastGraph", "as_of", "as_of_graphs", "today_of", "undated_among"]

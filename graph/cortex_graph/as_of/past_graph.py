@@ -60,6 +60,11 @@ class PastGraph(NamespacedGraph):
         return self.today.frequent_predicates()
 
 
+def today_of(graph: NamespacedGraph) -> NamespacedGraph:
+    """Return the graph of today of a graph as of a moment; of any other, itself."""
+    return graph.today if isinstance(graph, PastGraph) else graph
+
+
 def as_of(graph: NamespacedGraph, moment: datetime | str, undated: str = "include") -> PastGraph:
     """Return the graph of a namespace as of a moment, to be read by one thread.
 

@@ -199,9 +199,9 @@ class Connections:
             details={"folder": str(self._folder), "pid": self.record.pid},
         )
 
-    def broken(self, what: str, hint: str = "") -> GraphUnavailable:
+    def broken(self, what: str, hint: str = "", kind: type[GraphUnavailable] = GraphUnavailable) -> GraphUnavailable:
         """Return the error for a request that broke in its middle."""
-        return GraphUnavailable(
+        return kind(
             f"process {self.record.pid}, which had the store in {self._folder} open, ended in the middle of {what}",
             hint=hint or "repeat it from its beginning: another process takes over",
             details={"folder": str(self._folder), "pid": self.record.pid},

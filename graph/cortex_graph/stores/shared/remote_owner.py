@@ -63,8 +63,7 @@ class RemoteOwner(Connections):
             except NotBegun:
                 raise
             except ConnectionLost:  # the next owner would report that the graphs have changed, even by this change
-                error = self.broken("a change", "see whether it was made before you repeat it")
-                raise UnknownOutcome(error.message, hint=error.hint, details=error.details) from None
+                raise self.broken("a change", "see whether it was made before you repeat it", UnknownOutcome) from None
 
     def match(self, pattern: Pattern, limit: int, cursor: str | None) -> Page:
         if cursor is not None:

@@ -238,6 +238,7 @@ class Peer:
                 message = self.channel.receive()
                 self.enter("working")
                 if self._server.stopping:
+                    # Clients of earlier versions know only the error.
                     self.send({"closing": True, "error": error_to_wire(_CLOSING)})
                 else:
                     self._answer(message)
