@@ -18,9 +18,11 @@ log = logging.getLogger(__name__)
 
 CODES = frozenset({
     "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found",
-    "approval_rejected", "approval_required", "approval_resolved", "artifact_invalid",
+    "approval_rejected", "approval_required", "approval_resolved", "artifact_disabled", "artifact_invalid",
+    "artifact_not_found", "artifact_quarantined", "artifact_unavailable",
     "assertion_limit", "audit_unavailable", "cancelled", "command_refused", "config_invalid", "confinement_missing",
-    "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "host_refused",
+    "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "grants_required",
+    "host_refused",
     "path_refused", "trust_level_too_low",
     "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
     "permission_denied",
