@@ -99,7 +99,7 @@ class ArtifactFiles:
         """
         place = self.place(key)
         staging = self.folder / f"{_STAGING}{uuid4().hex}"
-        tree = {ARTIFACT: data, **skill_files(entries)}
+        tree = tree_of(data, entries)
         with _reported(place):
             make_private_folder(place.parent)
             try:
@@ -159,9 +159,10 @@ class ArtifactFiles:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def skill_files(entries: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of a TypeScript skill by their path below the folder of a version."""
-    return {f"{SKILL}/{path.removeprefix(_ASSETS)}": data for path, data in entries.items() if path.startswith(_ASSETS)}
+def tree_of(data: bytes, entries: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a version by their path below its folder: the artifact, and those of its skill."""
+    skill = {path: content for path, content in entries.items() if path.startswith(_ASSETS)}
+    return {ARTIFACT: data} | {f"{SKILL}/{path.removeprefix(_ASSETS)}": content for path, content in skill.items()}
 
 
 def difference_of_tree(folder: Path, tree: Mapping[str, bytes]) -> str | None:

@@ -22,7 +22,7 @@ from cortex_skills.safe_io.schemas import did_you_mean, shown
 GrantKind = Literal["read", "write", "http", "secret", "device", "node", "graph", "predicate"]
 KINDS: tuple[GrantKind, ...] = get_args(GrantKind)
 _ROOTS = ("read", "write")
-_NEVER_HERE = ("device", "node")
+NEVER_HERE = ("device", "node")
 
 DifferenceKind = Literal["missing_grant", "excess_grant", "policy_restricted", "wildcard_risk", "unused"]
 
@@ -108,7 +108,7 @@ def effective(manifest: ArtifactManifest, granted: Granted) -> ArtifactCapabilit
 
     Without a predicate among `graph_predicates` nothing may be asserted.
     """
-    both = Granted.of(_common(requested(manifest), granted.grants()))
+    both = Granted.of(common(requested(manifest), granted.grants()))
     return replace(manifest.capabilities, **{name: getattr(both, name) for name in Granted.__slots__})
 
 
@@ -126,13 +126,13 @@ def grant_differences(
     wanted, granted = frozenset(wanted), frozenset(granted)
     found: set[tuple[DifferenceKind, Grant]] = set()
     for grant in wanted:
-        if grant.kind in _NEVER_HERE:
+        if grant.kind in NEVER_HERE:
             found.add(("policy_restricted", grant))
         elif not any(covers(each, grant) for each in granted):
             found.add(("missing_grant", grant))
         if used is not None and grant.kind not in used:
             found.add(("unused", grant))
-    found |= {("excess_grant", each) for each in granted if not any(_overlap(each, grant) for grant in wanted)}
+    found |= {("excess_grant", each) for each in granted if not any(overlap(each, grant) for grant in wanted)}
     found |= {("wildcard_risk", grant) for grant in wanted | granted if "*" in grant.value}
     return [GrantDifference(kind, grant) for kind, grant in sorted(found)]
 
@@ -148,6 +148,20 @@ def covers(wide: Grant, narrow: Grant) -> bool:
     if wide.value == narrow.value or ("*" in wide.value and bool(_pattern(wide.value).fullmatch(narrow.value))):
         return True
     return wide.kind in _ROOTS and narrow.value.startswith(f"{wide.value.rstrip('/')}/")
+
+
+def overlap(first: Grant, second: Grant) -> bool:
+    """Whether one of two grants covers the other."""
+    return covers(first, second) or covers(second, first)
+
+
+def common(wanted: Iterable[Grant], granted: Iterable[Grant]) -> set[Grant]:
+    """What is both requested and granted, without what this host never allows."""
+    granted, found = tuple(granted), set()
+    for grant in wanted:
+        if grant.kind not in NEVER_HERE:
+            found |= {given if covers(grant, given) else grant for given in granted if overlap(grant, given)}
+    return found
 
 
 def read_grant(text: str) -> Grant:
@@ -188,21 +202,6 @@ def _grants(given: ArtifactCapabilities | Granted) -> Iterator[Grant]:
         yield Grant("graph", "read")
     if given.graph_write:
         yield Grant("graph", "write")
-
-
-def _common(wanted: frozenset[Grant], granted: frozenset[Grant]) -> Iterator[Grant]:
-    for grant in wanted:
-        if grant.kind in _NEVER_HERE:
-            continue
-        for given in granted:
-            if covers(given, grant):
-                yield grant
-            elif covers(grant, given):
-                yield given
-
-
-def _overlap(first: Grant, second: Grant) -> bool:
-    return covers(first, second) or covers(second, first)
 
 
 @lru_cache(maxsize=1024)

@@ -47,11 +47,14 @@ class InstalledArtifact:
         file_sha256: of the installed file.
         status: whether it runs.
         reason: why it has this status; empty for none.
+        requests: what its manifest requests, and the user was asked.
         grants: what the user granted.
         installed_at: the time, in UTC.
         current: whether it is the version that runs where none is named.
         experimental: whether a builder made it, so that a person has to look at it first.
-        trust: how the publisher was trusted: `listed`, `first use`, or `allowed` for this installation only.
+        findings: what the last security audit found against it, as `check` or `check:what`.
+        accepted: the findings that a person accepted by enabling it nevertheless.
+        trust: how the publisher was trusted (`signatures.artifact_trust.TrustDecision`).
 
     """
 
@@ -61,11 +64,14 @@ class InstalledArtifact:
     file_sha256: str
     status: Status
     reason: str
+    requests: Granted
     grants: Granted
     installed_at: datetime
     current: bool
     experimental: bool = False
-    trust: str = "listed"
+    findings: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    trust: str = "allowlisted"
 
     def to_json(self) -> dict[str, Any]:
         """The version as a JSON object, for people and programs."""
@@ -78,10 +84,13 @@ class InstalledArtifact:
             "fileSha256": self.file_sha256,
             "status": self.status,
             "reason": self.reason,
+            "requests": [str(grant) for grant in sorted(self.requests.grants())],
             "grants": [str(grant) for grant in sorted(self.grants.grants())],
             "installedAt": date_time(self.installed_at),
             "current": self.current,
             "experimental": self.experimental,
+            "findings": list(self.findings),
+            "accepted": list(self.accepted),
             "trust": self.trust,
         }
 
@@ -166,9 +175,18 @@ def _read(given: Mapping[str, Any]) -> InstalledArtifact:
         file_sha256=texts["fileSha256"],
         status=given["status"],
         reason=texts["reason"],
+        requests=Granted.of(read_grant(text) for text in given["requests"]),
         grants=Granted.of(read_grant(text) for text in given["grants"]),
         installed_at=datetime.fromisoformat(given["installedAt"]),
         current=given["current"],
         experimental=given["experimental"],
+        findings=_texts(given["findings"]),
+        accepted=_texts(given["accepted"]),
         trust=texts["trust"],
     )
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise ValueError("a list of texts is something else")
+    return tuple(given)

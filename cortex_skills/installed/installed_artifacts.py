@@ -18,7 +18,7 @@ from pathlib import Path
 
 from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
-from cortex_skills.artifacts import ArtifactManifest, ExpectedArtifact, verify_artifact
+from cortex_skills.artifacts import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.config.settings import Config
@@ -27,8 +27,8 @@ from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifac
 from cortex_skills.installed.artifact_grants import effective
 from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact, Status
 from cortex_skills.installed.installed_index import InstalledIndex
-from cortex_skills.installed.publisher_trust import ALLOWED, HOST_VERSIONS, publisher_trust
 from cortex_skills.safe_io.schemas import shown
+from cortex_skills.signatures.artifact_trust import artifact_trust
 
 MAX_REASON = 500
 _EVENTS: Mapping[Status, str] = {
@@ -143,7 +143,8 @@ class InstalledArtifacts:
                 f"the installed file of {found.key} was changed",
                 hint="find out who changed it, remove the artifact, and install it again",
             )
-        trust = publisher_trust(self.config, allow_untrusted=found.trust == ALLOWED)
+        is_untrusted = found.trust == "untrusted"
+        trust = artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
         key = found.key
         report = verify_artifact(
             data, HOST_VERSIONS, trust, ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
@@ -255,7 +256,8 @@ class InstalledArtifacts:
                 )
             if before.status == status or (before.status, status) == ("quarantined", "disabled"):
                 return versions
-            after = replace(before, status=status, reason=reason)
+            accepted = before.accepted if status != "active" else tuple(sorted({*before.accepted, *before.findings}))
+            after = replace(before, status=status, reason=reason, accepted=accepted)
             return replace(versions, versions=tuple(after if each is before else each for each in versions.versions))
 
         about: dict[str, object] = {"what": status, "version": version, "by": actor, "reason": reason}
