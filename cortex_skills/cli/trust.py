@@ -50,7 +50,10 @@ def _change(
 
 
 def _keys_of(name: str) -> Callable[[Trust], list[str]]:
-    return lambda trust: list(trust.publishers[name].keys) if name in trust.publishers else []
+    """The ids of a publisher's keys: the audit redacts what is as long as a key."""
+    from cortex_skills.signatures.named_keys import id_of
+
+    return lambda trust: [id_of(key) for key in trust.publishers[name].keys] if name in trust.publishers else []
 
 
 def _now() -> str:
@@ -159,7 +162,7 @@ def revoke(common: Common, key: str, reason: str) -> None:
     KEY is did:key:z6Mk…, 64 hexadecimal digits, or the id ed25519:… of a key that is known here. A revocation is final.
     """
     from cortex_skills.signatures import RevokedKey
-    from cortex_skills.signatures.named_keys import read_key
+    from cortex_skills.signatures.named_keys import id_of, read_key
 
     if len(reason) > _MAX_REASON or not reason.isprintable():
         raise CortexError("invalid_arguments", f"the reason is not one line of at most {_MAX_REASON} characters")
@@ -171,7 +174,7 @@ def revoke(common: Common, key: str, reason: str) -> None:
         "trust.revoked",
         lambda trust: trust.with_revoked(revoked),
         lambda trust: "revoked" if did in trust.revoked else "not revoked",
-        key=did,
+        id=id_of(did),
         reason=reason,
     )
     common.out.answer({"revoked": did, "reason": reason}, lambda: common.out.line(f"{did} is revoked"))

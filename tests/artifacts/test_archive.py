@@ -283,5 +283,5 @@ def test_a_file_that_is_too_large_is_not_read_whole(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(archive_module, "MAX_ARCHIVE", 1 << 20)
     with (tmp_path / "big").open("wb") as file:
         file.truncate(2 << 20)
-    with pytest.raises(ArtifactError, match="larger than 1 MiB"):
+    with pytest.raises(ArtifactError, match="larger than 1,048,576 bytes"):
         read_artifact_file(tmp_path / "big")

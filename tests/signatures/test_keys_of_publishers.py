@@ -21,6 +21,7 @@ from cortex_skills.errors import CortexError
 from cortex_skills.keys import Key, KeyFolder, default_folder
 from cortex_skills.signatures import Publisher, RevokedKey, Trust, TrustFile
 from cortex_skills.signatures.key_rotation import read_rotation, rotate, rotated
+from cortex_skills.signatures.named_keys import id_of
 from cortex_skills.signatures.origin_store import origin_store, read_origin_store, with_imported
 from cortex_skills.signatures.statement import SignedStatement
 from cortex_skills.signatures.trust import accepted
@@ -237,8 +238,8 @@ def test_keys_are_revoked_replaced_imported_and_exported(tmp_path: Path) -> None
     assert "was revoked" in run("trust", "add", "third.org", second.did)[2]
     events = [entry for entry in _journal(tmp_path) if str(entry.get("event", "")).startswith("trust.")]
     assert [(each["event"], each["details"]["data"]["from"], each["details"]["data"]["to"]) for each in events] == [
-        ("trust.added", [], [first.did]),
-        ("trust.rotated", [first.did], [second.did]),
+        ("trust.added", [], [id_of(first.did)]),
+        ("trust.rotated", [id_of(first.did)], [id_of(second.did)]),
         ("trust.revoked", "not revoked", "revoked"),
     ]
 
