@@ -21,6 +21,7 @@ CODES = frozenset({
     "approval_rejected", "approval_required", "approval_resolved", "artifact_invalid",
     "assertion_limit", "audit_unavailable", "cancelled", "command_refused", "config_invalid", "confinement_missing",
     "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "host_refused",
+    "index_invalid", "index_unavailable",
     "path_refused", "trust_level_too_low",
     "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
     "permission_denied",

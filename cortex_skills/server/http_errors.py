@@ -39,6 +39,8 @@ _STATUS = {
     "graph_corrupt": 500,
     "graph_unavailable": 503,
     "host_refused": 403,
+    "index_invalid": 422,
+    "index_unavailable": 502,
     "internal_error": 500,
     "invalid_arguments": 400,
     "learning_failed": 502,
