@@ -1,7 +1,7 @@
 """Making an index: from artifacts to a folder that any web server can serve.
 
 Rules kept here:
-- each artifact is verified first, as on a host that it was made for; whether its publisher is trusted is for the reader;
+- each artifact is verified first, as on a host that it was made for; whether its publisher is trusted, readers decide;
 - the folder contains `index.json`, `pages/` and `artifacts/`. Artifacts and pages are named by their hashes and written
   first, `index.json` replaces the old one last: a reader gets one of two snapshots, each complete. The files of the
   snapshot before stay until the next one;
@@ -194,7 +194,9 @@ def _entries(
     if unknown := yank - found.keys():
         name = " ".join(min(unknown))
         raise CortexError("invalid_arguments", f"{name} is not in the index", hint="name an artifact of the folder")
-    return sorted(found.values(), key=lambda entry: (entry.skill_id, Version(entry.version).precedence_key, entry.version))
+    return sorted(
+        found.values(), key=lambda entry: (entry.skill_id, Version(entry.version).precedence_key, entry.version)
+    )
 
 
 def _write_artifact(path: Path, data: bytes, expected: str) -> None:
