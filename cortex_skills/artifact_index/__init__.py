@@ -3,7 +3,7 @@
 from cortex_skills.artifact_index.index_document import (
     FIRST_PAGE,
     FirstPage,
-    Page,
+    IndexPage,
     check_entries,
     read_first_page,
     read_page,
@@ -17,7 +17,7 @@ __all__ = [
     "FIRST_PAGE",
     "FirstPage",
     "IndexEntry",
-    "Page",
+    "IndexPage",
     "SeenIndex",
     "accepted",
     "check_entries",

@@ -40,7 +40,7 @@ _SIGNED = ("publisher", "generated_at_unix_ms", "expires_at_unix_ms", "pages")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class IndexPage:
     """A further page: the SHA-256 of its file in hexadecimal, and its size in bytes."""
 
     sha256: str
@@ -71,7 +71,7 @@ class FirstPage:
     publisher: str
     generated_at_unix_ms: int
     expires_at_unix_ms: int
-    pages: tuple[Page, ...]
+    pages: tuple[IndexPage, ...]
     entries: tuple[IndexEntry, ...]
     signature: ArtifactSignature
 
@@ -103,13 +103,13 @@ def read_first_page(data: bytes) -> FirstPage:
         index["publisher"],
         index["generated_at_unix_ms"],
         index["expires_at_unix_ms"],
-        tuple(Page(**page) for page in index["pages"]),
+        tuple(IndexPage(**page) for page in index["pages"]),
         _entries(index, FIRST_PAGE),
         signature,
     )
 
 
-def read_page(data: bytes, page: Page, snapshot: int) -> tuple[IndexEntry, ...]:
+def read_page(data: bytes, page: IndexPage, snapshot: int) -> tuple[IndexEntry, ...]:
     """The entries of a further page.
 
     Args:
@@ -180,7 +180,7 @@ def write_pages(
     files, pages = {}, []
     for part in others:
         data = _canonical({"schema_version": _VERSION, "index": _index(snapshot, part)})
-        page = Page(sha256(data).hexdigest(), len(data))
+        page = IndexPage(sha256(data).hexdigest(), len(data))
         pages.append(page)
         files[page.address] = data
     if len(pages) >= MAX_PAGES:

@@ -9,7 +9,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifact_index import FIRST_PAGE, Page, check_entries, read_first_page, read_page, write_pages
+from cortex_skills.artifact_index import FIRST_PAGE, IndexPage, check_entries, read_first_page, read_page, write_pages
 from cortex_skills.artifact_index.index_document import MAX_PAGE
 from cortex_skills.artifacts.payload import sign_hash
 from cortex_skills.errors import CortexError
@@ -205,7 +205,7 @@ def test_a_page_is_the_one_that_the_first_page_names(large):
 def test_a_further_page_states_nothing_about_the_index():
     data = files([entry()])[FIRST_PAGE]
     with pytest.raises(CortexError) as caught:
-        read_page(data, Page(sha256(data).hexdigest(), len(data)), 7)
+        read_page(data, IndexPage(sha256(data).hexdigest(), len(data)), 7)
     fields = [each["field"] for each in caught.value.details["errors"]]
     assert fields == [
         "index.publisher", "index.generated_at_unix_ms", "index.expires_at_unix_ms", "index.pages", "signature",
