@@ -181,6 +181,15 @@ class ApprovalSettings:
     ask: Literal["none", "client"] = "none"
 
 
+@dataclass(frozen=True, slots=True)
+class SecretSettings:
+    """Where the secrets of the owner are (`secrets`)."""
+
+    store: Literal["auto", "keyring", "file"] = "auto"
+    file: str = ""
+    key: str = ""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -210,6 +219,7 @@ class Config:
     learning: Learning = Learning()
     actions: ActionSettings = field(default_factory=ActionSettings)
     approvals: ApprovalSettings = ApprovalSettings()
+    secrets: SecretSettings = SecretSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
