@@ -18,9 +18,10 @@ log = logging.getLogger(__name__)
 
 CODES = frozenset({
     "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found",
-    "approval_rejected", "approval_required", "approval_resolved", "artifact_invalid", "assertion_limit",
-    "audit_unavailable", "cancelled", "command_refused", "compile_error", "config_invalid", "confinement_missing",
-    "cost_limit", "fuel_exhausted", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable",
+    "approval_rejected", "approval_required", "approval_resolved", "artifact_disabled", "artifact_invalid",
+    "artifact_not_found", "artifact_quarantined", "artifact_unavailable", "assertion_limit", "audit_unavailable",
+    "cancelled", "command_refused", "compile_error", "config_invalid", "confinement_missing", "cost_limit",
+    "fuel_exhausted", "gain_not_measured", "grants_required", "graph_busy", "graph_corrupt", "graph_unavailable",
     "host_refused", "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "missing_export",
     "namespace_violation", "path_refused", "permission_denied", "proof_failed", "proof_not_found", "proof_required",
     "proof_timeout", "query_limit", "query_timeout", "rate_limited", "reflection_depth_exceeded", "relative_iri",

@@ -190,6 +190,17 @@ class SecretSettings:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ArtifactSettings:
+    """Where artifacts are installed, and how they are audited (`artifacts`)."""
+
+    folder: str = ""
+    audit_hours: int = 6
+    allow_first_use: bool = False
+    vulnerability_feed: str = ""
+    builder: bool = False
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -220,6 +231,7 @@ class Config:
     actions: ActionSettings = field(default_factory=ActionSettings)
     approvals: ApprovalSettings = ApprovalSettings()
     secrets: SecretSettings = SecretSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:
