@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import wasmtime
+from wasmtime import component as wit
 
 from cortex_sandbox.engine.engine import foreign_engine
 from cortex_sandbox.errors import CompileError, MissingExport
@@ -39,7 +40,6 @@ from cortex_sandbox.wasm.plugin_world import (
     U8,
     U16,
     Wit,
-    wit,
 )
 from cortex_sandbox.wasm.wasm_limits import MAX_MODULE_BYTES
 
