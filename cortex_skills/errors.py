@@ -18,19 +18,18 @@ log = logging.getLogger(__name__)
 
 CODES = frozenset({
     "action_failed", "action_timeout", "approval_changed", "approval_limit", "approval_not_found",
-    "approval_rejected", "approval_required", "approval_resolved", "artifact_invalid",
-    "assertion_limit", "audit_unavailable", "cancelled", "command_refused", "config_invalid", "confinement_missing",
-    "cost_limit", "gain_not_measured", "graph_busy", "graph_corrupt", "graph_unavailable", "host_refused",
-    "path_refused", "trust_level_too_low",
-    "internal_error", "invalid_arguments", "learning_failed", "manifest_invalid", "namespace_violation",
-    "permission_denied",
-    "proof_failed", "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout",
-    "rate_limited", "reflection_depth_exceeded", "relative_iri", "remote_context", "scan_rejected",
-    "signature_invalid", "signature_required",
-    "skill_ambiguous", "skill_changed", "skill_error", "skill_exists", "skill_in_use", "skill_memory",
-    "skill_not_found", "skill_timeout", "store_locked",
-    "tool_not_allowed", "tool_not_found", "transpile_error", "unauthorized", "undeclared_predicate", "write_limit",
-    "zk_disabled",
+    "approval_rejected", "approval_required", "approval_resolved", "artifact_disabled", "artifact_invalid",
+    "artifact_not_found", "artifact_quarantined", "artifact_unavailable", "assertion_limit", "audit_unavailable",
+    "cancelled", "command_refused", "compile_error", "config_invalid", "confinement_missing", "cost_limit",
+    "fuel_exhausted", "gain_not_measured", "grants_required", "graph_busy", "graph_corrupt", "graph_unavailable",
+    "host_refused", "index_invalid", "index_unavailable", "internal_error", "invalid_arguments", "learning_failed",
+    "manifest_invalid", "missing_export", "namespace_violation", "path_refused", "permission_denied", "proof_failed",
+    "proof_not_found", "proof_required", "proof_timeout", "query_limit", "query_timeout", "rate_limited",
+    "reflection_depth_exceeded", "relative_iri", "remote_context", "scan_rejected", "secret_not_found",
+    "signature_invalid", "signature_required", "skill_ambiguous", "skill_changed", "skill_error", "skill_exists",
+    "skill_in_use", "skill_memory", "skill_not_found", "skill_timeout", "store_locked", "tool_not_allowed",
+    "tool_not_found", "transpile_error", "trust_level_too_low", "unauthorized", "undeclared_predicate", "wasm_trap",
+    "write_limit", "zk_disabled",
 })  # fmt: skip
 
 

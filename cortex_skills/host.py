@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cortex_skills.actions.catalog import Actions
     from cortex_skills.actions.trust_store import TrustStore
     from cortex_skills.approvals.queue import ApprovalQueue
+    from cortex_skills.installed import InstalledArtifacts
     from cortex_skills.proofs.logic.prover import Prover
     from cortex_skills.registry.learning import Wording
     from cortex_skills.registry.loaded_skills import LoadedSkills
@@ -120,6 +121,15 @@ class Host:
 
         graph = today_of(self.graph)
         return ApprovalQueue(graph.store, graph.names)
+
+    @cached_property
+    def installed(self) -> InstalledArtifacts:
+        """The installed artifacts of the namespace, of today."""
+        from cortex_graph.as_of import today_of
+        from cortex_skills.installed import InstalledArtifacts
+
+        graph = today_of(self.graph)
+        return InstalledArtifacts(self.config, graph.store, graph.names, self.audit)
 
     @cached_property
     def declared_predicates(self) -> DeclaredPredicates:

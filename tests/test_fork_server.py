@@ -38,16 +38,8 @@ def test_it_has_the_input_folder_environment_and_umask_of_who_starts_it(tmp_path
     environment = {"PATH": "/bin", "CORTEX_STORE": "here"}
     statement = b"<urn:a> <urn:p> <urn:b> ."
     words = [fork_server.command(), "graph", "import", "-", "--format", "turtle"]
-    subprocess.run(
-        words,
-        env=environment,
-        cwd=tmp_path,
-        umask=0o077,
-        input=statement,
-        check=True,
-        capture_output=True,
-        timeout=WAIT_S,
-    )
+    run = partial(subprocess.run, env=environment, cwd=tmp_path, check=True, capture_output=True, timeout=WAIT_S)
+    run(words, umask=0o077, input=statement)
     words = [fork_server.command(), "graph", "export"]
     found = run(words)
     assert b"<urn:a> <urn:p> <urn:b>" in found.stdout

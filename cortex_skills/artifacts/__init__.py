@@ -14,10 +14,12 @@ from cortex_skills.artifacts.artifact_verification import (
     verify_artifact,
     verify_entries,
 )
+from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.payload import ArtifactSignature, payload_hash, read_artifact_signature, sign_payload
 from cortex_skills.artifacts.skill_toml import read_skill_toml
 
 __all__ = [
+    "HOST_VERSIONS",
     "ArtifactError",
     "ArtifactManifest",
     "ArtifactSignature",

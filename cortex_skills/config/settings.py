@@ -181,6 +181,26 @@ class ApprovalSettings:
     ask: Literal["none", "client"] = "none"
 
 
+@dataclass(frozen=True, slots=True)
+class SecretSettings:
+    """Where the secrets of the owner are (`secrets`)."""
+
+    store: Literal["auto", "keyring", "file"] = "auto"
+    file: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactSettings:
+    """Where artifacts are installed, and how they are audited (`artifacts`)."""
+
+    folder: str = ""
+    audit_hours: int = 6
+    allow_first_use: bool = False
+    vulnerability_feed: str = ""
+    builder: bool = False
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Config:
     """The whole configuration. `Config()` has the defaults and an embedded store in memory.
@@ -210,6 +230,8 @@ class Config:
     learning: Learning = Learning()
     actions: ActionSettings = field(default_factory=ActionSettings)
     approvals: ApprovalSettings = ApprovalSettings()
+    secrets: SecretSettings = SecretSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(self, **settings: Any) -> None:

@@ -21,5 +21,5 @@ def open_registry(config: Config, graph: NamespacedGraph) -> SkillRegistry:
         graph.store,
         graph.names,
         lambda: signing_key(config),
-        lambda: [publisher.key for publisher in trust_of(config).trust().publishers.values()],
+        lambda: trust_of(config).trust().trusted_keys(),
     )

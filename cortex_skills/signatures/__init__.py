@@ -4,8 +4,17 @@ All functions raise a `CortexError` with the code `signature_invalid` for an inv
 """
 
 from cortex_skills.signatures.signing import DEVELOPER, sign_for_oneself, sign_for_others
-from cortex_skills.signatures.trust import Publisher, Trust
+from cortex_skills.signatures.trust import Publisher, RevokedKey, Trust
 from cortex_skills.signatures.trust_file import TrustFile
 from cortex_skills.signatures.verifier import Verifier
 
-__all__ = ["DEVELOPER", "Publisher", "Trust", "TrustFile", "Verifier", "sign_for_oneself", "sign_for_others"]
+__all__ = [
+    "DEVELOPER",
+    "Publisher",
+    "RevokedKey",
+    "Trust",
+    "TrustFile",
+    "Verifier",
+    "sign_for_oneself",
+    "sign_for_others",
+]

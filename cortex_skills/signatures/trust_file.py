@@ -1,11 +1,12 @@
-"""The trust store: a file of trusted publishers and seen versions, in which changes by others are detected.
+"""The trust store: publishers, revoked keys and seen versions in a file, in which changes by others are detected.
 
 Rules kept here:
 - the file has an HMAC-SHA-256 of its content. The key is in the user's configuration folder, and is created with the
   store;
 - a write counter is stored with the key: a missing store, or an older copy of it, is an error, not an empty store;
 - the store is changed under a lock, and each change is atomic (`private_files`). On a read-only file system, such as a
-  container image, it is read without a lock.
+  container image, it is read without a lock;
+- version 2 of the format is written; version 1, which has no revoked keys, is read.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.private_files import NotPrivateError, locked, read_private, write_private
-from cortex_skills.signatures.trust import Publisher, Seen, Trust
+from cortex_skills.signatures.trust import Publisher, RevokedKey, Seen, Trust
 
 if TYPE_CHECKING:
     from cortex_skills.config.settings import Config
 
-_VERSION = 1
+_VERSION = 2
+_READ_VERSIONS = (1, 2)
 _MAX_BYTES = 4 << 20
 _KEY_BYTES = 32
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -129,11 +131,12 @@ class TrustFile:
             given = document.pop("mac")
             if not hmac.compare_digest(str(given).encode(), _mac(document, key).encode()):
                 raise self._refused("was changed by another program", _restore(self.key_path))
-            if document["version"] != _VERSION:
+            if document["version"] not in _READ_VERSIONS:
                 raise self._refused("has another format", "use the version of this software that wrote it")
             trust = Trust(
-                {entry["name"]: Publisher(**entry) for entry in document["publishers"]},
+                {entry["name"]: _publisher(entry) for entry in document["publishers"]},
                 {entry["skill"]: Seen(**entry) for entry in document["seen"]},
+                {entry["key"]: RevokedKey(**entry) for entry in document.get("revoked", ())},
             )
             count = int(document["count"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -182,8 +185,14 @@ def _sealed(trust: Trust, count: int, key: bytes) -> bytes:
         "count": count,
         "publishers": [asdict(publisher) for publisher in trust.publishers.values()],
         "seen": [asdict(seen) for seen in trust.seen.values()],
+        "revoked": [asdict(revoked) for revoked in trust.revoked.values()],
     }
     return json.dumps({**document, "mac": _mac(document, key)}, indent=1).encode()
+
+
+def _publisher(entry: dict[str, Any]) -> Publisher:
+    more, former = tuple(entry.pop("more", ())), tuple(entry.pop("former", ()))
+    return Publisher(**entry, more=more, former=former)
 
 
 def _mac(document: dict[str, Any], key: bytes) -> str:

@@ -140,6 +140,7 @@ class Verifier:
         statement = signature.statement
         if statement.publisher == DEVELOPER:
             check_own(folder)
+            self.trust.trust().check_not_revoked(statement.key, DEVELOPER)
             if statement.key != self.keys.open_or_create(DEVELOPER).did or self._own_signature(folder) != signature:
                 raise CortexError(
                     "signature_invalid",

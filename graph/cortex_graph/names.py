@@ -132,6 +132,7 @@ class Names:
         self.registry_graph = NamedNode(f"{base}{namespace}/registry")
         self.trust_graph = NamedNode(f"{base}{namespace}/trust")
         self.approvals_graph = NamedNode(f"{base}{namespace}/approvals")
+        self.artifacts_graph = NamedNode(f"{base}{namespace}/artifacts")
         self.owner: str | None = None  # the agent whose memories these are the names of
         self.memories = f"{base}{namespace}/memories/"
         self._record = f"{base}{namespace}/triple/"
@@ -231,10 +232,10 @@ class Names:
 
 
 def kept_beside(iri: str, base: str) -> bool:
-    """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, and the like."""
+    """Return whether a graph is kept beside that of a namespace: records, index, registry, approvals, artifacts."""
     namespace, _, kind = iri.removeprefix(base).partition("/")
     of_memories = kind.startswith("memories/") and kind.endswith(("/provenance", "/index"))
-    is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust")
+    is_beside = of_memories or kind in ("provenance", "index", "registry", "approvals", "trust", "artifacts")
     return is_beside and iri.startswith(base) and bool(_NAMESPACE.fullmatch(namespace))
 
 

@@ -1,0 +1,63 @@
+"""Artifacts that can be installed, and a place to install them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cortex_graph import open_store
+from cortex_graph.names import Names
+from cortex_graph.store import GraphStore
+from cortex_skills.artifacts import write_archive
+from cortex_skills.audit.audit_log import AuditLog
+from cortex_skills.audit.recent_calls import RecentCalls
+from cortex_skills.installed import InstalledArtifact, InstalledArtifacts
+from cortex_skills.installed.grant_decisions import GrantAnswers
+from cortex_skills.installed.installation import InstallOptions, finish, prepare
+from tests.artifacts.samples import BILL, KEY, MANIFEST, payload, signed
+from tests.configs import config
+from tests.wasm.modules import core
+
+ALL = GrantAnswers(rest=True)
+MODULE = core("(i32.const 0)")
+NETWORK = """
+[capabilities]
+http_egress_allowlist = ["api.example.org", "cdn.example.org"]
+secrets = [{ scope = "global", key_names = ["api_token"] }]
+graph = { read = true, write = true, predicates = ["hasStatus"] }
+"""
+
+
+def manifest(version: str = "1.2.0", more: str = "", name: str = "echo_http") -> str:
+    """A `skill.toml`."""
+    return MANIFEST.replace("1.2.0", version).replace("acme.echo_http", f"acme.{name}") + more
+
+
+def artifact(
+    version: str = "1.2.0",
+    more: str = "",
+    name: str = "echo_http",
+    content: Mapping[str, bytes] | None = None,
+    bill: object = BILL,
+    key: Any = KEY,
+) -> bytes:
+    """The bytes of a valid artifact of `acme`."""
+    content = {"modules/echo.wasm": MODULE, "assets/prompt.txt": b"hello"} if content is None else content
+    return write_archive(signed(payload(manifest(version, more, name), content, bill), key=key))
+
+
+def place(
+    folder: Path, store: GraphStore | None = None, namespace: str = "mayros", **settings: Any
+) -> InstalledArtifacts:
+    """Where artifacts are installed."""
+    settings.setdefault("artifacts", {"folder": str(folder)})
+    audit = AuditLog("a1", RecentCalls(), namespace=namespace)
+    return InstalledArtifacts(config(**settings), store or open_store("memory:"), Names(namespace), audit)
+
+
+def install(
+    installed: InstalledArtifacts, data: bytes, answers: GrantAnswers = ALL, **options: Any
+) -> InstalledArtifact:
+    """Install an artifact."""
+    return finish(installed, prepare(installed, data, InstallOptions("ada", **options)), answers)
