@@ -1,8 +1,8 @@
 """Starts `cortex-skills` without importing it again: a server that has imported the product forks for each command.
 
 Rules kept here:
-- a command is a process of its own, with the standard streams, arguments, environment, working directory and umask of
-  who started it. A launcher, which imports nothing, stands in for it: it hands these to the server, passes signals on,
+- each command is a process, with the standard streams, arguments, environment, working directory and umask of
+  who started it. A launcher, which imports nothing, is started: it hands these to the server, passes signals on,
   and ends as the command ends; when the launcher is killed, the command is killed;
 - each process of tests has one server, which ends with it. The server has no threads and no open files when it forks;
 - a test about starting uses the installed command: that of imports, of a pid, of limits of a process, of a terminal;
