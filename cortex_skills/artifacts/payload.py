@@ -91,14 +91,18 @@ def key_id(public: bytes) -> str:
 
 def sign_payload(entries: Mapping[str, bytes], publisher: str, key: Key, signed_at_unix_ms: int) -> ArtifactSignature:
     """The signature of entries by a publisher's key, at a time in milliseconds since 1970."""
-    payload = payload_hash(entries)
+    return sign_hash(payload_hash(entries), publisher, key, signed_at_unix_ms)
+
+
+def sign_hash(sha256_hex: str, publisher: str, key: Key, signed_at_unix_ms: int) -> ArtifactSignature:
+    """The signature of a SHA-256 in hexadecimal by a publisher's key, at a time in milliseconds since 1970."""
     return ArtifactSignature(
         ALGORITHM,
         publisher,
         key_id(key.public),
         base64.b64encode(key.public).decode(),
-        payload,
-        base64.b64encode(key.sign(payload.encode("ascii"))).decode(),
+        sha256_hex,
+        base64.b64encode(key.sign(sha256_hex.encode("ascii"))).decode(),
         signed_at_unix_ms,
     )
 
@@ -114,6 +118,16 @@ def read_artifact_signature(data: bytes) -> ArtifactSignature:
         document = read_json(data, max_size=_MAX_FILE, max_depth=1, floats=False)
     except ValueError as error:
         raise _invalid(f"is not JSON: {error}") from None
+    return artifact_signature(document)
+
+
+def artifact_signature(document: object) -> ArtifactSignature:
+    """The signature in a JSON object; its forms are checked, not yet whether it is valid.
+
+    Raises:
+        ArtifactError: `signature_invalid`.
+
+    """
     names = [field.name for field in fields(ArtifactSignature)]
     if not isinstance(document, dict) or sorted(document) != sorted(names):
         raise _invalid(f"does not have exactly the keys {', '.join(names)}")

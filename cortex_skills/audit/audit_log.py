@@ -7,7 +7,7 @@
 
 Rules kept here:
 - every record goes to `RecentCalls`, in memory, and to the journal, where one is kept;
-- inputs, outputs and data are kept where a journal is, redacted and bounded, and not elsewhere;
+- inputs, outputs and data are kept where a journal is, redacted, without secrets and bounded, and not elsewhere;
 - when the journal cannot be written, calls continue with a warning in the log, and the number of records that are
   missing is recorded later (`audit.gap`); actions are refused. `audit.onFull` changes that: `refuse-all` refuses calls
   too, `warn` refuses none.
@@ -27,6 +27,7 @@ from cortex_skills.audit.journal import Journal
 from cortex_skills.audit.journal_reader import JournalReader
 from cortex_skills.audit.recent_calls import CallReader, RecentCall, RecentCalls
 from cortex_skills.errors import CortexError
+from cortex_skills.secrets import without_secrets
 
 log = logging.getLogger(__name__)
 
@@ -83,11 +84,11 @@ class AuditLog:
 
     def kept(self, value: object) -> Any:
         """What a record may hold of an input, an output or data, as JSON; None where no journal is kept."""
-        return None if self.journal is None or value is None else bounded(value)
+        return None if self.journal is None or value is None else bounded(without_secrets(value))
 
     def kept_text(self, text: str) -> Any:
         """What a record may hold of the text of a result; None where no journal is kept."""
-        return None if self.journal is None else bounded_text(text)
+        return None if self.journal is None else bounded_text(without_secrets(text))
 
     def event(
         self,

@@ -38,6 +38,7 @@ from cortex_skills.cli.options import Common
 from cortex_skills.cli.proof import proof
 from cortex_skills.cli.registry import registry
 from cortex_skills.cli.scan import scan
+from cortex_skills.cli.secrets import secrets
 from cortex_skills.cli.serve import mcp, serve
 from cortex_skills.cli.sign import sign, verify
 from cortex_skills.cli.skills import list_skills, status
@@ -188,7 +189,7 @@ program = CommandLine(
     sections={
         "Write skills": [init, dev, test, validate, scan, list_skills],
         "Trust skills": [sign, verify, trust, key, approve],
-        "Let agents act": [trust_level, approvals],
+        "Let agents act": [trust_level, approvals, secrets],
         "Use skills": [query, call, status],
         "Prove statements": [proof],
         "Serve clients": [mcp, serve, token],

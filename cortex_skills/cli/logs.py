@@ -2,6 +2,7 @@
 
 Rules kept here:
 - warnings and errors only; with `--verbose` all records, and tracebacks;
+- secrets that the process has read are hidden;
 - the level of the root logger is set, so that a caller can skip making a record that is not written;
 - when the command has ended, the logging configuration of the process is restored.
 """
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cortex_skills.cli.output import Output
+from cortex_skills.secrets import HIDDEN
 
 
 class _LogLines(logging.Handler):
@@ -32,7 +34,7 @@ class _LogLines(logging.Handler):
         message = record.getMessage()
         if record.exc_info and verbose:
             message = "\n".join([message, *"".join(traceback.format_exception(*record.exc_info)).splitlines()])
-        self._out.log(record.levelname.lower(), record.name, message)
+        self._out.log(record.levelname.lower(), record.name, HIDDEN.text(message))
 
 
 @contextmanager

@@ -182,6 +182,15 @@ class ApprovalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretSettings:
+    """Where the secrets of the owner are (`secrets`)."""
+
+    store: Literal["auto", "keyring", "file"] = "auto"
+    file: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ArtifactSettings:
     """Where artifacts are installed, and how they are audited (`artifacts`)."""
 
@@ -221,6 +230,7 @@ class Config:
     learning: Learning = Learning()
     actions: ActionSettings = field(default_factory=ActionSettings)
     approvals: ApprovalSettings = ApprovalSettings()
+    secrets: SecretSettings = SecretSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

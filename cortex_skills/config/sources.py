@@ -26,7 +26,7 @@ from cortex_skills.safe_io.strict_json import read_json
 ENVIRONMENT_PREFIX = "CORTEX_"
 
 # Variables that other modules read and that are not settings.
-OTHER_VARIABLES = frozenset({"CORTEX_SANDBOX_CACHE", "CORTEX_UNSAFE_DIRECT_LOAD"})
+OTHER_VARIABLES = frozenset({"CORTEX_SANDBOX_CACHE", "CORTEX_SECRETS_PASSPHRASE", "CORTEX_UNSAFE_DIRECT_LOAD"})
 
 _FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}", re.ASCII)

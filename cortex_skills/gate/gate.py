@@ -6,6 +6,7 @@ Rules kept here:
 - an action takes the steps of `action_steps` instead, from its trust level to its outputs;
 - a call that only repeats what was done needs no slot: it is answered when the budget is used up too;
 - each step has its own error code; a refusal is a result with that code, and nothing is raised;
+- secrets that this process has read are in no result and no record;
 - a call ends on the version of the skill that it began with.
 """
 
@@ -160,6 +161,7 @@ class Gate:
             cleaned, result = _cleaned(outcome, chosen, self.host.cleaning)
         except Exception as error:
             result = failed(as_ours(audit.word(tool), error))
+        result = result.without_secrets()
         milliseconds = round((time.monotonic() - started) * 1000, 3)
         entry = audit.AuditRecord(
             time=audit.started(milliseconds),

@@ -8,11 +8,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cortex_skills.errors import CortexError
 from cortex_skills.safe_io.display import one_line
+from cortex_skills.secrets import HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,12 @@ class Result:
     details: dict[str, Any] = field(default_factory=dict)
     is_error: bool = False
     code: str | None = None
+
+    def without_secrets(self) -> Result:
+        """The result without the secrets that this process has read."""
+        if not HIDDEN:
+            return self
+        return replace(self, text=HIDDEN.text(self.text), details=HIDDEN.cleaned(self.details))
 
     def to_json(self) -> dict[str, Any]:
         """The result as it is sent to a client."""
