@@ -1,6 +1,6 @@
 """Signed artifacts, `.palyra-skill`: their archive, manifest, signature, provenance and bill of materials.
 
-Everything here is computed from bytes; only `read_artifact_file` and `read_project` read files. Errors are `ArtifactError`.
+Everything is computed from bytes; only `read_artifact_file` and `read_project` read files. Errors are `ArtifactError`.
 """
 
 from cortex_skills.artifacts.archive import read_archive, read_artifact_file, write_archive
