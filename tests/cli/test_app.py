@@ -33,6 +33,7 @@ COMMANDS = [
     ["explore"],
     ["graph"],
     ["registry"],
+    ["index"],
     ["mcp"],
     ["serve"],
     ["token"],
