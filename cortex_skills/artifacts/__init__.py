@@ -1,9 +1,9 @@
 """Signed artifacts, `.palyra-skill`: their archive, manifest, signature, provenance and bill of materials.
 
-Everything here is computed from bytes; only `read_archive_file` reads a file. Errors are `ArtifactError`.
+Everything here is computed from bytes; only `read_artifact_file` reads a file. Errors are `ArtifactError`.
 """
 
-from cortex_skills.artifacts.archive import read_archive, read_archive_file, write_archive
+from cortex_skills.artifacts.archive import read_archive, read_artifact_file, write_archive
 from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import ArtifactManifest
 from cortex_skills.artifacts.artifact_verification import (
@@ -29,7 +29,7 @@ __all__ = [
     "VerificationStep",
     "payload_hash",
     "read_archive",
-    "read_archive_file",
+    "read_artifact_file",
     "read_artifact_signature",
     "read_skill_toml",
     "sign_payload",

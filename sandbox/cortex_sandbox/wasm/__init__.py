@@ -1,5 +1,6 @@
 """Tools in WebAssembly from outside: core modules and components, with fuel, memory and time limits."""
 
+from cortex_sandbox.wasm.component_build import is_for_components, make_component
 from cortex_sandbox.wasm.grants import Grants
 from cortex_sandbox.wasm.plugin_host import HostRefusal, HttpRequest, HttpResponse, PluginHost
 from cortex_sandbox.wasm.wasm_limits import WasmLimits
@@ -14,4 +15,6 @@ __all__ = [
     "ToolAnswer",
     "WasmLimits",
     "WasmSandbox",
+    "is_for_components",
+    "make_component",
 ]
