@@ -74,13 +74,13 @@ def static(folder):
 
 @pytest.fixture(scope="module")
 def hostile_server():
-    """The address of a server that answers as a test says."""
+    """The address of a server that answers as a test sets."""
     yield from _served(_Hostile)
 
 
 @pytest.fixture
 def hostile(hostile_server):
-    """A function that sets what the server answers for paths, and returns its address."""
+    """A function that sets the answers for paths, and returns its address."""
 
     def answer(pages=None, **first):
         _Hostile.asked.clear()

@@ -27,7 +27,7 @@ def refused(data, code="index_invalid"):
 
 
 def signed(index, key=KEY, publisher="registry", at=MADE_AT, **more):
-    """The file of an index object, signed whatever it contains."""
+    """The file of an index object, signed with any contents."""
     signature = sign_hash(sha256(rfc8785.dumps(index)).hexdigest(), publisher, key, at)
     return rfc8785.dumps({"schema_version": 2, "index": index, "signature": asdict(signature), **more})
 

@@ -34,6 +34,7 @@ COMMANDS = [
     ["graph"],
     ["registry"],
     ["index"],
+    ["secrets"],
     ["mcp"],
     ["serve"],
     ["token"],

@@ -17,7 +17,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def made(tmp_path):
-    """A folder of artifacts, and a configuration with a key and a trust store of its own."""
+    """A folder of artifacts, and a configuration with its own key and trust store."""
     folder = tmp_path / "made"
     folder.mkdir()
     (folder / "one.palyra-skill").write_bytes(artifact("1.0.0"))
