@@ -20,17 +20,23 @@ from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
 from cortex_skills.artifacts import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
+from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifacts_folder
 from cortex_skills.installed.artifact_grants import effective
-from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact, Status
+from cortex_skills.installed.installed_artifact import (
+    MAX_REASON,
+    ArtifactKey,
+    ArtifactVersions,
+    InstalledArtifact,
+    Status,
+)
 from cortex_skills.installed.installed_index import InstalledIndex
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust
 
-MAX_REASON = 500
 _EVENTS: Mapping[Status, str] = {
     "active": "artifact.enabled",
     "quarantined": "artifact.quarantined",
@@ -143,11 +149,12 @@ class InstalledArtifacts:
                 f"the installed file of {found.key} was changed",
                 hint="find out who changed it, remove the artifact, and install it again",
             )
-        is_untrusted = found.trust == "untrusted"
-        trust = artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
         key = found.key
         report = verify_artifact(
-            data, HOST_VERSIONS, trust, ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
+            data,
+            HOST_VERSIONS,
+            self.trust_check(found),
+            ExpectedArtifact(key.skill_id, key.version, key.payload_sha256),
         )
         if report.error is not None:
             raise report.error
@@ -156,6 +163,11 @@ class InstalledArtifacts:
         return OpenArtifact(
             found, manifest, report.entries, effective(manifest, found.grants), self.files.place(key) / SKILL
         )
+
+    def trust_check(self, found: InstalledArtifact) -> TrustCheck:
+        """The check of the publisher of a version that was accepted before: its key must be trusted still."""
+        is_untrusted = found.trust == "untrusted"
+        return artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
 
     def quarantine(self, skill_id: str, version: str, *, actor: str, reason: str) -> InstalledArtifact:
         """Stop a version, until a person enables it with an override.
