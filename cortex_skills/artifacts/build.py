@@ -21,7 +21,7 @@ from cortex_skills.artifacts.archive import check_entries, write_archive
 from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.artifact_manifest import ArtifactManifest
 from cortex_skills.artifacts.artifact_verification import VerificationReport, verify_artifact
-from cortex_skills.artifacts.dependencies import Dependency
+from cortex_skills.artifacts.dependencies import ContainedPackage
 from cortex_skills.artifacts.entry_paths import MANIFEST, PROVENANCE, SBOM, SIGNATURE, is_content
 from cortex_skills.artifacts.host_versions import HOST_VERSIONS
 from cortex_skills.artifacts.payload import ArtifactSignature, payload_hash, sign_payload
@@ -46,7 +46,7 @@ class ArtifactProject:
 
     manifest: Mapping[str, Any]
     content: Mapping[str, bytes]
-    dependencies: tuple[Dependency, ...] = ()
+    dependencies: tuple[ContainedPackage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def build_artifact(project: ArtifactProject, key: Key, signed_at_unix_ms: int, b
 
 
 def bill_of(
-    manifest: Mapping[str, Any], content: Mapping[str, bytes], dependencies: tuple[Dependency, ...] = ()
+    manifest: Mapping[str, Any], content: Mapping[str, bytes], dependencies: tuple[ContainedPackage, ...] = ()
 ) -> bytes:
     """The bill of materials of modules, assets and dependencies: CycloneDX 1.6 JSON."""
     from cyclonedx.model import HashAlgorithm, HashType
@@ -109,7 +109,7 @@ def bill_of(
             name=path, type=ComponentType.FILE, version=version, bom_ref=f"file:{path}", purl=purl, hashes=hashes
         )
 
-    def package(dependency: Dependency) -> Component:
+    def package(dependency: ContainedPackage) -> Component:
         purl = PackageURL.from_string(dependency.purl)
         algorithms = {"sha256": HashAlgorithm.SHA_256, "sha512": HashAlgorithm.SHA_512}
         hashes = [HashType(alg=algorithms[name], content=digest) for name, digest in dependency.digests]
@@ -146,7 +146,7 @@ def bill_of(
 def provenance_of(
     manifest: Mapping[str, Any],
     content: Mapping[str, bytes],
-    dependencies: tuple[Dependency, ...] = (),
+    dependencies: tuple[ContainedPackage, ...] = (),
     builder: str = BUILDER,
 ) -> bytes:
     """The provenance: an in-toto Statement v1 with an SLSA v1 predicate, and the `builder` that the origin reads."""
@@ -171,7 +171,7 @@ def _built_here(_: ArtifactSignature, __: ArtifactManifest) -> str:
     return "built here"
 
 
-def _resolved(dependency: Dependency) -> dict[str, Any]:
+def _resolved(dependency: ContainedPackage) -> dict[str, Any]:
     found: dict[str, Any] = {"uri": dependency.purl}
     return found | ({"digest": dict(dependency.digests)} if dependency.digests else {})
 

@@ -34,14 +34,14 @@ _OPTION = re.compile(r"\s--hash=sha256:([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Dependency:
+class ContainedPackage:
     """A package: its package URL, and its digests by algorithm (`sha256`, `sha512`), in hexadecimal."""
 
     purl: str
     digests: tuple[tuple[str, str], ...] = ()
 
 
-def read_dependencies(files: Mapping[str, bytes]) -> tuple[Dependency, ...]:
+def read_dependencies(files: Mapping[str, bytes]) -> tuple[ContainedPackage, ...]:
     """The packages in the files of a project, by name of the file.
 
     Raises:
@@ -49,7 +49,7 @@ def read_dependencies(files: Mapping[str, bytes]) -> tuple[Dependency, ...]:
 
     """
     readers = {LIST: _listed, NPM: _of_npm, PYPI: _of_pypi}
-    found: dict[str, Dependency] = {}
+    found: dict[str, ContainedPackage] = {}
     for name, read in readers.items():
         if name in files:
             for dependency in read(_text(name, files[name])):
@@ -60,7 +60,7 @@ def read_dependencies(files: Mapping[str, bytes]) -> tuple[Dependency, ...]:
     return tuple(sorted(found.values()))
 
 
-def _listed(text: str) -> Iterator[Dependency]:
+def _listed(text: str) -> Iterator[ContainedPackage]:
     from packageurl import PackageURL
 
     for number, line in enumerate(text.splitlines(), 1):
@@ -73,10 +73,10 @@ def _listed(text: str) -> Iterator[Dependency]:
             raise _refused(LIST, f"line {number} is not a package URL: {shown(str(error))}") from None
         if not purl.version:
             raise _refused(LIST, f"line {number}, {shown(given)}, has no version")
-        yield Dependency(purl.to_string())
+        yield ContainedPackage(purl.to_string())
 
 
-def _of_npm(text: str) -> Iterator[Dependency]:
+def _of_npm(text: str) -> Iterator[ContainedPackage]:
     from packageurl import PackageURL
 
     try:
@@ -98,7 +98,7 @@ def _of_npm(text: str) -> Iterator[Dependency]:
             purl = PackageURL("npm", namespace or None, last, version).to_string()
         except ValueError:
             raise _refused(NPM, f"the package {shown(path)} has no valid name") from None
-        yield Dependency(purl, _integrity(package.get("integrity")))
+        yield ContainedPackage(purl, _integrity(package.get("integrity")))
 
 
 def _integrity(value: Any) -> tuple[tuple[str, str], ...]:
@@ -112,7 +112,7 @@ def _integrity(value: Any) -> tuple[tuple[str, str], ...]:
         return ()
 
 
-def _of_pypi(text: str) -> Iterator[Dependency]:
+def _of_pypi(text: str) -> Iterator[ContainedPackage]:
     from packageurl import PackageURL
 
     for number, line in enumerate(text.replace("\\\n", " ").splitlines(), 1):
@@ -124,7 +124,7 @@ def _of_pypi(text: str) -> Iterator[Dependency]:
         if package is None:
             raise _refused(PYPI, f"line {number}, {shown(given)}, is not a package such as NAME==VERSION")
         purl = PackageURL("pypi", None, package[1].lower().replace("_", "-"), package[2] or None).to_string()
-        yield Dependency(purl, (("sha256", hashes[0]),) if len(hashes) == 1 else ())
+        yield ContainedPackage(purl, (("sha256", hashes[0]),) if len(hashes) == 1 else ())
 
 
 def _text(name: str, data: bytes) -> str:

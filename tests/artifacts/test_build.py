@@ -24,7 +24,7 @@ from cortex_skills.artifacts import (
     verify_artifact,
     verify_entries,
 )
-from cortex_skills.artifacts.dependencies import Dependency, read_dependencies
+from cortex_skills.artifacts.dependencies import ContainedPackage, read_dependencies
 from cortex_skills.artifacts.project import read_project
 from cortex_skills.errors import CortexError
 from tests.artifacts.samples import KEY, MANIFEST, MODULE, OTHER_KEY, SIGNED_AT, listed, signed, trusts_acme
@@ -56,7 +56,7 @@ Echo.
 
 def project(**files: bytes) -> ArtifactProject:
     content = {"modules/echo.wasm": MODULE, "assets/prompt.txt": b"hello", **files}
-    return ArtifactProject(tomllib.loads(MANIFEST), content, (Dependency("pkg:npm/left-pad@1.3.0"),))
+    return ArtifactProject(tomllib.loads(MANIFEST), content, (ContainedPackage("pkg:npm/left-pad@1.3.0"),))
 
 
 def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -312,8 +312,8 @@ def test_a_list_of_dependencies_that_cannot_be_read_is_refused(files: dict[str, 
 def test_pinned_packages_have_their_digest() -> None:
     text = f"Requests[socks]==2.32.0 ; python_version > '3' \\\n  --hash=sha256:{'ab' * 32}\nurllib3==2.0.0 # why\n"
     assert read_dependencies({"requirements.txt": text.encode()}) == (
-        Dependency("pkg:pypi/requests@2.32.0", (("sha256", "ab" * 32),)),
-        Dependency("pkg:pypi/urllib3@2.0.0"),
+        ContainedPackage("pkg:pypi/requests@2.32.0", (("sha256", "ab" * 32),)),
+        ContainedPackage("pkg:pypi/urllib3@2.0.0"),
     )
 
 
