@@ -1,7 +1,7 @@
 """How many examples a property is checked with.
 
 Rules kept here:
-- each property names a number of examples; the tests check a third of them, not below 5, and `make fuzz` ten times as
+- each property names a number of examples; the tests check a third of them, not below 5, and `make fuzz` three times as
   many. The environment variable CORTEX_TESTS_EXAMPLES is the factor.
 """
 
