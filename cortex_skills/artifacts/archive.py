@@ -29,6 +29,7 @@ from pathlib import Path
 
 from cortex_skills.artifacts.artifact_error import ArtifactError
 from cortex_skills.artifacts.entry_paths import check_distinct, entry_path
+from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 from cortex_skills.safe_io.schemas import shown
 
 MAX_ARCHIVE = 64 << 20
@@ -69,16 +70,19 @@ class _Header:
         return (self.needed, self.flags, self.method, self.time, self.date, self.crc, self.compressed, self.size)
 
 
-def read_archive_file(path: Path) -> dict[str, bytes]:
-    """The entries of an artifact in a file: see `read_archive`.
+def read_artifact_file(path: Path) -> bytes:
+    """The bytes of an artifact in a file, which are verified by `verify_artifact`.
 
     Raises:
-        ArtifactError: the file is not a valid archive.
-        OSError: the file cannot be read.
+        ArtifactError: it is not a regular file, is too large, or cannot be read.
 
     """
-    with path.open("rb") as file:
-        return read_archive(file.read(MAX_ARCHIVE + 1))
+    try:
+        return read_outside(path, MAX_ARCHIVE)
+    except OutsideFileError as error:
+        raise ArtifactError(
+            f"{shown(str(path))} {error}", hint="give the file of an artifact, NAME.palyra-skill"
+        ) from None
 
 
 def read_archive(data: bytes) -> dict[str, bytes]:

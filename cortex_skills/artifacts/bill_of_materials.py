@@ -70,6 +70,30 @@ def read_bill(data: bytes) -> tuple[SbomComponent, ...]:
     return tuple(_listed(document.get("components", [])))
 
 
+def bill_hashes(data: bytes, about: str) -> tuple[str, list[tuple[str, str]]]:
+    """What a valid bill states about files: for a security audit.
+
+    Args:
+        data: the bill, which `read_bill` has read.
+        about: the name of what the bill is about.
+
+    Returns:
+        The version that the bill is about; empty if it is about something else. The SHA-256 of each component that has
+        one, by its name.
+
+    """
+    document = read_json(data, max_size=_MAX_FILE, max_depth=_MAX_DEPTH)
+    subject = document.get("metadata", {}).get("component", {})
+    hashes: list[tuple[str, str]] = []
+    pending = document.get("components", [])[::-1]
+    while pending:
+        component = pending.pop()
+        digests = [each["content"].lower() for each in component.get("hashes", []) if each["alg"] == "SHA-256"]
+        hashes += [(component["name"], digest) for digest in digests]
+        pending.extend(component.get("components", [])[::-1])
+    return subject.get("version", "") if subject.get("name") == about else "", hashes
+
+
 def _listed(components: list[dict[str, Any]]) -> Iterator[SbomComponent]:
     pending = components[::-1]
     while pending:

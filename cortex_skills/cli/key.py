@@ -1,4 +1,4 @@
-"""`key create`, `key list` and `key export`: signing keys.
+"""`key create`, `key list`, `key export` and `key rotate`: signing keys.
 
 Rules kept here:
 - commands write only the public part of a key; to move the secret, a person copies its file;
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -73,8 +75,30 @@ def export(common: Common, name: str, form: str) -> None:
     common.out.answer(document, forms[form])
 
 
+@click.command(cls=Command)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--publisher", metavar="NAME", required=True, help="Your name as a publisher, such as example.org.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), required=True, help="The statement.")
+@click.pass_obj
+def rotate(common: Common, old: str, new: str, publisher: str, output: Path) -> None:
+    """Write a statement, signed with the key OLD, that the key NEW replaces it.
+
+    Publish the statement with your skills. Those who trust you apply it: `trust rotate PUBLISHER --statement FILE`.
+    """
+    from cortex_skills.keys.folder import key_folder
+    from cortex_skills.safe_io.private_files import write_whole
+    from cortex_skills.signatures.key_rotation import rotate as signed
+
+    folder = key_folder(common.settings())
+    rotation = signed(publisher, folder.open(old), folder.open(new), datetime.now(UTC))
+    write_whole(output, rotation.to_file(), 0o644)
+    document = {"publisher": publisher, "from": rotation.old, "to": rotation.new, "file": str(output)}
+    common.out.answer(document, lambda: common.out.line(("wrote", "green"), f" {output}"))
+
+
 key = Group(
     "key",
     help="Create, list and export the keys that sign proofs, credentials and skills.",
-    sections={"Commands": [create, list_, export]},
+    sections={"Commands": [create, list_, export, rotate]},
 )

@@ -21,6 +21,7 @@ import click
 
 from cortex_skills.cli.output import Output
 from cortex_skills.errors import CortexError
+from cortex_skills.safe_io.outside_file import OutsideFileError, read_outside
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +87,19 @@ def _folders_like(path: Path) -> list[str]:
     except (OSError, ValueError):  # ValueError: the path contains a NUL
         return []
     return [str(path.with_name(name)) for name in nearest(path.name, names, 3)]
+
+
+def read_given(path: Path, most: int) -> bytes:
+    """The content of a file that the user names: a regular file of at most so many bytes.
+
+    Raises:
+        CortexError: `invalid_arguments`.
+
+    """
+    try:
+        return read_outside(path, most)
+    except OutsideFileError as error:
+        raise CortexError("invalid_arguments", f"{path} {error}", hint="give a file") from None
 
 
 def holds_store(folder: Path) -> bool:
@@ -216,6 +230,24 @@ class Common:
             warm_up(Limits(memory_bytes=settings.memory_limit_bytes, stack_bytes=settings.max_stack_size_bytes))
         except SandboxError as error:
             log.warning("%s", error.message)
+
+    def record(self, event: str, data: dict[str, Any]) -> None:
+        """Record an event of this installation in the audit, if a journal is kept; nothing else is opened.
+
+        Raises:
+            CortexError: `config_invalid`.
+
+        """
+        from cortex_skills.audit.opening import open_audit
+        from cortex_skills.audit.recent_calls import RecentCalls
+        from cortex_skills.plugin import DEFAULT_AGENT
+
+        settings = self.settings()
+        audit = open_audit(settings, settings.agent_namespace, self.agent or DEFAULT_AGENT, RecentCalls())
+        try:
+            audit.event(event, actor="owner", data=data)
+        finally:
+            audit.close()
 
     def load_all(self, plugin: Plugin, *, strict: bool = True) -> None:
         """Load the skills of `--skills`: all of them, or, unless `strict`, those that are in order.

@@ -201,6 +201,8 @@ class ArtifactSettings:
     storage_bytes: int = 16 << 20
     channels: Mapping[str, str] = field(default_factory=dict, hash=False)
     addresses: Mapping[str, str] = field(default_factory=dict, hash=False)
+    allow_loopback: bool = False
+    serve_index: bool = False
     builder: bool = False
 
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from cortex_skills.artifacts.archive import MAX_ARCHIVE
+from cortex_skills.artifacts.archive import MAX_ARCHIVE, read_archive
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.installed_artifact import ArtifactKey
@@ -114,6 +114,26 @@ class ArtifactFiles:
             sync_folder(place.parent)
             sync_folder(self.folder)
         return place
+
+    def problem(self, key: ArtifactKey, data: bytes) -> str | None:
+        """What is wrong with the files of a version: links, other files, files that others can write; None for nothing.
+
+        Args:
+            key: which version.
+            data: its artifact, which is valid.
+
+        Raises:
+            CortexError: `artifact_unavailable`.
+
+        """
+        place = self.place(key)
+        with _reported(place):
+            for folder in (self.folder.parent, self.folder, place.parent, place):
+                try:
+                    check_private_folder(folder)
+                except NotPrivateError as error:
+                    return f"{shown(str(folder))} {error.problem}"
+            return difference_of_tree(place, tree_of(data, read_archive(data)))
 
     def remove(self, key: ArtifactKey) -> None:
         """Remove the files of a version, while holding the lock.

@@ -30,8 +30,10 @@ from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_grants import Grant, Granted, read_grant, requested
 from cortex_skills.installed.grant_decisions import GrantAnswers, GrantDecision, decide
-from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact
-from cortex_skills.installed.installed_artifacts import MAX_REASON, InstalledArtifacts, record
+from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact, judged
+from cortex_skills.installed.installed_artifacts import InstalledArtifacts, record
+from cortex_skills.installed.security_audit import SecurityAudit, audit_artifact
+from cortex_skills.installed.vulnerability_feed import feed_of
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust, remember
 from cortex_skills.signatures.trust import Publisher
@@ -72,7 +74,7 @@ class PreparedInstall:
         manifest: its manifest.
         wanted: what it requests.
         before: the version whose grants it takes over; None if none is installed.
-        findings: what its security audit found against it.
+        audit: of its security.
 
     """
 
@@ -82,7 +84,7 @@ class PreparedInstall:
     manifest: ArtifactManifest
     wanted: frozenset[Grant]
     before: InstalledArtifact | None
-    findings: tuple[str, ...] = ()
+    audit: SecurityAudit
 
     @property
     def key(self) -> ArtifactKey:
@@ -125,7 +127,8 @@ def prepare(installed: InstalledArtifacts, data: bytes, options: InstallOptions)
     versions = installed.index.versions(manifest.skill_id)
     _check_same(versions, ArtifactKey(manifest.skill_id, manifest.version, report.payload_sha256))
     before = versions.find(manifest.version) or versions.find(None) or next(reversed(versions.versions), None)
-    return PreparedInstall(data, options, report, manifest, _showable(requested(manifest)), before)
+    audit = audit_artifact(report, feed_of(installed.config))
+    return PreparedInstall(data, options, report, manifest, _showable(requested(manifest)), before, audit)
 
 
 def finish(installed: InstalledArtifacts, prepared: PreparedInstall, answers: GrantAnswers) -> InstalledArtifact:
@@ -201,7 +204,7 @@ def _new_version(
         installed_at=installed.index.now(),
         current=True,
         experimental=bool(prepared.manifest.builder),
-        findings=prepared.findings,
+        findings=prepared.audit.findings,
         trust=report.steps[-1].message,
     )
 
@@ -214,14 +217,6 @@ def _with(versions: ArtifactVersions, new: InstalledArtifact) -> ArtifactVersion
     others = tuple(replace(each, current=False) for each in versions.versions if each.key != new.key)
     removed = tuple(each for each in versions.removed if each.key != new.key)
     return replace(versions, versions=(*others, judged(new)), removed=removed)
-
-
-def judged(artifact: InstalledArtifact) -> InstalledArtifact:
-    """A version after an audit: quarantined, if it has findings that no person accepted."""
-    new = [finding for finding in artifact.findings if finding not in artifact.accepted]
-    if not new or artifact.status == "quarantined":
-        return artifact
-    return replace(artifact, status="quarantined", reason=f"the security audit found {', '.join(new)}"[:MAX_REASON])
 
 
 def _check_same(versions: ArtifactVersions, key: ArtifactKey) -> None:

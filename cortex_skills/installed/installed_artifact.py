@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -22,6 +22,7 @@ from cortex_skills.safe_io.strict_json import read_json
 
 Status = Literal["active", "quarantined", "disabled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+MAX_REASON = 500
 _SHA256_LENGTH = 64
 
 
@@ -118,6 +119,14 @@ class ArtifactVersions:
         if version is None:
             return next((each for each in self.versions if each.current), None)
         return next((each for each in self.versions if each.key.version == version), None)
+
+
+def judged(artifact: InstalledArtifact) -> InstalledArtifact:
+    """A version after an audit: quarantined, if it has findings that no person accepted."""
+    new = [finding for finding in artifact.findings if finding not in artifact.accepted]
+    if not new or artifact.status == "quarantined":
+        return artifact
+    return replace(artifact, status="quarantined", reason=f"the security audit found {', '.join(new)}"[:MAX_REASON])
 
 
 def text_of(versions: ArtifactVersions) -> str:

@@ -20,18 +20,24 @@ from cortex_graph.names import Names
 from cortex_graph.store import GraphStore
 from cortex_skills.artifacts import HOST_VERSIONS, ArtifactManifest, ExpectedArtifact, verify_artifact
 from cortex_skills.artifacts.artifact_manifest import ArtifactCapabilities
+from cortex_skills.artifacts.artifact_verification import TrustCheck
 from cortex_skills.audit.audit_log import AuditLog
 from cortex_skills.config.settings import Config
 from cortex_skills.errors import CortexError
 from cortex_skills.installed.artifact_files import SKILL, ArtifactFiles, artifacts_folder
 from cortex_skills.installed.artifact_grants import effective
-from cortex_skills.installed.installed_artifact import ArtifactKey, ArtifactVersions, InstalledArtifact, Status
+from cortex_skills.installed.installed_artifact import (
+    MAX_REASON,
+    ArtifactKey,
+    ArtifactVersions,
+    InstalledArtifact,
+    Status,
+)
 from cortex_skills.installed.installed_index import InstalledIndex
 from cortex_skills.safe_io.schemas import shown
 from cortex_skills.signatures.artifact_trust import artifact_trust
 from cortex_skills.signatures.trust_file import trust_of
 
-MAX_REASON = 500
 _KEPT = 64  # verified artifacts
 _MAX_KEPT = 4 << 20  # bytes of one that is kept
 _EVENTS: Mapping[Status, str] = {
@@ -180,11 +186,12 @@ class InstalledArtifacts:
         return opened
 
     def _verify(self, found: InstalledArtifact, data: bytes) -> OpenArtifact:
-        is_untrusted = found.trust == "untrusted"
-        trust = artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
         key = found.key
         report = verify_artifact(
-            data, HOST_VERSIONS, trust, ExpectedArtifact(key.skill_id, key.version, key.payload_sha256)
+            data,
+            HOST_VERSIONS,
+            self.trust_check(found),
+            ExpectedArtifact(key.skill_id, key.version, key.payload_sha256),
         )
         if report.error is not None:
             raise report.error
@@ -193,6 +200,11 @@ class InstalledArtifacts:
         return OpenArtifact(
             found, manifest, report.entries, effective(manifest, found.grants), self.files.place(key) / SKILL
         )
+
+    def trust_check(self, found: InstalledArtifact) -> TrustCheck:
+        """The check of the publisher of a version that was accepted before: its key must be trusted still."""
+        is_untrusted = found.trust == "untrusted"
+        return artifact_trust(self.config, allow_untrusted=is_untrusted, allow_downgrade=True, now=self.index.now())
 
     def quarantine(self, skill_id: str, version: str, *, actor: str, reason: str) -> InstalledArtifact:
         """Stop a version, until a person enables it with an override.

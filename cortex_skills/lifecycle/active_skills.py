@@ -117,11 +117,16 @@ class ActiveSkills:
         """The acting skill and all active ones, for a call; the caller must call `skill.calls.leave()` at its end.
 
         Raises:
-            CortexError: `skill_not_found` or `skill_ambiguous`.
+            CortexError: `skill_not_found` or `skill_ambiguous`; `signature_invalid`: its key was revoked since.
 
         """
         while True:
             skills = self._skills
+            revoked = self._loader.revoked(skills)
+            if revoked:
+                if (error := revoked.get(acting_skill(name, skills).name)) is not None:
+                    raise error
+                skills = {name: skill for name, skill in skills.items() if name not in revoked}
             chosen = acting_skill(name, skills)
             if chosen.calls.enter():  # else it was replaced just now
                 return chosen, skills

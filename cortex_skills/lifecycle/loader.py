@@ -18,7 +18,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -40,7 +40,8 @@ from cortex_skills.skill_folder.snapshot import SkillSnapshot, is_developed, rea
 if TYPE_CHECKING:
     from cortex_skills.proofs.logic.rule_set import RuleSet
     from cortex_skills.registry.lifecycle import Origin
-    from cortex_skills.signatures import Verifier
+    from cortex_skills.signatures import RevokedKey, Verifier
+    from cortex_skills.signatures.revocations import Revocations
     from cortex_skills.signatures.statement import Signature
 
 log = logging.getLogger(__name__)
@@ -184,7 +185,7 @@ class Loader:
             _warn_once(f"{snapshot.name}: {warning}")
         verifier = None if is_builtin(snapshot.folder) else self._verifier()
         signature = _verified(verifier, snapshot, manifest) if verifier is not None else None
-        skill = self._start(snapshot, manifest, signature.hashes() if signature is not None else None)
+        skill = self._start(snapshot, manifest, signature)
         if verifier is not None and signature is not None:
             try:
                 verifier.remember(signature)
@@ -194,6 +195,27 @@ class Loader:
         if self.host.registers and manifest.semantic is not None and not is_developed(snapshot.folder, self.developing):
             self._record(snapshot)
         return skill
+
+    def revoked(self, skills: Mapping[str, Skill]) -> Mapping[str, CortexError]:
+        """The skills among these whose key was revoked after they were loaded, and the error for a call of each.
+
+        Raises:
+            CortexError: `config_invalid`: the trust store cannot be used.
+
+        """
+        if not self.host.config.verification.require_signature:
+            return {}
+        revoked = self._revocations.keys()
+        return {
+            name: _revoked(name, revoked[skill.signer]) for name, skill in skills.items() if skill.signer in revoked
+        }
+
+    @cached_property
+    def _revocations(self) -> Revocations:
+        from cortex_skills.signatures.revocations import Revocations
+        from cortex_skills.signatures.trust_file import trust_of
+
+        return Revocations(trust_of(self.host.config))
 
     def _record(self, snapshot: SkillSnapshot) -> None:
         from cortex_skills.registry.sources import record_loaded
@@ -205,10 +227,12 @@ class Loader:
         except (CortexError, GraphError) as error:
             _warn_once(f"{snapshot.name} is not recorded in the registry: {error.message}")
 
-    def _start(self, snapshot: SkillSnapshot, manifest: Manifest, signed: Mapping[str, str] | None) -> Skill:
+    def _start(self, snapshot: SkillSnapshot, manifest: Manifest, signature: Signature | None) -> Skill:
         folder, semantic, config = snapshot.folder.absolute(), manifest.semantic, self.host.config
+        signed = None if signature is None else signature.hashes()
+        signer = "" if signature is None else signature.statement.key
         if semantic is None:
-            return Skill(manifest, PLAIN, folder, None, snapshot.digests, signed=signed)
+            return Skill(manifest, PLAIN, folder, None, snapshot.digests, signed=signed, signer=signer)
         rules = _rules(snapshot, manifest.name, semantic)
         findings = list(snapshot.findings)
         if config.verification.auto_scan:
@@ -220,7 +244,7 @@ class Loader:
             program = SkillProgram(code, snapshot.folder, entry, config.skill_sandbox)
             functions = HostFunctions(manifest, semantic, self.host)
             runtime = SkillRuntime(manifest.name, program, functions, self.host.session, starting=self.starting)
-        return Skill(manifest, semantic, folder, runtime, snapshot.digests, signed=signed, rules=rules)
+        return Skill(manifest, semantic, folder, runtime, snapshot.digests, signed=signed, signer=signer, rules=rules)
 
     def _verifier(self) -> Verifier | None:
         if not self.host.config.verification.require_signature:
@@ -263,6 +287,16 @@ def _verified(verifier: Verifier, snapshot: SkillSnapshot, manifest: Manifest) -
         if error.code == "signature_required" and manifest.semantic is None:
             return None
         raise
+
+
+def _revoked(name: str, key: RevokedKey) -> CortexError:
+    why = f": {key.reason}" if key.reason else ""
+    return CortexError(
+        "signature_invalid",
+        f"the key that signed {name} was revoked here on {key.since}{why}",
+        hint="get a version that is signed with another key, or unload the skill",
+        details={"key": key.key},
+    )
 
 
 def _loaded_already(name: str) -> CortexError:

@@ -87,6 +87,7 @@ class Skill:
         runtime: runs its code; None for a skill without code.
         digests: the digests of the source files and of the signature, by relative path.
         signed: the SHA-256 of each file by its path, when signatures are required; else None.
+        signer: the `did:key` that signed it, when signatures are required; else empty.
         rules: its own shapes, for proofs of what it asserts; None when it has none.
         calls: those in progress.
 
@@ -98,6 +99,7 @@ class Skill:
     runtime: SkillRuntime | None
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     signed: Mapping[str, str] | None = field(default=None, hash=False, compare=False)
+    signer: str = ""
     rules: RuleSet | None = None
     calls: Calls = field(default_factory=Calls, compare=False, repr=False)
 

@@ -31,7 +31,7 @@ def read_key(text: str, known: Iterable[str] = ()) -> str:
 
     """
     if _ID.fullmatch(text):
-        found = sorted({did for did in known if _id_of(did) == text})
+        found = sorted({did for did in known if id_of(did) == text})
         if len(found) == 1:
             return found[0]
         hint = "give the key itself: did:key:z6Mk…, or its 64 hexadecimal digits"
@@ -49,7 +49,8 @@ def read_key(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
-def _id_of(did: str) -> str:
+def id_of(did: str) -> str:
+    """The id of the key of a `did:key`, for display; empty if it is none."""
     try:
         return key_id(public_of(did))
     except ValueError:

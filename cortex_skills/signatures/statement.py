@@ -70,7 +70,7 @@ class SignedStatement:
     def message(self) -> bytes:
         """The signed bytes."""
         parts = (self.publisher, self.key, self.skill, self.version, self.signed)
-        return _DOMAIN + b"".join(map(_text, parts)) + self.digest
+        return _DOMAIN + b"".join(map(prefixed, parts)) + self.digest
 
     @property
     def time(self) -> datetime:
@@ -112,7 +112,7 @@ def digest_of(files: Iterable[SkillFile]) -> bytes:
     ordered = sorted(files, key=lambda file: file.path.encode())
     whole = sha256(_FILES_DOMAIN + _number(len(ordered)))
     for file in ordered:
-        whole.update(b"f" + _text(file.path) + _number(file.size) + bytes.fromhex(file.sha256))
+        whole.update(b"f" + prefixed(file.path) + _number(file.size) + bytes.fromhex(file.sha256))
     return whole.digest()
 
 
@@ -137,7 +137,8 @@ def read_signature(data: bytes) -> Signature:
     )
     if not PUBLISHER.fullmatch(publisher):
         _refuse("its publisher is not a name of lower-case letters, digits, . and -")
-    _check_time(signed)
+    if not is_time(signed):
+        _refuse("its time is not a time in UTC")
     files = _files(document["files"])
     digest = bytes.fromhex(_matching(_SHA256, document["digest"], "digest"))
     if digest_of(files) != digest:
@@ -164,13 +165,12 @@ def _files(given: Any) -> tuple[SkillFile, ...]:
     return tuple(files)
 
 
-def _check_time(signed: str) -> None:
+def is_time(signed: str) -> bool:
+    """Whether a text is a time in UTC, as statements have it."""
     try:
-        if _TIME.fullmatch(signed) and datetime.fromisoformat(signed).tzinfo is not None:
-            return
+        return _TIME.fullmatch(signed) is not None and datetime.fromisoformat(signed).tzinfo is not None
     except ValueError:
-        pass
-    _refuse("its time is not a time in UTC")
+        return False
 
 
 def _string(document: dict[str, Any], name: str) -> str:
@@ -204,6 +204,7 @@ def _number(value: int) -> bytes:
     return value.to_bytes(8, "big")
 
 
-def _text(value: str) -> bytes:
+def prefixed(value: str) -> bytes:
+    """A text in signed bytes: its length, eight bytes big-endian, and its UTF-8."""
     encoded = value.encode()
     return _number(len(encoded)) + encoded

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex_skills.artifacts import ArtifactError, read_archive, read_archive_file, write_archive
+from cortex_skills.artifacts import ArtifactError, read_archive, read_artifact_file, write_archive
 from cortex_skills.artifacts import archive as archive_module
 from tests.artifacts.samples import VECTOR
 
@@ -63,7 +63,7 @@ def test_entries_are_read_as_they_were_written_and_sorted(tmp_path: Path) -> Non
     assert read_archive(data) == VECTOR
     assert list(read_archive(data)) == sorted(VECTOR)
     (tmp_path / "a.palyra-skill").write_bytes(data)
-    assert read_archive_file(tmp_path / "a.palyra-skill") == VECTOR
+    assert read_archive(read_artifact_file(tmp_path / "a.palyra-skill")) == VECTOR
 
 
 def test_the_same_entries_give_the_same_bytes() -> None:
@@ -283,5 +283,5 @@ def test_a_file_that_is_too_large_is_not_read_whole(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(archive_module, "MAX_ARCHIVE", 1 << 20)
     with (tmp_path / "big").open("wb") as file:
         file.truncate(2 << 20)
-    with pytest.raises(ArtifactError, match="larger than 1 MiB"):
-        read_archive_file(tmp_path / "big")
+    with pytest.raises(ArtifactError, match="larger than 1,048,576 bytes"):
+        read_artifact_file(tmp_path / "big")

@@ -40,9 +40,10 @@ def test_the_commands_of_the_page_work(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user/config"))
     shown = [line.strip().replace("did:key:z6Mk…", did) for line in PAGE.splitlines() if line.startswith("    cortex")]
     said = [run(line) for line in shown]
-    assert len(said) == 3
+    assert len(said) == 5
     assert "signed by example.org" in said[1]
     assert did in said[2]
+    assert [said[3].split()[0], did in said[3], said[4].strip()] == ["example.org", False, f"{did} is revoked"]
 
     signature = json.loads((folder / "SKILL.sig").read_text())
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

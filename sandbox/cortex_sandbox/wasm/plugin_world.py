@@ -61,8 +61,8 @@ def core_parameters(name: str) -> int | None:
     return {"count": 0, "handle": 1}.get(what) if kind in BASES else None
 
 
-def check_core(module: wasmtime.Module) -> None:
-    """Check the imports and exports of a core module.
+def check_core(module: wasmtime.Module) -> frozenset[str]:
+    """Check the imports and exports of a core module; returns the names of the imported functions.
 
     Raises:
         CompileError: for an import that is refused, or too many exported functions.
@@ -81,9 +81,10 @@ def check_core(module: wasmtime.Module) -> None:
         raise MissingExport("the module does not export a function `run`", "MissingExport")
     if not _is_core_function(exported[RUN], 0):
         raise MissingExport("the export `run` of the module is not a function () -> i32", "MissingExport")
+    return frozenset(str(item.name) for item in module.imports)
 
 
-def check_component(component: wit.Component, engine: wasmtime.Engine) -> None:
+def check_component(component: wit.Component, engine: wasmtime.Engine) -> frozenset[str]:
     """Check the imports and exports of a component; as `check_core`.
 
     Raises:
@@ -91,13 +92,14 @@ def check_component(component: wit.Component, engine: wasmtime.Engine) -> None:
         MissingExport: without `run (tool: string, input: string) -> result<string, string>`.
 
     """
-    type_ = component.type
+    type_, imported = component.type, set[str]()
     for name, extern in type_.imports(engine).items():
         instance = extern.ty if name == COMPONENT_IMPORTS else None
         if not isinstance(instance, wit.ComponentInstanceType):
             raise _refused(name)
         for function, part in instance.exports(engine).items():
             _check_import(f"{name}#{function}", function, part.ty)
+            imported.add(function)
     exported = {name: extern.ty for name, extern in type_.exports(engine).items()}
     _check_count(sum(_functions_in(item, engine) for item in exported.values()))
     run = exported.get(RUN)
@@ -109,6 +111,7 @@ def check_component(component: wit.Component, engine: wasmtime.Engine) -> None:
             "result<string, string>",
             "MissingExport",
         )
+    return frozenset(imported & FUNCTIONS.keys())
 
 
 def _check_import(full_name: str, name: str, item: Any) -> None:
@@ -162,7 +165,7 @@ def _is(type_: Any, expected: Wit) -> bool:
 def _check_count(functions: int) -> None:
     if functions > MAX_EXPORTED_FUNCTIONS:
         raise CompileError(
-            f"the module exports {functions} functions; {MAX_EXPORTED_FUNCTIONS} are allowed", "CompileError"
+            f"the module exports {functions} functions; {MAX_EXPORTED_FUNCTIONS} are allowed", "TooManyExports"
         )
 
 

@@ -80,6 +80,7 @@ class WasmSandbox:
     Attributes:
         is_component: which of the two it is.
         sha256: the digest of the bytes, in hexadecimal.
+        imports: the names of the host functions that it imports.
 
     Raises:
         CompileError: the bytes are too large or not a module, or it imports what no module gets (`ImportRefused`).
@@ -94,6 +95,7 @@ class WasmSandbox:
         self._engine = foreign_engine()
         self.is_component = _is_component(module)
         self.sha256 = hashlib.sha256(module).hexdigest()
+        self.imports: frozenset[str]
         self._start: Callable[[wasmtime.Store], Any]
         if self.is_component:
             self._start = self._component(module)
@@ -108,13 +110,13 @@ class WasmSandbox:
                 f"not a WebAssembly module that runs here: {str(error)[:1024]}", "CompileError"
             ) from None
         compiled = self._compiled(wasmtime.Module, module)
-        check_core(compiled)
+        self.imports = check_core(compiled)
         pre = core_imports(self._engine).linker.instantiate_pre(compiled)
         return lambda store: pre.instantiate(store).exports(store)
 
     def _component(self, module: bytes) -> Callable[[wasmtime.Store], Any]:
         compiled = self._compiled(wit.Component, module)
-        check_component(compiled, self._engine.wasm)
+        self.imports = check_component(compiled, self._engine.wasm)
         linker = component_imports(self._engine).linker
         return lambda store: linker.instantiate(store, compiled)
 
