@@ -47,6 +47,7 @@ QUERIES: dict[str, tuple[dict[str, str], ...]] = {
     "proofs": ({},),
     "audit": ({},),
     "approvals": ({}, {"state": "all"}),
+    "artifacts": ({},),
     "skills": ({},),
     "registry": ({}, {"check": "yes"}, {"q": "table"}, {"view": "cards"}),
 }
