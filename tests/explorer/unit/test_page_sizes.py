@@ -125,6 +125,7 @@ def test_every_page_without_an_id_is_measured() -> None:
         "assertion",
         "proof",
         "approval",
+        "artifact",
         "skill",
         "registered",
         "edit",
